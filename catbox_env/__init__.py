@@ -1,0 +1,22 @@
+"""catbox: a reinforcement-learning environment for the trick-taking game Cat in the Box.
+
+- ``make_game(game_id, **options)``: a game and its states, for search and analysis.
+- ``make_vec(game_id, num_envs, ...)``: many games stepped at once, for training.
+- ``catbox_env.cat_in_the_box_v0``: the PettingZoo module of the game.
+- ``GAMES``: the ids of the games that are here.
+"""
+
+from catbox_env.core.registry import GAMES, make_game, make_vec
+
+__version__ = "0.1.0"
+
+__all__ = ["GAMES", "__version__", "make_game", "make_vec"]
+
+
+def __getattr__(name: str) -> object:
+    """The PettingZoo modules are imported when they are first asked for: pettingzoo takes a while to load."""
+    if name in GAMES:
+        import importlib
+
+        return importlib.import_module(f"catbox_env.{name}")
+    raise AttributeError(f"module 'catbox_env' has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""Faces of the games to other toolkits. Each adapter serves every game."""

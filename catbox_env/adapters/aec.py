@@ -1,0 +1,215 @@
+"""PettingZoo's agent-environment cycle over any game."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+from catbox_env.core.game import GameState
+from catbox_env.core.registry import make_game
+from catbox_env.core.rng import new_generators, seed_sequence
+
+RENDER_MODES = ("ansi", "human")
+
+
+class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
+    """One game as a PettingZoo AEC environment, without wrappers.
+
+    Agents are ``player_0`` .. ``player_{P-1}``, clockwise; all end together. An observation is a dict of new arrays:
+    ``observation`` int8 (O,), ``action_mask`` int8 (A,), all zeros for a seat that is not to move, and with
+    ``history=True`` also ``history`` int8 (T, 2). ``infos[agent]`` holds the figures of a round from its end until
+    the agent acts again.
+
+    Args:
+        game_id: a key of ``catbox_env.GAMES``.
+        render_mode: ``"ansi"``: ``render`` returns the table as text; ``"human"``: it is printed in colour after
+            every step (needs rich); ``None``.
+        history: whether observations carry the history.
+        **options: those of ``catbox_env.make_game``.
+
+    Attributes: ``game``: the immutable game; ``game_state``: the ``GameState`` under way, ``None`` before ``reset``.
+
+    Raises ``ValueError`` for an unknown option.
+    """
+
+    def __init__(
+        self, game_id: str, render_mode: str | None = None, history: bool = False, **options: Any
+    ) -> None:
+        super().__init__()
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode={render_mode!r}: expected None, 'ansi' or 'human'")
+        self.game = make_game(game_id, **options)
+        self.render_mode = render_mode
+        self.history = history
+        self.metadata = {
+            "name": game_id,
+            "render_modes": list(RENDER_MODES),
+            "is_parallelizable": False,
+            "render_fps": 1,
+        }
+        self._console = _make_console() if render_mode == "human" else None
+        self.game_state: GameState | None = None
+        self._generators: np.ndarray | None = None
+        self._mask = np.zeros(self.game.num_actions, np.int8)
+        self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self.agents = self.possible_agents[:]
+        low, high = self.game.observation_layout.bounds()
+        parts: dict[str, spaces.Space] = {
+            "observation": spaces.Box(low, high, dtype=np.int8),
+            "action_mask": spaces.Box(0, 1, (self.game.num_actions,), np.int8),
+        }
+        if history:
+            parts["history"] = spaces.Box(-2, 127, (self.game.history_length, 2), np.int8)
+        self.observation_spaces = {agent: spaces.Dict(parts) for agent in self.agents}
+        self.action_spaces = {agent: spaces.Discrete(self.game.num_actions) for agent in self.agents}
+        low, high = self.game.state_layout.bounds()
+        self.state_space = spaces.Box(low, high, dtype=np.int8)
+
+    def observation_space(self, agent: str) -> spaces.Space:
+        """The space of ``observe(agent)``: the same object every time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space:
+        """``Discrete(A)``: the same object every time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a game.
+
+        ``seed``: an integer of 0 or more, or a numpy ``SeedSequence``; ``None`` goes on from the generator, which is
+        seeded by the system at first. ``options={"deal": ...}`` gives the deal, see ``Game.new_initial_state``; other
+        keys are ignored, as PettingZoo asks of environments.
+        """
+        if seed is not None or self._generators is None:
+            self._generators = new_generators([seed_sequence(seed)])
+        self.game_state = self.game.initial_state_from(self._generators, (options or {}).get("deal"))
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._skip_agent_selection = None
+        self._select()
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Take ``action`` for ``agent_selection``; ``None`` for an agent whose game is over.
+
+        Raises ``ValueError``, the game unchanged, for an illegal action.
+        """
+        state = self._running()
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)  # type: ignore[arg-type]  # None, as the protocol wants
+            return
+        try:
+            legal = action.__index__() >= 0 and self._mask[action]  # type: ignore[union-attr]
+        except (AttributeError, TypeError, IndexError):
+            legal = False
+        if not legal:
+            state.apply_action(action)  # type: ignore[arg-type]  # raises, with the reason
+        state.apply_legal(action)  # type: ignore[arg-type]
+        self._cumulative_rewards[agent] = 0.0
+        self.infos[agent] = {}
+        if state.round_ended:
+            for seat, (name, reward) in enumerate(zip(self.possible_agents, state.rewards(), strict=True)):
+                self.rewards[name] = reward
+                self.infos[name] = state.info(seat)
+            self._accumulate_rewards()
+            if state.is_terminal():
+                self.terminations = dict.fromkeys(self.agents, True)
+        else:
+            self._clear_rewards()
+        self._select()
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What ``agent`` sees now, whoever is to move: new arrays, see the class."""
+        state = self._running()
+        if agent not in self._seats:
+            raise ValueError(f"agent {agent!r}: expected one of {', '.join(self.possible_agents)}")
+        seat = self._seats[agent]
+        mask = self._mask.copy() if seat == state.current_player else np.zeros_like(self._mask)
+        seen = {"observation": state.observation(seat), "action_mask": mask}
+        if self.history:
+            seen["history"] = state.history_observation(seat)
+        return seen
+
+    def state(self) -> np.ndarray:
+        """Everything, hidden cards included: a new int8 array (S,), laid out as ``game.state_layout``."""
+        return self._running().state_vector()
+
+    def render(self) -> str | None:  # type: ignore[override]  # text, as PettingZoo's "ansi" asks for
+        """The table with the hand of the agent to move, or every hand when the game is over."""
+        state = self._running()
+        if self.render_mode is None:
+            raise ValueError("render() without a render mode: make the environment with render_mode='ansi' or 'human'")
+        seat = None if state.is_terminal() else state.current_player
+        if self._console is None:
+            return self.game.render_text(state, seat)
+        self._console.print(*_styled(self.game.render(state.record, seat)))
+        return None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _running(self) -> GameState:
+        if self.game_state is None:
+            raise RuntimeError("no game is under way: call reset() first")
+        return self.game_state
+
+    def _select(self) -> None:
+        """Name the agent to move and note its legal actions; when the game is over the first agent takes its leave."""
+        state = self._running()
+        self.agent_selection = self.possible_agents[max(0, state.current_player)]
+        self._mask = state.action_mask()
+
+    def __deepcopy__(self, memo: dict) -> AECGame:
+        return pickle.loads(pickle.dumps(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_console": None}
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        self.__dict__.update(attributes)
+        if self.game_state is not None:
+            self._generators = self.game_state.generators
+        if self.render_mode == "human":
+            self._console = _make_console()
+
+
+def wrapped(raw: AECGame) -> AECEnv:
+    """``raw`` in PettingZoo's usual wrappers: an illegal action ends the game, with the worst reward there is."""
+    env = wrappers.TerminateIllegalWrapper(raw, illegal_reward=min(-1.0, raw.game.min_utility))
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
+
+
+def register(game_id: str) -> None:
+    """Make ``pettingzoo.make("aec", "catbox/...")`` know the game, where the installed PettingZoo has a registry."""
+    import pettingzoo
+
+    if hasattr(pettingzoo, "register") and f"catbox/{game_id}" not in pettingzoo.aec_registry:
+        pettingzoo.register("aec", f"catbox/{game_id}", f"catbox_env.{game_id}:env")
+
+
+def _make_console() -> Any:
+    try:
+        from rich.console import Console
+    except ImportError as error:
+        raise ImportError("render_mode='human' needs rich: pip install rich, or use render_mode='ansi'") from error
+    return Console(highlight=False)
+
+
+def _styled(pieces: list[tuple[str, str]]) -> list[Any]:
+    from rich.text import Text
+
+    return [Text.assemble(*pieces)]

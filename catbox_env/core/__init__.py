@@ -1,0 +1,1 @@
+"""What every game shares: this package knows no game."""

@@ -1,0 +1,119 @@
+"""What a game gives to ``core``: one record of state, one record of parameters, and a handful of kernels.
+
+A kernel is a plain scalar function under ``@numba.njit``. It allocates nothing, raises nothing and reads no
+globals but constants. The same kernels run under one game, a batch of games, and every adapter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+import numba
+import numpy as np
+
+from catbox_env.core import loops
+
+#: How a game's rewards are paid; the place in this tuple is ``params.reward_mode``.
+REWARDS = ("score", "margin", "win")
+
+
+def record_dtype(fields: list[tuple]) -> np.dtype:
+    """An aligned structured dtype whose elements give their fields as attributes, compiled or not."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
+    """The fields that ``core`` reads in every game's state record.
+
+    - ``current_player``: the seat to move, -1 when the game is over.
+    - ``terminated``: 1 when the game is over.
+    - ``round_ended``: 1 when the last step ended a round.
+    - ``rewards`` (max_players): what the last step paid; the game writes points, ``core`` makes them the reward.
+    - ``win_shares`` (max_players): set by the game when it is over; they sum to 1.
+    - ``info`` (num_info, max_players): figures of the last finished round, in the order of ``Game.info_names``.
+
+    ``core`` clears the first five when a game begins, and ``round_ended`` and ``rewards`` before every step. These
+    it keeps by itself:
+
+    - ``num_moves``: actions taken so far.
+    - ``rounds_ended``: rounds finished so far.
+    - ``returns`` (max_players): sum of the rewards so far.
+    """
+    return [
+        ("current_player", np.int8),
+        ("terminated", np.int8),
+        ("round_ended", np.int8),
+        ("rewards", np.float32, (max_players,)),
+        ("win_shares", np.float32, (max_players,)),
+        ("info", np.int16, (num_info, max_players)),
+        ("num_moves", np.int32),
+        ("rounds_ended", np.int32),
+        ("returns", np.float64, (max_players,)),
+    ]
+
+
+#: The fields that ``core`` reads in every game's parameter record.
+CORE_PARAMS: list[tuple] = [("num_players", np.int64), ("num_actions", np.int64), ("reward_mode", np.int64)]
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The compiled functions of one game.
+
+    - ``deal(params, generator, state)``: begin a new game in ``state``.
+    - ``apply(params, generator, state, action)``: a legal action; may deal the next round of the same game.
+    - ``write_mask(params, state, mask)``: every element of ``mask`` (A,), for the seat to move.
+    - ``write_observation(params, state, seat, out)``: what ``seat`` sees, every element of ``out`` (O,).
+    - ``write_state(params, state, seat, out)``: everything, seats relative to ``seat``, into ``out`` (S,).
+    - ``shown_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
+      ``state``: the action itself, or -1 where it is hidden.
+    - ``sample(params, observation, generator, state) -> int``: fill ``state`` with a uniform draw from all those
+      consistent with ``observation``; 0, or 1 when there is none.
+    """
+
+    deal: Callable[..., None]
+    apply: Callable[..., None]
+    write_mask: Callable[..., None]
+    write_observation: Callable[..., None]
+    write_state: Callable[..., None]
+    shown_action: Callable[..., int]
+    sample: Callable[..., int]
+
+
+def _sources_digest(functions: list[Callable[..., Any]]) -> str:
+    """A digest of the source files of ``functions``, of the folders they lie in and of this package."""
+    folders = {Path(inspect.getfile(getattr(function, "py_func", function))).parent for function in functions}
+    folders.add(Path(__file__).parent)
+    digest = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+@lru_cache(maxsize=None)
+def bind(game_id: str, kernels: Kernels) -> SimpleNamespace:
+    """The loops of ``core.loops`` compiled over the kernels of one game.
+
+    Each loop is written once, with the kernels as free names; here it gets a namespace in which these names are
+    the game's. Numba's disk cache looks only at the file of the function itself, so the digest of all sources
+    involved becomes part of the name it is cached under: an edited rule can never run from an old cache.
+    """
+    names = {name: getattr(kernels, name) for name in Kernels.__dataclass_fields__}
+    digest = _sources_digest(list(names.values()))
+    namespace: dict[str, Any] = {**vars(loops), **names}
+    for name in loops.HELPERS + loops.LOOPS:
+        plain = getattr(loops, name)
+        bound = FunctionType(plain.__code__, namespace, name)
+        bound.__qualname__ = f"{game_id}.{name}.{digest}"
+        bound.__module__ = plain.__module__
+        cache = name in loops.LOOPS
+        namespace[name] = numba.njit(cache=cache, nogil=True)(bound)
+    return SimpleNamespace(**{name: namespace[name] for name in loops.LOOPS})
+

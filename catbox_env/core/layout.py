@@ -1,0 +1,98 @@
+"""Named parts of a flat vector: one object gives the offsets, the views and the table in the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Part:
+    """One named part of a vector.
+
+    Attributes: ``name``; ``shape``; ``doc``, what it holds; ``low``, ``high``: the range of its values;
+    ``offset``: where it begins (set by ``Layout``).
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    doc: str
+    low: int = 0
+    high: int = 1
+    offset: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def slice(self) -> slice:
+        """Where the part stands in the vector."""
+        return slice(self.offset, self.offset + self.size)
+
+
+class Layout(Mapping[str, Part]):
+    """The parts of a vector, in order: a read-only mapping from name to ``Part``."""
+
+    def __init__(self, parts: list[Part]) -> None:
+        self._parts: dict[str, Part] = {}
+        self.size = 0
+        for part in parts:
+            if part.name in self._parts:
+                raise ValueError(f"part {part.name!r} is named twice: every part needs a name of its own")
+            self._parts[part.name] = Part(part.name, part.shape, part.doc, part.low, part.high, self.size)
+            self.size += part.size
+
+    def __getitem__(self, name: str) -> Part:
+        return self._parts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and self._parts == other._parts
+
+    __hash__ = None  # type: ignore[assignment]  # a mapping with __eq__, as dict is
+
+    def unpack(self, vector: np.ndarray) -> dict[str, np.ndarray]:
+        """Views of the parts of ``vector``: shape ``(size,)``, or a batch ``(..., size)``.
+
+        A part of shape ``s`` comes as ``(..., *s)``. The arrays are views: they hold as long as the vector does.
+        Raises ``ValueError`` when the last axis is not ``size`` long.
+        """
+        vector = np.asarray(vector)
+        if vector.ndim == 0 or vector.shape[-1] != self.size:
+            raise ValueError(
+                f"a vector of shape {vector.shape}: expected ({self.size},) or a batch (..., {self.size})"
+            )
+        return {
+            name: vector[..., part.slice].reshape(vector.shape[:-1] + part.shape)
+            for name, part in self.items()
+        }
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest value of every element: two int8 arrays of shape ``(size,)``."""
+        low, high = np.empty(self.size, np.int8), np.empty(self.size, np.int8)
+        for part in self.values():
+            low[part.slice], high[part.slice] = part.low, part.high
+        return low, high
+
+    def table(self) -> list[tuple[str, str, str, str, str]]:
+        """Rows ``(name, offset, shape, range, what it holds)`` for documentation."""
+        return [
+            (
+                part.name,
+                f"{part.offset}",
+                " x ".join(map(str, part.shape)),
+                f"{part.low}..{part.high}",
+                part.doc,
+            )
+            for part in self.values()
+        ]

@@ -1,0 +1,54 @@
+"""One table: the id of a game and where it lives. Everything that serves every game starts here."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from catbox_env.core.batch import Vec
+    from catbox_env.core.game import Game
+
+GAMES: dict[str, str] = {
+    "cat_in_the_box_v0": "catbox_env.games.cat_in_the_box.game:CatInTheBox",
+}
+
+
+def game_class(game_id: str) -> type[Game]:
+    """The class of the game ``game_id``. Raises ``ValueError`` for an unknown id, naming the known ones."""
+    if game_id not in GAMES:
+        close = difflib.get_close_matches(str(game_id), GAMES, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"unknown game {game_id!r}: expected one of {', '.join(GAMES)}.{hint}")
+    module, name = GAMES[game_id].split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def make_game(game_id: str, **options: Any) -> Game:
+    """The game ``game_id``, immutable.
+
+    ``options``: ``reward`` (``"score"``, ``"margin"`` or ``"win"``), and either ``rules`` (a ``Rules`` object of
+    the game) or any of the fields of its ``Rules``, such as ``num_players``. Raises ``ValueError`` for an unknown
+    game or option and for rules that cannot be played.
+    """
+    return game_class(game_id)(**options)
+
+
+def make_vec(
+    game_id: str,
+    num_envs: int,
+    seed: Any = None,
+    num_threads: int = 1,
+    history: bool = False,
+    state: bool = False,
+    **options: Any,
+) -> Vec:
+    """``num_envs`` games side by side, stepped in place: see ``catbox_env.core.batch.Vec``.
+
+    ``options`` are those of ``make_game``. Raises ``ValueError`` for an impossible option.
+    """
+    from catbox_env.core.batch import Vec
+
+    game = make_game(game_id, **options)
+    return Vec(game, num_envs, seed=seed, num_threads=num_threads, history=history, state=state)

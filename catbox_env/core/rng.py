@@ -1,0 +1,88 @@
+"""The one generator of random integers: sfc32 in plain 64-bit integer arithmetic.
+
+Algorithm: "Small Fast Counting" by Chris Doty-Humphrey (PractRand), the 32-bit version. All products and shifts
+stay below 2**63, so compiled and interpreted runs, on every platform, draw the same numbers. A generator lives
+beside a game's state, never in it: whoever copies a state does not get the future deals with it.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.random import SeedSequence
+
+#: ``a, b, c``: 32-bit words of the state; ``counter``: 32-bit counter; ``children``: generators split off so far.
+GENERATOR = np.dtype(
+    (np.record, np.dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")]))
+)
+
+MASK32 = 0xFFFFFFFF
+WARM_UP = 15
+
+
+@numba.njit
+def next_uint32(generator):
+    """One uniform integer in ``0 .. 2**32 - 1``."""
+    result = (generator.a + generator.b + generator.counter) & MASK32
+    generator.counter = (generator.counter + 1) & MASK32
+    generator.a = generator.b ^ (generator.b >> 9)
+    generator.b = (generator.c + (generator.c << 3)) & MASK32
+    generator.c = (((generator.c << 21) | (generator.c >> 11)) + result) & MASK32
+    return result
+
+
+@numba.njit
+def random_below(generator, bound):
+    """One uniform integer in ``0 .. bound - 1``, without bias (Lemire 2019, "Fast Random Integer Generation")."""
+    product = next_uint32(generator) * bound
+    low = product & MASK32
+    if low < bound:
+        threshold = (MASK32 + 1 - bound) % bound
+        while low < threshold:
+            product = next_uint32(generator) * bound
+            low = product & MASK32
+    return product >> 32
+
+
+@numba.njit
+def split(parent, child):
+    """Make ``child`` an independent generator. What ``parent`` will draw does not change."""
+    parent.children += 1
+    child.a = parent.a ^ 0x9E3779B9
+    child.b = parent.b ^ 0x7F4A7C15
+    child.c = parent.c ^ (parent.counter & MASK32)
+    child.counter = (parent.children * 2654435769) & MASK32
+    child.children = 0
+    for _ in range(WARM_UP):
+        next_uint32(child)
+
+
+def seed_sequence(seed: int | SeedSequence | None) -> SeedSequence:
+    """``seed`` as a NumPy ``SeedSequence``; ``None`` asks the operating system for entropy.
+
+    Raises ``ValueError`` for anything but a non-negative integer, a ``SeedSequence`` or ``None``.
+    """
+    if isinstance(seed, SeedSequence):
+        return seed
+    if seed is None:
+        return SeedSequence()
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed={seed!r}: expected an integer of 0 or more, a numpy SeedSequence, or None")
+    return SeedSequence(int(seed))
+
+
+def new_generators(seeds: list[SeedSequence]) -> np.ndarray:
+    """An array of ``GENERATOR`` records, one for each seed sequence."""
+    generators = np.zeros(len(seeds), GENERATOR)
+    words = np.array([seed.generate_state(3, np.uint32) for seed in seeds], np.int64).reshape(-1, 3)
+    generators["a"], generators["b"], generators["c"] = words.T
+    generators["counter"] = 1
+    _warm_up(generators)
+    return generators
+
+
+@numba.njit(cache=True)
+def _warm_up(generators):
+    for i in range(len(generators)):
+        for _ in range(WARM_UP):
+            next_uint32(generators[i])

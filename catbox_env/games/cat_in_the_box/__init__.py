@@ -1,0 +1,1 @@
+"""Cat in the Box: rules, state, kernels, observation, text and rendering."""

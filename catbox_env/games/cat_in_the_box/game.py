@@ -1,0 +1,86 @@
+"""Cat in the Box as a ``Game``: its rules, layouts, words for actions, and given deals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from catbox_env.core.game import Game
+from catbox_env.games.cat_in_the_box import text
+from catbox_env.games.cat_in_the_box.kernels import KERNELS, block_cells, clear_round
+from catbox_env.games.cat_in_the_box.observation import observation_layout, offsets, state_layout
+from catbox_env.games.cat_in_the_box.render import render
+from catbox_env.games.cat_in_the_box.rules import Deal, Rules
+from catbox_env.games.cat_in_the_box.state import INFO, STATE, make_params
+
+
+class CatInTheBox(Game):
+    """Cat in the Box under one ``Rules``; see ``catbox_env.cat_in_the_box_v0`` for actions and observation."""
+
+    id = "cat_in_the_box_v0"
+    kernels = KERNELS
+    rules_class = Rules
+    state_dtype = STATE
+    info_names = INFO
+
+    rules: Rules
+
+    def set_up(self) -> None:
+        rules = self.rules
+        self.num_players = rules.num_players
+        self.num_actions = rules.num_actions
+        self.observation_layout = observation_layout(rules)
+        self.state_layout = state_layout(rules)
+        decisions = 1 + bool(rules.bids) + rules.num_tricks
+        self.history_length = rules.num_rounds * rules.num_players * decisions
+        # A player loses at most a point a trick; it wins one a trick, and as much again for its tokens, of which it
+        # has one a trick.
+        worst, best = -rules.num_tricks * rules.num_rounds, 2 * rules.num_tricks * rules.num_rounds
+        self.min_utility, self.max_utility = {
+            "score": (float(worst), float(best)),
+            "margin": (float(worst - best), float(best - worst)),
+            "win": (0.0, 1.0),
+        }[self.reward]
+        self.params = make_params(
+            rules, self.reward, offsets(self.observation_layout), offsets(self.state_layout)
+        )
+
+    def action_to_string(self, action: int) -> str:
+        return text.action_to_string(self.rules, self.check_action_id(action))
+
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        return text.describe_actions(self.rules)
+
+    def why_illegal(self, state: np.record, action: int) -> str:
+        return text.why_illegal(self.rules, state, action)
+
+    def render(self, state: np.record, seat: int | None = None) -> list[tuple[str, str]]:
+        return render(self.rules, state, seat)
+
+    def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
+        deal = Deal.of(deal)
+        deal.check(self.rules)
+        if deal.start_player is not None:
+            state.start_player = deal.start_player
+        clear_round(self.params[0], state)
+        for seat, hand in enumerate(deal.hands):
+            for rank in hand:
+                state.hand[seat, rank - 1] += 1
+                state.undealt[rank - 1] -= 1
+        for rank in deal.revealed:
+            state.revealed[rank - 1] += 1
+            state.undealt[rank - 1] -= 1
+        block_cells(self.params[0], state)
+
+    def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        figures = {
+            "score": info["score"].astype(np.float64),
+            "tricks_won": info["tricks_won"].astype(np.float64),
+            "bonus": info["bonus"].astype(np.float64),
+            "paradox": info["paradox"].astype(np.float64),
+        }
+        if self.rules.bids:
+            figures["bid_hit"] = (info["bid"] == info["tricks_won"]).astype(np.float64)
+        return figures

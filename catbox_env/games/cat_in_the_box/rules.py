@@ -1,0 +1,194 @@
+"""The rules of Cat in the Box as data: how many players, cards, colours, bids and rounds.
+
+Set-up by number of players (copies of each rank: 5; everyone begins with an X-token of each colour):
+
+| players | ranks | cards dealt to each | tricks in a full round | bids |
+|---|---|---|---|---|
+| 5 | 1-9 | 9 | 7 | 1, 2, 3, 4 |
+| 4 | 1-8 | 10 | 8 | 1, 2, 3, 4 |
+| 3 | 1-6 | 10 | 8 | 1, 2, 3, 4 |
+| 2 | 1-5 | 10 | 8 | none; 3 revealed cards block cells |
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: The order of the rows of the research board. Red is trump.
+COLORS = ("red", "blue", "yellow", "green")
+
+MAX_PLAYERS, MAX_RANKS, MAX_COLORS, MAX_COPIES, MAX_BIDS, MAX_ROUNDS = 5, 9, 4, 5, 9, 127
+_STANDARD_RANKS = {5: 9, 4: 8, 3: 6, 2: 5}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One rule set, validated. Fields left at ``None`` follow from the others.
+
+    Attributes:
+        num_players: 2-5.
+        num_ranks: 1-9; the deck holds ranks 1 .. num_ranks. Default 9, 8, 6, 5 for 5, 4, 3, 2 players.
+        num_colors: 2-4, the first ones of red, blue, yellow, green.
+        copies: 1-5 cards of each rank.
+        hand_size: cards dealt to each player, at least 3. Default: as many as there are, after two players set
+            five cards aside.
+        bids: what may be bid, ascending; ``()`` for no bidding. Default 1-4 (as far as there are tricks to win),
+            none for two players.
+        bonus_max_tricks: without bids, the bonus is for winning at most so many tricks. Default 4.
+        revealed_cards: undealt cards shown at the start, which block cells. Default 3 for two players, else 0.
+        rounds: 1-127 or ``"match"``, one round for each player.
+        start_player: the seat that starts the first round, or ``"random"``.
+
+    Raises:
+        ValueError: a rule set that cannot be dealt; the message names the field, the value and the bound.
+    """
+
+    num_players: int = 4
+    num_ranks: int = None  # type: ignore[assignment]  # None means "by the other fields" until __post_init__
+    num_colors: int = 4
+    copies: int = 5
+    hand_size: int = None  # type: ignore[assignment]
+    bids: tuple[int, ...] = None  # type: ignore[assignment]
+    bonus_max_tricks: int = None  # type: ignore[assignment]
+    revealed_cards: int = None  # type: ignore[assignment]
+    rounds: int | str = 1
+    start_player: int | str = 0
+
+    def __post_init__(self) -> None:
+        players = self._integer("num_players", 2, MAX_PLAYERS)
+        self._default("num_ranks", _STANDARD_RANKS[players])
+        ranks = self._integer("num_ranks", 1, MAX_RANKS)
+        self._integer("num_colors", 2, MAX_COLORS)
+        deck = ranks * self._integer("copies", 1, MAX_COPIES)
+        aside = 5 if players == 2 else 0
+        self._default("hand_size", max(3, (deck - aside) // players))
+        hand_size = self._integer("hand_size", 3, deck)
+        if players * hand_size > deck:
+            raise ValueError(
+                f"hand_size={hand_size}: {players} players need {players * hand_size} cards, but {ranks} ranks x "
+                f"{self.copies} copies are {deck}; at most {deck // players} each (and at least 3)"
+            )
+        left = deck - players * hand_size
+        self._default("revealed_cards", min(3, left) if players == 2 else 0)
+        if self._integer("revealed_cards", 0) > left:
+            raise ValueError(
+                f"revealed_cards={self.revealed_cards}: only {left} of {deck} cards are left after dealing "
+                f"{hand_size} to each of {players} players; give at most {left}, or a smaller hand_size"
+            )
+        self._default("bids", () if players == 2 else tuple(b for b in (1, 2, 3, 4) if b <= self.num_tricks))
+        self._check_bids()
+        self._default("bonus_max_tricks", min(4, self.num_tricks))
+        self._integer("bonus_max_tricks", 0, self.num_tricks)
+        if self.rounds != "match":
+            self._integer("rounds", 1, MAX_ROUNDS, "'match'")
+        if self.start_player != "random":
+            self._integer("start_player", 0, players - 1, "'random'")
+
+    @classmethod
+    def tiny(cls) -> Rules:
+        """A game small enough to be enumerated and solved exactly: two players, three cards each, one trick."""
+        return cls(
+            num_players=2, num_ranks=3, num_colors=2, copies=3, hand_size=3, bids=(0, 1), revealed_cards=0
+        )
+
+    @property
+    def num_tricks(self) -> int:
+        """Tricks in a full round: every card but the discard and the last one is played."""
+        return self.hand_size - 2
+
+    @property
+    def num_rounds(self) -> int:
+        """Rounds in a game."""
+        return self.num_players if self.rounds == "match" else int(self.rounds)
+
+    @property
+    def num_actions(self) -> int:
+        """Discards, bids, plays, and PARADOX."""
+        return self.num_ranks + len(self.bids) + self.num_colors * self.num_ranks + 1
+
+    def _default(self, name: str, value: Any) -> None:
+        if getattr(self, name) is None:
+            object.__setattr__(self, name, value)
+
+    def _integer(self, name: str, low: int, high: int | None = None, other: str = "") -> int:
+        value = getattr(self, name)
+        bound = f"an integer from {low} to {high}" if high is not None else f"an integer of {low} or more"
+        bound += f", or {other}" if other else ""
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or value < low or (high is not None and value > high):
+            raise ValueError(f"{name}={value!r}: expected {bound}")
+        object.__setattr__(self, name, int(value))
+        return int(value)
+
+    def _check_bids(self) -> None:
+        expected = (
+            f"an ascending tuple of at most {MAX_BIDS} different integers from 0 to {self.num_tricks} "
+            f"(the number of tricks), or () for no bidding"
+        )
+        if isinstance(self.bids, str) or not isinstance(self.bids, Sequence | np.ndarray):
+            raise ValueError(f"bids={self.bids!r}: expected {expected}")
+        bids = tuple(self.bids)
+        whole = all(isinstance(b, int | np.integer) and not isinstance(b, bool) for b in bids)
+        ascending = whole and all(a < b for a, b in zip(bids, bids[1:], strict=False))
+        if not ascending or len(bids) > MAX_BIDS or any(b < 0 or b > self.num_tricks for b in bids):
+            raise ValueError(f"bids={self.bids!r}: expected {expected}")
+        object.__setattr__(self, "bids", tuple(int(b) for b in bids))
+
+
+@dataclass(frozen=True)
+class Deal:
+    """A given deal of the first round, in printed ranks.
+
+    Attributes: ``hands``: one sequence of ranks for each seat; ``revealed``: the revealed ranks, in order;
+    ``start_player``: the seat that starts, only where the rules say ``start_player="random"``.
+    """
+
+    hands: Sequence[Sequence[int]]
+    revealed: Sequence[int] = ()
+    start_player: int | None = None
+
+    @classmethod
+    def of(cls, deal: Deal | Mapping[str, Any]) -> Deal:
+        """``deal``, or a mapping with the same keys, as a ``Deal``. Raises ``ValueError`` for anything else."""
+        if isinstance(deal, cls):
+            return deal
+        if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= {"hands", "revealed", "start_player"}:
+            return cls(**deal)
+        raise ValueError(
+            f"deal={deal!r}: expected Deal(hands, revealed, start_player) or a dict with these keys"
+        )
+
+    def check(self, rules: Rules) -> None:
+        """Raise ``ValueError`` unless this deal can come up under ``rules``."""
+        sizes = [len(hand) for hand in self.hands]
+        if sizes != [rules.hand_size] * rules.num_players:
+            raise ValueError(
+                f"deal: hands of {sizes} cards; expected {rules.num_players} hands of {rules.hand_size} cards each"
+            )
+        if len(self.revealed) != rules.revealed_cards:
+            raise ValueError(
+                f"deal: {len(self.revealed)} revealed cards; expected {rules.revealed_cards} (rules.revealed_cards)"
+            )
+        counts = Counter([rank for hand in self.hands for rank in hand] + list(self.revealed))
+        for rank, count in counts.items():
+            if rank not in range(1, rules.num_ranks + 1):
+                raise ValueError(f"deal: rank {rank!r}; expected integers from 1 to {rules.num_ranks}")
+            if count > rules.copies:
+                raise ValueError(f"deal: rank {rank} comes {count} times; there are {rules.copies} copies")
+        fixed = rules.start_player
+        if self.start_player is None:
+            return
+        if self.start_player not in range(rules.num_players):
+            raise ValueError(
+                f"deal: start_player={self.start_player!r}; expected a seat from 0 to {rules.num_players - 1}"
+            )
+        if fixed not in ("random", self.start_player):
+            raise ValueError(
+                f"deal: start_player={self.start_player}, but the rules say {fixed}; leave it out, or make the "
+                f"game with start_player={self.start_player} or 'random'"
+            )

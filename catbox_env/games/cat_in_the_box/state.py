@@ -1,0 +1,122 @@
+"""The state of a game of Cat in the Box: one record, with the sizes of the largest rule set.
+
+Ranks, colours, bids and seats are indices from 0; a cell is (colour, rank).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catbox_env.core.kernels import CORE_PARAMS, REWARDS, core_state_fields, record_dtype
+from catbox_env.games.cat_in_the_box.rules import (
+    MAX_BIDS,
+    MAX_COLORS,
+    MAX_COPIES,
+    MAX_PLAYERS,
+    MAX_RANKS,
+    Rules,
+)
+
+#: Phases of a round, in order.
+DISCARD, BID, PLAY = 0, 1, 2
+#: Nothing here: no owner, no colour, no card, no bid.
+NONE = -1
+#: The owner of a cell that a neutral token blocks.
+NEUTRAL = -2
+RED = 0
+#: Most tokens of one seat: two players with the largest deck lay down all but two cards.
+MAX_TOKENS = MAX_RANKS * MAX_COPIES // 2 - 2
+
+#: Rows of ``state.info``: figures of the last finished round.
+INFO = ("score", "tricks_won", "bid", "bonus", "paradox")
+INFO_SCORE, INFO_TRICKS, INFO_BID, INFO_BONUS, INFO_PARADOX = range(len(INFO))
+
+#: Parts of the observation and of the state vector; ``params.at[PART]`` is where it begins, -1 if it is left out.
+PARTS = (
+    "phase",
+    "hand",
+    "discarded",
+    "board",
+    "neutral",
+    "x_tokens",
+    "bids",
+    "tricks_won",
+    "led",
+    "trick",
+    "leader",
+    "start_player",
+    "to_move",
+    "trump_broken",
+    "tricks_left",
+    "scores",
+    "rounds_left",
+)
+NUM_PARTS = len(PARTS)
+
+STATE = record_dtype(
+    [
+        *core_state_fields(MAX_PLAYERS, len(INFO)),
+        ("phase", np.int8),  # DISCARD, BID or PLAY
+        ("start_player", np.int8),  # seat that began this round
+        ("leader", np.int8),  # seat that led, or will lead, this trick
+        ("led", np.int8),  # colour led in this trick, or NONE
+        ("trump_broken", np.int8),  # 1 when a player's token lies on red
+        ("tricks_left", np.int8),  # tricks not completed in this round
+        ("rounds_left", np.int8),  # rounds after this one
+        ("hand", np.int8, (MAX_PLAYERS, MAX_RANKS)),  # cards held, by seat and rank
+        ("discarded", np.int8, (MAX_PLAYERS,)),  # rank discarded by each seat, or NONE
+        ("undealt", np.int8, (MAX_RANKS,)),  # cards that nobody has seen, by rank
+        ("revealed", np.int8, (MAX_RANKS,)),  # revealed cards, by rank
+        ("board", np.int8, (MAX_COLORS, MAX_RANKS)),  # owner of each cell: a seat, NONE or NEUTRAL
+        ("num_tokens", np.int8, (MAX_PLAYERS,)),  # tokens of each seat on the board
+        ("tokens", np.int8, (MAX_PLAYERS, MAX_TOKENS)),  # their cells, colour * num_ranks + rank, as they were laid
+        ("x_tokens", np.int8, (MAX_PLAYERS, MAX_COLORS)),  # 1: the seat may still declare the colour
+        ("bids", np.int8, (MAX_PLAYERS,)),  # index of each seat's bid, or NONE
+        ("tricks_won", np.int8, (MAX_PLAYERS,)),
+        ("trick_color", np.int8, (MAX_PLAYERS,)),  # this trick's card of each seat: colour, or NONE
+        ("trick_rank", np.int8, (MAX_PLAYERS,)),  # its rank
+        ("scores", np.int16, (MAX_PLAYERS,)),  # points of the finished rounds
+    ]
+)
+
+PARAMS = record_dtype(
+    [
+        *CORE_PARAMS,
+        ("num_ranks", np.int64),
+        ("num_colors", np.int64),
+        ("num_bids", np.int64),
+        ("bids", np.int64, (MAX_BIDS,)),
+        ("copies", np.int64),
+        ("hand_size", np.int64),
+        ("num_tricks", np.int64),
+        ("bonus_max_tricks", np.int64),
+        ("revealed_cards", np.int64),
+        ("num_rounds", np.int64),
+        ("start_player", np.int64),  # seat, or NONE: drawn
+        ("at", np.int64, (NUM_PARTS,)),  # offsets of the observation's parts
+        ("state_at", np.int64, (NUM_PARTS,)),  # offsets of the state vector's parts
+    ]
+)
+
+
+def make_params(rules: Rules, reward: str, at: list[int], state_at: list[int]) -> np.ndarray:
+    """``rules`` as an array (1,) of PARAMS for the kernels."""
+    params = np.zeros(1, PARAMS)
+    record = params[0]
+    record.num_players = rules.num_players
+    record.num_actions = rules.num_actions
+    record.reward_mode = REWARDS.index(reward)
+    record.num_ranks = rules.num_ranks
+    record.num_colors = rules.num_colors
+    record.num_bids = len(rules.bids)
+    record.bids[: len(rules.bids)] = rules.bids
+    record.copies = rules.copies
+    record.hand_size = rules.hand_size
+    record.num_tricks = rules.num_tricks
+    record.bonus_max_tricks = rules.bonus_max_tricks
+    record.revealed_cards = rules.revealed_cards
+    record.num_rounds = rules.num_rounds
+    record.start_player = NONE if rules.start_player == "random" else rules.start_player
+    record.at[:] = at
+    record.state_at[:] = state_at
+    return params

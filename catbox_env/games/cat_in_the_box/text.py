@@ -1,0 +1,59 @@
+"""Cat in the Box in words: names of actions, and why one is illegal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
+from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, RED
+
+PHASES = ("discard", "bid", "play")
+
+
+def action_to_string(rules: Rules, action: int) -> str:
+    """``"discard 3"``, ``"bid 2"``, ``"play yellow 7"`` or ``"paradox"``."""
+    ranks, bids = rules.num_ranks, rules.bids
+    if action < ranks:
+        return f"discard {action + 1}"
+    if action < ranks + len(bids):
+        return f"bid {bids[action - ranks]}"
+    if action == rules.num_actions - 1:
+        return "paradox"
+    color, rank = divmod(action - ranks - len(bids), ranks)
+    return f"play {COLORS[color]} {rank + 1}"
+
+
+def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
+    """Rows (first id, last id, what they do)."""
+    ranks, first_play = rules.num_ranks, rules.num_ranks + len(rules.bids)
+    rows = [(0, ranks - 1, f"discard rank 1..{ranks}")]
+    if rules.bids:
+        rows.append((ranks, first_play - 1, f"bid {', '.join(map(str, rules.bids))}"))
+    for color in range(rules.num_colors):
+        first = first_play + color * ranks
+        rows.append((first, first + ranks - 1, f"play {COLORS[color]} 1..{ranks}"))
+    rows.append((rules.num_actions - 1, rules.num_actions - 1, "PARADOX (legal only when nothing else is)"))
+    return rows
+
+
+def why_illegal(rules: Rules, state: np.record, action: int) -> str:
+    """The rule that forbids an illegal ``action`` in ``state``."""
+    seat, ranks, first_play = state.current_player, rules.num_ranks, rules.num_ranks + len(rules.bids)
+    kind = DISCARD if action < ranks else BID if action < first_play else BID + 1
+    if kind != state.phase:
+        return f"this is the time to {PHASES[state.phase]}, not to {PHASES[kind]}"
+    if kind == DISCARD:
+        return f"there is no {action + 1} in the hand"
+    if action == rules.num_actions - 1:
+        return "a paradox is the last resort, and there is a legal declaration"
+    color, rank = divmod(action - first_play, ranks)
+    owner = state.board[color, rank]
+    if not state.hand[seat, rank]:
+        return f"there is no {rank + 1} in the hand"
+    if owner != NONE:
+        whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
+        return f"{COLORS[color]} {rank + 1} is taken on the research board by {whose}"
+    if not state.x_tokens[seat, color]:
+        return f"the seat has given up its X-token of {COLORS[color]}"
+    assert color == RED, "every other declaration is legal"
+    return "red cannot be led before trump is broken while another colour can be declared"

@@ -236,6 +236,11 @@ def _rebuild_game(cls: type[Game], rules: Any, reward: str) -> Game:
     return cls(rules=rules, reward=reward)
 
 
+def _copy(records: np.ndarray) -> np.ndarray:
+    """A copy to the last byte: NumPy leaves the padding between fields undefined."""
+    return records.view(np.uint8).copy().view(records.dtype)
+
+
 class GameState:
     """One game under way. It changes in place with ``apply_action``; ``clone`` makes a copy.
 
@@ -360,12 +365,12 @@ class GameState:
 
     def clone(self) -> GameState:
         """A copy that plays on by itself. It holds the same cards, but draws its own future deals."""
-        twin = GameState(self.game, self.records.copy(), np.zeros(1, GENERATOR), self.log.copy())
+        twin = GameState(self.game, _copy(self.records), np.zeros(1, GENERATOR), self.log.copy())
         self.game.loops.split_one(self.generators, twin.generators)
         return twin
 
     def __deepcopy__(self, memo: dict) -> GameState:
-        return GameState(self.game, self.records.copy(), self.generators.copy(), self.log.copy())
+        return GameState(self.game, _copy(self.records), self.generators.copy(), self.log.copy())
 
     def __reduce__(self) -> tuple:
         return GameState, (self.game, self.records, self.generators, self.log)

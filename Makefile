@@ -1,0 +1,66 @@
+# Every target sets up .venv first, when it is missing or older than what it was made from.
+# It needs python3 (3.11 or newer) with venv and pip, and nothing else.
+#
+#   make train   train a self-play agent for three players and show how it plays (a few minutes)
+#   make test    run the tests, and the engine's once more without compilation, with a coverage report
+#   make lint    style, types, import contracts        make format  apply the style
+#   make bench   measure catbox beside other libraries make clean   remove what is built, .venv too
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+STAMP  := $(VENV)/catbox-installed
+BENCH  := $(VENV)/catbox-bench-installed
+PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help train test lint format bench clean
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -8
+
+# An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
+ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
+.PHONY: $(STAMP)
+endif
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('catbox needs Python 3.11 or newer, but $(PYTHON) is Python ' + sys.version.split()[0] + '. Name a newer one: make PYTHON=/path/to/python3.11')"
+	@$(PY) -c "" 2>/dev/null || rm -rf $(VENV)
+	@echo "Setting up $(VENV) (the first time, this downloads PyTorch)"
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PIP) --editable '.[dev]'
+	@printf '%s' '$(CURDIR)' > $@
+
+$(BENCH): $(STAMP)
+	@$(PIP) --editable '.[dev,bench]'
+	@touch $@
+
+train: $(STAMP)
+	$(PY) -m catbox_train train
+
+# One process compiles the kernels, then two share the cached code.
+test: export OMP_NUM_THREADS = 1
+test: $(STAMP)
+	@rm -f .coverage
+	$(PY) -c "import catbox_env; catbox_env.make_vec('cat_in_the_box_v0', 2, seed=0).step_random(1, seed=0)"
+	$(PY) -m pytest -n 2 --dist worksteal --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 --cov --cov-append
+
+lint: $(STAMP)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: $(STAMP)
+	$(PY) -m ruff check --fix-only .
+	$(PY) -m ruff format .
+
+bench: $(BENCH)
+	$(PY) -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

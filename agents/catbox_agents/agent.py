@@ -1,0 +1,159 @@
+"""What an agent is, and how to get one from a text.
+
+| spec | agent |
+|---|---|
+| ``"random"`` | uniform over the legal actions, any game |
+| ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
+| a path | a trained checkpoint (needs torch) |
+| ``"package.module:Class"`` | your own: ``Class(game, seed)`` is called |
+
+An agent is told the observation and the action mask of the seat to move (and that seat's history where it asks for
+it) and nothing else, ever: it holds no state of a game, so one agent may play several seats of many games at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_env.core.game import Game
+
+Seed = int | np.random.SeedSequence | None
+
+#: The agents every game has: name -> "module:Class".
+BUILT_IN = {"random": "catbox_agents.random:RandomAgent"}
+
+#: The hand-written player of each game: game id -> "module:Class".
+HEURISTICS = {"cat_in_the_box_v0": "catbox_agents.heuristic:CatInTheBoxHeuristic"}
+
+
+class Agent:
+    """Base of the agents here. Your own need not inherit from it, only have these three members.
+
+    Inherit to write ``act`` alone: ``act_batch`` then calls it row by row.
+    """
+
+    #: True for an agent that wants the ``history`` argument; the others are given None.
+    needs_history: bool = False
+
+    def __init__(self, game: Game, seed: Seed = None) -> None:
+        self.game = game
+
+    def act(
+        self,
+        observation: NDArray[np.int8],
+        action_mask: NDArray[Any],
+        history: NDArray[np.int8] | None = None,
+    ) -> int:
+        """The id of one legal action. ``observation`` (O,) int8, ``action_mask`` (A,) nonzero where legal,
+        ``history`` (T, 2) int8 or None."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has to define act(observation, action_mask, history=None)"
+        )
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        """One legal action for each row: (N, O), (N, A) and (N, T, 2) or None in, (N,) integers out."""
+        rows = range(len(observations))
+        past = [None] * len(observations) if histories is None else histories
+        return np.array([self.act(observations[i], action_masks[i], past[i]) for i in rows], dtype=np.int64)
+
+
+def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
+    """The agent that ``spec`` names (see the table above), ready to play ``game``.
+
+    ``seed`` feeds the agent's own generator, if it has one. Raises ValueError for a spec that names no agent, for a
+    checkpoint that is damaged or was trained for another game, and for a class that is not an agent.
+    """
+    text = os.fspath(spec).strip()
+    if text in BUILT_IN:
+        return _construct(BUILT_IN[text], game, seed)
+    if text == "heuristic":
+        if game.id not in HEURISTICS:
+            raise ValueError(
+                f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
+            )
+        return _construct(HEURISTICS[game.id], game, seed)
+    if text and (Path(text).exists() or _looks_like_path(text)):
+        return _load_checkpoint(text, game, seed)
+    module, _, class_name = text.partition(":")
+    if all(part.isidentifier() for part in [*module.split("."), class_name]):
+        return _construct(text, game, seed)
+    raise ValueError(_unknown(text))
+
+
+def known_agents(game: Game | None = None) -> list[str]:
+    """The names that :func:`make` knows without a path or a class (for ``game``, where one is given)."""
+    return [*BUILT_IN, *(["heuristic"] if game is None or game.id in HEURISTICS else [])]
+
+
+def check_agent(agent: object, name: str) -> Agent:
+    """``agent`` itself if it has the members of :class:`Agent`, else ValueError."""
+    for method in ("act", "act_batch"):
+        if not callable(getattr(agent, method, None)):
+            raise ValueError(
+                f"{name} is not an agent: {type(agent).__name__} has no method {method!r}; "
+                "inherit from catbox_agents.Agent and define act()"
+            )
+    return cast(Agent, agent)
+
+
+def _construct(spec: str, game: Game, seed: Seed) -> Agent:
+    module_name, class_name = spec.split(":")
+    # The names of agents of later versions or other programs ("zoo:expert") read like a class of a module that is
+    # not there, so a missing module gets the same answer as an unknown name.
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module_name + ".").startswith(error.name + "."):
+            raise  # the user's module exists and itself lacks something: show where
+        raise ValueError(_unknown(spec) + f" (there is no module {error.name!r} to import)") from None
+    factory = getattr(module, class_name, None)
+    if not callable(factory):
+        classes = [name for name, value in vars(module).items() if isinstance(value, type)]
+        raise ValueError(f"module {module_name!r} has no class {class_name!r}{_closest(class_name, classes)}")
+    return check_agent(factory(game, seed), repr(spec))
+
+
+def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
+    try:
+        from catbox_agents.policy import PolicyAgent
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "safetensors"):
+            raise
+        raise ValueError(
+            f"to load the checkpoint {path!r} the package {error.name!r} is needed: "
+            "pip install 'catbox-env[agents]'"
+        ) from None
+    try:
+        return check_agent(PolicyAgent.load(path, game, seed), path)
+    except FileNotFoundError as error:
+        raise ValueError(f"no agent: {error}") from None
+
+
+def _looks_like_path(text: str) -> bool:
+    return "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".json", ".pt")
+
+
+def _unknown(spec: str) -> str:
+    known = known_agents()
+    return (
+        f"unknown agent {spec!r}{_closest(spec, known)}; known agents: {', '.join(known)}, "
+        "the path of a checkpoint, or 'package.module:Class' for your own"
+    )
+
+
+def _closest(given: str, names: Sequence[str]) -> str:
+    close = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -1,0 +1,295 @@
+"""Trained networks as agents: the network, the agent that plays it, and the checkpoint file it lives in.
+
+A policy checkpoint is one safetensors file (https://huggingface.co/docs/safetensors): named arrays, and in the
+header a JSON text that says what they are for. Reading one executes no code.
+
+    key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}}
+    arrays              "input_scale" (O,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,), all float32
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import safetensors.torch
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import nn
+
+from catbox_agents.agent import Agent, Seed
+from catbox_env import make_game
+from catbox_env.core.game import Game
+from catbox_env.core.layout import Layout
+
+#: The value of "format" in the header: raised when files of before cannot be read any more.
+FORMAT = "catbox-policy-1"
+POLICY_FILE = "policy.safetensors"
+CHECKPOINTS_FOLDER = "checkpoints"
+ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
+#: Game options in which a policy may differ from the game it is to play, as long as the observation has the same parts.
+LENIENT_OPTIONS = ("reward", "rounds")
+
+
+def input_scale(layout: Layout) -> torch.Tensor:
+    """Factors (O,) float32 that bring counts near the size of the one-hot parts of a vector of ``layout``.
+
+    The power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
+    Powers of two, because they multiply small integers without rounding, in bfloat16 as well.
+    """
+    low, high = layout.bounds()
+    largest = np.maximum(np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))), 1)
+    return torch.from_numpy(np.exp2(-np.round(np.log2(largest) / 2)).astype(np.float32))
+
+
+class MLP(nn.Module):
+    """Fully connected layers from an int8 vector to float32 outputs: the actor, and in training the critic.
+
+    ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``precision`` is the type
+    in which the hidden layers compute; the last layer always computes in float32, because a logit or a value
+    rounded to bfloat16's three digits would be too coarse.
+    """
+
+    input_scale: torch.Tensor
+
+    def __init__(
+        self,
+        scale: torch.Tensor,
+        hidden: Sequence[int],
+        num_outputs: int,
+        activation: str = "relu",
+        precision: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__()
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"unknown activation {activation!r}: choose one of {', '.join(ACTIVATIONS)}")
+        if not hidden:
+            raise ValueError("hidden is empty: give the width of one hidden layer at least")
+        self.activation = activation
+        self.precision = precision
+        self.register_buffer("input_scale", scale)
+        sizes = [len(scale), *hidden, num_outputs]
+        self.layers = nn.ModuleList(
+            nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
+        )
+
+    def initialise(self, generator: torch.Generator, last_gain: float) -> MLP:
+        """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases; returns self."""
+        layers = self.linear_layers()
+        for layer in layers:
+            gain = last_gain if layer is layers[-1] else math.sqrt(2)
+            nn.init.orthogonal_(layer.weight, gain, generator=generator)
+            nn.init.zeros_(layer.bias)
+        return self
+
+    def linear_layers(self) -> list[nn.Linear]:
+        """The layers from the inputs to the outputs."""
+        return cast(list[nn.Linear], list(self.layers))
+
+    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8, or converted to ``precision`` already."""
+        activate, (first, *middle, last) = ACTIVATIONS[self.activation], self.linear_layers()
+        x = vectors.to(self.precision)
+        # Scaling the weights is the same as scaling the inputs, and less work.
+        weights = [
+            (first.weight * self.input_scale, first.bias),
+            *((layer.weight, layer.bias) for layer in middle),
+        ]
+        for weight, bias in weights:
+            x = activate(nn.functional.linear(x, weight.to(self.precision), bias.to(self.precision)))
+        return nn.functional.linear(x.float(), last.weight, last.bias)
+
+    def describe(self) -> dict[str, Any]:
+        """The sizes that rebuild this network, as JSON values."""
+        layers = self.linear_layers()
+        return {
+            "inputs": layers[0].in_features,
+            "hidden": [layer.out_features for layer in layers[:-1]],
+            "outputs": layers[-1].out_features,
+            "activation": self.activation,
+        }
+
+
+class PolicyAgent(Agent):
+    """Plays a network: the legal action it thinks best, or with ``greedy=False`` one drawn from its distribution."""
+
+    def __init__(self, network: MLP, game: Game, seed: Seed = None, greedy: bool = True) -> None:
+        super().__init__(game, seed)
+        self.network = network
+        self.greedy = greedy
+        self._generator = np.random.default_rng(seed)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        game: Game,
+        seed: Seed = None,
+        greedy: bool = True,
+    ) -> PolicyAgent:
+        """The agent of a checkpoint file, checkpoint folder or run folder; errors as in ``load_checkpoint``."""
+        return cls(load_checkpoint(path, game).network, game, seed, greedy)
+
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
+        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,)."""
+        return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None])[0])
+
+    def act_batch(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Actions (n,) int64 for ``observations`` (n, O) int8 and ``action_masks`` (n, A); no mask may be empty."""
+        observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
+        inputs, outputs = self.game.observation_layout.size, self.game.num_actions
+        if (observations.shape, masks.shape) != ((len(masks), inputs), (len(masks), outputs)):
+            raise ValueError(
+                f"observations of shape {observations.shape} and masks of shape {masks.shape}: "
+                f"this policy needs (n, {inputs}) and (n, {outputs})"
+            )
+        if not masks.any(axis=1).all():
+            raise ValueError("a mask without a legal action: ask only for seats that are to move")
+        with torch.no_grad():
+            # A copy, because the caller's array may be read-only, which torch does not know.
+            scores = self.network(torch.from_numpy(observations.astype(np.int8))).numpy()
+        if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
+            scores = scores + self._generator.gumbel(size=scores.shape)
+        return np.where(masks, scores, -np.inf).argmax(axis=1)
+
+
+@dataclass(frozen=True)
+class PolicyCheckpoint:
+    """What a policy checkpoint holds: the network, the game it was trained for, how far training had come."""
+
+    path: Path
+    network: MLP
+    game_id: str
+    options: dict[str, Any]
+    training: dict[str, Any]
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write ``data`` so that ``path`` holds either what it held before or all of it, whatever happens."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.writing")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_checkpoint(
+    path: str | os.PathLike[str], network: MLP, game: Game, training: dict[str, Any] | None = None
+) -> None:
+    """Write ``network`` as a policy checkpoint for ``game``; ``training`` are JSON values of the caller's own."""
+    header = {
+        "format": FORMAT,
+        "game": game.id,
+        "options": game.options,
+        "network": network.describe(),
+        "training": training or {},
+    }
+    arrays = {name: array.detach().contiguous() for name, array in network.state_dict().items()}
+    write_atomically(Path(path), safetensors.torch.save(arrays, metadata={"catbox": json.dumps(header)}))
+
+
+def find_policy(path: str | os.PathLike[str]) -> Path:
+    """The policy file meant by ``path``: the file itself, that of a checkpoint folder, or a run folder's latest.
+
+    Raises ``FileNotFoundError`` when there is none.
+    """
+    given = Path(path)
+    if given.is_file():
+        return given
+    if (given / POLICY_FILE).is_file():
+        return given / POLICY_FILE
+    if latest := latest_checkpoint(given):
+        return latest / POLICY_FILE
+    what = "holds no policy checkpoint" if given.is_dir() else "does not exist"
+    raise FileNotFoundError(
+        f"{given} {what}: give a {POLICY_FILE}, a checkpoint folder, or the folder of a training run"
+    )
+
+
+def latest_checkpoint(run: str | os.PathLike[str]) -> Path | None:
+    """The folder of the latest checkpoint of a training run, or None. They are named by number, whole when named."""
+    folders = (folder for folder in (Path(run) / CHECKPOINTS_FOLDER).glob("[0-9]*") if folder.name.isdigit())
+    return max(folders, key=lambda folder: int(folder.name), default=None)
+
+
+def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> PolicyCheckpoint:
+    """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
+
+    With ``game`` given, it must be the game the policy was trained for, with the same options (the reward and the
+    number of rounds may differ where the observation has the same parts). Raises ``FileNotFoundError`` when there is no
+    checkpoint, ``ValueError`` when it is damaged, of another format, or for another game or rule set.
+    """
+    file = find_policy(path)
+    try:
+        with safe_open(file, framework="pt") as content:
+            header = json.loads((content.metadata() or {}).get("catbox", "null"))
+            arrays = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118  (not a dict)
+    except (SafetensorError, json.JSONDecodeError) as error:
+        raise ValueError(
+            f"{file} is damaged or no safetensors file ({error}): use another checkpoint, "
+            "for example the one before it in the same run"
+        ) from error
+    found = header.get("format") if isinstance(header, dict) else None
+    if found != FORMAT:
+        raise ValueError(
+            f"{file} is of format {found!r}, expected {FORMAT!r}: it is no policy of this version"
+        )
+    try:
+        checkpoint = _rebuild(file, header, arrays)
+    except (KeyError, TypeError, RuntimeError) as error:
+        raise ValueError(f"{file} is damaged: its arrays do not fit its header ({error})") from error
+    if game is not None:
+        _check_fits(checkpoint, game)
+    return checkpoint
+
+
+def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]) -> PolicyCheckpoint:
+    sizes = header["network"]
+    network = MLP(torch.ones(sizes["inputs"]), sizes["hidden"], sizes["outputs"], sizes["activation"])
+    network.load_state_dict(arrays)
+    network.requires_grad_(False)
+    return PolicyCheckpoint(file, network, header["game"], header["options"], header["training"])
+
+
+def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
+    """Raise ``ValueError`` unless the policy may play ``game``."""
+
+    def parts(of: Game) -> list[tuple[str, tuple[int, ...]]]:
+        return [(part.name, part.shape) for part in of.observation_layout.values()]
+
+    if checkpoint.game_id != game.id:
+        raise ValueError(
+            f"{checkpoint.path} was trained for the game {checkpoint.game_id!r}, asked to play {game.id!r}: "
+            "use a checkpoint of that game"
+        )
+    if checkpoint.options == game.options:
+        return
+    differing = {
+        name
+        for name in {**checkpoint.options, **game.options}
+        if checkpoint.options.get(name) != game.options.get(name)
+    }
+    trained_for = make_game(checkpoint.game_id, **checkpoint.options)
+    if differing <= set(LENIENT_OPTIONS) and parts(trained_for) == parts(game):
+        return
+
+    def choices(options: dict[str, Any]) -> str:
+        return ", ".join(f"{name}={options.get(name)!r}" for name in sorted(differing))
+
+    raise ValueError(
+        f"{checkpoint.path} was trained for {game.id} with {choices(checkpoint.options)}, asked to play with "
+        f"{choices(game.options)}: use the rules it was trained for, or a checkpoint trained with these"
+    )

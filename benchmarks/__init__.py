@@ -1,0 +1,19 @@
+"""Measurements behind the figures in the README, each beside what it is compared with.
+
+    python -m benchmarks                 every measurement, one table at the end (what `make bench` runs)
+    python -m benchmarks engine aec      some of them
+    python -m benchmarks engine --quick  a short run that shows that the command works, not how fast catbox is
+
+| name | measures |
+|---|---|
+| engine | random play in compiled code, OpenSpiel's hearts from Python, one thread and two |
+| step | `vec.step` with NumPy actions, 4,096 games |
+| aec | `raw_env` and PettingZoo's connect_four through `last()` / `step()` |
+| startup | import to first step in a fresh process, empty and warm compilation cache |
+| ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
+
+Each module has one function `measure(quick) -> list[Figure]` and runs in a process of its own.
+"""
+
+#: In the order they run: name -> BLAS and torch threads of its process.
+MEASUREMENTS = {"engine": 1, "step": 1, "aec": 1, "startup": 1, "ppo": 2}

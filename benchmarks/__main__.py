@@ -1,0 +1,78 @@
+"""The command: see the package's docstring."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks import MEASUREMENTS
+from benchmarks import __doc__ as description
+from benchmarks.report import Figure, machine, table
+
+
+def main() -> None:
+    """Measure what was named (everything when nothing was) and print one table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"any of {', '.join(MEASUREMENTS)}; none means all"
+    )
+    parser.add_argument("--quick", action="store_true", help="a short run, only to see that it works")
+    parser.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in MEASUREMENTS]
+    if unknown:
+        parser.error(f"unknown measurement {unknown[0]!r}: choose from {', '.join(MEASUREMENTS)}")
+
+    names = arguments.names or list(MEASUREMENTS)
+    where = machine()
+    print(where, flush=True)
+    figures: list[Figure] = []
+    for name in names:
+        if arguments.in_process:
+            figures += importlib.import_module(f"benchmarks.{name}").measure(arguments.quick)
+        else:
+            print(f"measuring {name} ...", flush=True)
+            figures += _in_own_process(name, arguments.quick)
+    print(table(figures))
+    if arguments.json:
+        record = {"machine": where, "figures": [asdict(figure) for figure in figures]}
+        arguments.json.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def _in_own_process(name: str, quick: bool) -> list[Figure]:
+    """One measurement in a fresh process: no other's memory, threads or warnings filters touch it."""
+    threads = str(MEASUREMENTS[name])
+    environment = os.environ | {
+        "OMP_NUM_THREADS": threads,
+        "OPENBLAS_NUM_THREADS": threads,
+        "MKL_NUM_THREADS": threads,
+        "SDL_VIDEODRIVER": "dummy",
+        "PYGAME_HIDE_SUPPORT_PROMPT": "1",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "figures.json"
+        command = [sys.executable, "-m", "benchmarks", name, "--in-process", "--json", str(file)]
+        done = subprocess.run(
+            command + ["--quick"] * quick, env=environment, stdout=subprocess.DEVNULL, check=False
+        )
+        if done.returncode:
+            sys.exit(
+                f"python -m benchmarks {name} ended with exit code {done.returncode}: its error is above"
+            )
+        return [Figure(**figure) for figure in json.loads(file.read_text())["figures"]]
+
+
+if __name__ == "__main__":
+    main()

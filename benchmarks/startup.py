@@ -1,0 +1,38 @@
+"""From `python` to the first step of a batch, in fresh processes with a compilation cache of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from benchmarks.report import Figure, figure_of
+
+PROGRAM = """
+import catbox_env
+vec = catbox_env.make_vec("cat_in_the_box_v0", num_envs=4096, num_players=5)
+vec.reset(seed=0)
+vec.step(vec.action_mask.argmax(axis=1))
+"""
+
+
+def start(cache: str) -> float:
+    """Seconds of one process, the interpreter's own start and end included."""
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-c", PROGRAM], env=os.environ | {"NUMBA_CACHE_DIR": cache}, check=True)
+    return time.perf_counter() - started
+
+
+def measure(quick: bool) -> list[Figure]:
+    """Each repeat starts with an empty cache, then runs again with what the first run left."""
+    cold, warm = [], []
+    for _ in range(1 if quick else 3):
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(start(cache))
+            warm += [start(cache) for _ in range(3)]
+    return [
+        figure_of("first make_vec, reset, step: empty cache", cold, "s", 20, at_most=True),
+        figure_of("first make_vec, reset, step: warm cache", warm, "s", 2, at_most=True),
+    ]

@@ -1,0 +1,201 @@
+"""What every game must satisfy, as one call: ``check_game(game)``. For the tests of a new game, whoever wrote it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+
+from catbox_env.core.batch import Vec
+from catbox_env.core.game import Game, GameState
+
+
+class ConformanceError(AssertionError):
+    """A game breaks a rule that holds for every game."""
+
+
+def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
+    """Play random games and check the contract at every step; raises ``ConformanceError`` naming what is broken.
+
+    Args:
+        game: any ``Game``.
+        num_games: games to play; each takes some tens of milliseconds.
+        seed: of the deals and of the random play.
+    """
+    check_names(game)
+    rng = np.random.default_rng(seed)
+    for _ in range(num_games):
+        play_checked(game, int(rng.integers(2**31)), rng)
+    check_batch(game, seed)
+
+
+def check_names(game: Game) -> None:
+    """Actions have different names, and names lead back to their actions; ``options`` rebuild the game."""
+    names = [game.action_to_string(action) for action in range(game.num_actions)]
+    _require(len(set(names)) == len(names), "two actions have the same name")
+    for action, name in enumerate(names):
+        _require(game.string_to_action(name) == action, f"string_to_action({name!r}) is not {action}")
+    rows = game.describe_actions()
+    described = [action for first, last, _ in rows for action in range(first, last + 1)]
+    _require(described == list(range(game.num_actions)), "describe_actions does not name every action once")
+    _require(type(game)(rules=game.rules, reward=game.reward) == game, "a game with equal rules is not equal")
+    _require(pickle.loads(pickle.dumps(game)) == game, "pickle changes the game")
+
+
+def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
+    """One random game with every check of a state at every step."""
+    state, twin = game.new_initial_state(seed=seed), game.new_initial_state(seed=seed)
+    total = np.zeros(game.num_players)
+    _require(state.serialize() == twin.serialize(), "the same seed gives two different deals")
+    while not state.is_terminal():
+        check_views(state)
+        check_illegal(state, rng)
+        check_copies(state)
+        check_information(state, int(rng.integers(2**31)))
+        action = int(rng.choice(state.legal_actions()))
+        before = state.history()
+        state.apply_action(action)
+        twin.apply_action(action)
+        # Records, not generators: those count the clones made of a state.
+        same = state.records.tobytes() == twin.records.tobytes()
+        _require(same, "the same actions lead to two different states")
+        _require(state.history() == [*before, action], "history is not the list of actions taken")
+        _require(state.round_ended or not any(state.rewards()), "a reward before the end of a round")
+        total += state.rewards()
+        _require(np.allclose(total, state.returns(), atol=1e-4), "returns is not the sum of rewards")
+    check_end(state)
+
+
+def check_views(state: GameState) -> None:
+    """Masks, observations, state vectors and histories have their shapes, types, bounds and owners."""
+    game, mover = state.game, state.current_player
+    _require(0 <= mover < game.num_players, f"current_player is {mover} while the game runs")
+    mask = state.action_mask()
+    _require(mask.shape == (game.num_actions,) and mask.dtype == np.int8, "the mask is not int8 of shape (A,)")
+    _require(set(np.unique(mask)) <= {0, 1} and mask.any(), "the mask of the seat to move is empty or not 0 and 1")
+    _require(state.legal_actions() == list(np.flatnonzero(mask)), "legal_actions and action_mask disagree")
+    for seat in range(game.num_players):
+        own = state.action_mask(seat)
+        _require(bool(own.any()) == (seat == mover), "a seat that is not to move has legal actions")
+        _check_vector(state.observation(seat), game.observation_layout, "observation")
+        _check_vector(state.state_vector(seat), game.state_layout, "state vector")
+        check_history(state, seat)
+
+
+def check_history(state: GameState, seat: int) -> None:
+    """A seat finds its own actions in its history, and of the others' the actions or -1."""
+    history = state.history_observation(seat)
+    taken = state.history()
+    _require(history.shape == (state.game.history_length, 2) and history.dtype == np.int8, "history is not int8 (T, 2)")
+    _require(bool((history[len(taken) :] == -2).all()), "an unused row of the history is not -2")
+    for (mover, shown), action in zip(history, taken, strict=False):
+        hidden_well = shown == action or (shown == -1 and mover != 0)
+        _require(hidden_well, f"the history shows {shown} for action {action} of relative seat {mover}")
+
+
+def check_illegal(state: GameState, rng: np.random.Generator) -> None:
+    """An illegal action, or no action at all, is refused and changes nothing."""
+    illegal = np.flatnonzero(state.action_mask() == 0)
+    wrong = [-1, state.game.num_actions, None, 0.5, *(int(a) for a in rng.permutation(illegal)[:3])]
+    before = state.serialize()
+    for action in wrong:
+        try:
+            state.apply_action(action)  # type: ignore[arg-type]  # wrong on purpose
+        except ValueError:
+            _require(state.serialize() == before, f"the refused action {action} changed the state")
+        else:
+            raise ConformanceError(f"{state.game.id}: illegal action {action} was accepted")
+
+
+def check_copies(state: GameState) -> None:
+    """Copies are equal and independent; only a clone draws its own future."""
+    data = state.serialize()
+    for twin in (copy.deepcopy(state), pickle.loads(pickle.dumps(state)), state.game.deserialize_state(data)):
+        _require(twin.serialize() == data, "a copy differs from the state")
+        twin.apply_action(twin.legal_actions()[0])
+        _require(state.serialize() == data, "a copy shares memory with the state")
+    generators, records = state.generators.copy(), state.records.tobytes()
+    clone = state.clone()
+    _require(clone.records.tobytes() == records, "a clone differs from the state")
+    words = ["a", "b", "c", "counter"]
+    own = [int(generators[0][word]) for word in words]
+    _require(own != [int(clone.generators[0][word]) for word in words], "a clone knows the future deals")
+    _require(own == [int(state.generators[0][word]) for word in words], "cloning changed the future deals")
+    clone.apply_action(clone.legal_actions()[-1])
+    _require(state.records.tobytes() == records, "a clone shares memory with the state")
+
+
+def check_information(state: GameState, seed: int) -> None:
+    """Whatever a seat cannot see may change without a change of its observation and mask."""
+    for seat in range(state.game.num_players):
+        seen = state.observation(seat)
+        try:
+            other = state.game.sample_state(seen, seed)
+        except ValueError as error:
+            raise ConformanceError(f"sample_state refuses an observation of seat {seat}: {error}") from error
+        # The seat that sees this may sit elsewhere, where the rules draw who starts.
+        found = [s for s in range(state.game.num_players) if np.array_equal(other.observation(s), seen)]
+        _require(bool(found), "a sampled state does not give the observation it was sampled from")
+        if seat == state.current_player:
+            unchanged = np.array_equal(other.action_mask(), state.action_mask())
+            _require(unchanged, "hidden things change the mask of a seat")
+
+
+def check_end(state: GameState) -> None:
+    """Nobody moves after the end, and returns keep to their bounds."""
+    game = state.game
+    _require(state.current_player == -1 and not state.legal_actions(), "somebody may move after the end")
+    _require(not state.action_mask().any(), "a mask after the end is not empty")
+    shares = [float(x) for x in state.record.win_shares[: game.num_players]]
+    _require(abs(sum(shares) - 1) < 1e-5, f"the shares of the win {shares} do not sum to 1")
+    _require(len(state.history()) <= game.history_length, "a game is longer than history_length")
+    low, high = game.min_utility, game.max_utility
+    _require(all(low - 1e-4 <= x <= high + 1e-4 for x in state.returns()), f"returns {state.returns()} out of bounds")
+    for seat in range(game.num_players):
+        _check_vector(state.observation(seat), game.observation_layout, "observation after the end")
+        _require(list(state.info(seat)) == list(game.info_names), "info does not hold info_names")
+    try:
+        state.apply_action(0)
+    except ValueError:
+        return
+    raise ConformanceError(f"{game.id}: an action after the end was accepted")
+
+
+def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
+    """Every game of a batch plays as a single one with the same seed does, over the end and on."""
+    vec = Vec(game, num_envs, seed=seed, history=True, state=True)
+    children = np.random.SeedSequence(seed).spawn(num_envs)
+    singles = [game.new_initial_state(seed=child) for child in children]
+    rng = np.random.default_rng(seed)
+    for _ in range(game.history_length + 5):
+        for i, single in enumerate(singles):
+            mover = single.current_player
+            _require(vec.current_player[i] == mover, "the batch and the single game have different seats to move")
+            same = (
+                np.array_equal(vec.observation[i], single.observation(mover))
+                and np.array_equal(vec.action_mask[i], single.action_mask())
+                and np.array_equal(vec.history[i], single.history_observation(mover))
+                and np.array_equal(vec.state[i], single.state_vector(mover))
+            )
+            _require(same, "the batch and the single game show different things")
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in vec.action_mask])
+        vec.step(actions)
+        for i, single in enumerate(singles):
+            single.apply_action(int(actions[i]))
+            _require(np.allclose(vec.rewards[i], single.rewards()), "the batch and the single game pay differently")
+            _require(vec.terminated[i] == single.is_terminal(), "the batch and the single game end differently")
+            _require(vec.round_ended[i] == single.round_ended, "the batch and the single game end rounds differently")
+            if single.is_terminal():
+                singles[i] = game.initial_state_from(single.generators)
+
+
+def _check_vector(vector: np.ndarray, layout: object, what: str) -> None:
+    low, high = layout.bounds()  # type: ignore[attr-defined]
+    _require(vector.dtype == np.int8 and vector.shape == low.shape, f"the {what} is not int8 of the layout's size")
+    _require(bool(((vector >= low) & (vector <= high)).all()), f"the {what} leaves the bounds of its layout")
+
+
+def _require(holds: bool, broken: str) -> None:
+    if not holds:
+        raise ConformanceError(broken)

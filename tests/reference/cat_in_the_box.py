@@ -1,0 +1,393 @@
+"""Cat in the Box in plain Python: the rules page read aloud, to check the fast engine against.
+
+Written from the rules page and the public contract (action ids, observation parts) without looking at the
+engine. Nothing here is quick or clever. Cards are printed ranks (1, 2, ...), colours are their names, an action
+is a tuple such as ("discard", 3), ("bid", 2), ("play", "yellow", 7) or ("paradox",). The reference never
+shuffles: each round's deal is given to it.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+COLOURS = ("red", "blue", "yellow", "green")
+PHASES = ("discard", "bid", "play")
+PARADOX = ("paradox",)
+
+RANKS_FOR_PLAYERS = {5: 9, 4: 8, 3: 6, 2: 5}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A rule set with every field decided (see `make_rules` for the defaults)."""
+
+    num_players: int
+    num_ranks: int
+    num_colors: int
+    copies: int
+    hand_size: int
+    bids: tuple[int, ...]
+    bonus_max_tricks: int
+    revealed_cards: int
+    rounds: int
+    start_player: int | str
+
+    @property
+    def num_tricks(self) -> int:
+        """One card of the hand is discarded and one is never played."""
+        return self.hand_size - 2
+
+    @property
+    def colours(self) -> tuple[str, ...]:
+        return COLOURS[: self.num_colors]
+
+    @property
+    def ranks(self) -> range:
+        return range(1, self.num_ranks + 1)
+
+    @property
+    def history_length(self) -> int:
+        actions_of_a_player = 1 + self.num_tricks + (1 if self.bids else 0)
+        return self.rounds * self.num_players * actions_of_a_player
+
+
+def make_rules(num_players: int = 4, **given: object) -> Rules:
+    """The set-up table of the rules page, with the given fields in place of its own."""
+    options: dict = dict(given)
+    options.setdefault("num_ranks", RANKS_FOR_PLAYERS[num_players])
+    options.setdefault("num_colors", 4)
+    options.setdefault("copies", 5)
+    cards_kept_back = 5 if num_players == 2 else 0
+    cards_to_deal = options["num_ranks"] * options["copies"] - cards_kept_back
+    options.setdefault("hand_size", cards_to_deal // num_players)
+    num_tricks = options["hand_size"] - 2
+    default_bids = () if num_players == 2 else tuple(bid for bid in (1, 2, 3, 4) if bid <= num_tricks)
+    options["bids"] = tuple(options.get("bids", default_bids))
+    options.setdefault("bonus_max_tricks", min(4, num_tricks))
+    options.setdefault("revealed_cards", 3 if num_players == 2 else 0)
+    options.setdefault("rounds", 1)
+    if options["rounds"] == "match":
+        options["rounds"] = num_players
+    options.setdefault("start_player", 0)
+    return Rules(num_players=num_players, **options)
+
+
+def all_actions(rules: Rules) -> list[tuple]:
+    """Every action; its place in the list is its id."""
+    discards = [("discard", rank) for rank in rules.ranks]
+    bids = [("bid", bid) for bid in rules.bids]
+    plays = [("play", colour, rank) for colour in rules.colours for rank in rules.ranks]
+    return discards + bids + plays + [PARADOX]
+
+
+def action_text(action: tuple) -> str:
+    return " ".join(str(word) for word in action)
+
+
+@dataclass
+class Deal:
+    """What the cards decided before a round: hands of printed ranks, revealed cards, who starts."""
+
+    hands: list[list[int]]
+    revealed: list[int] = field(default_factory=list)
+    start_player: int = 0
+
+
+def neutral_cells(rules: Rules, revealed: list[int]) -> list[tuple[str, int]]:
+    """Cells of the neutral tokens: green, then yellow, then blue for equal ranks, and never red.
+
+    A card for which there is no further colour puts its token on the last one (the colour beside red).
+    """
+    cells: list[tuple[str, int]] = []
+    for rank in revealed:
+        earlier = sum(1 for _, other_rank in cells if other_rank == rank)
+        not_red_from_the_bottom = list(reversed(rules.colours[1:]))
+        colour = not_red_from_the_bottom[min(earlier, len(not_red_from_the_bottom) - 1)]
+        cells.append((colour, rank))
+    return cells
+
+
+class ReferenceState:
+    """A game in progress. `apply` plays an action; when `awaits_deal` is set, `start_round` must follow."""
+
+    def __init__(self, rules: Rules, deal: Deal, reward: str = "score") -> None:
+        self.rules = rules
+        self.reward_mode = reward
+        self.players = list(range(rules.num_players))
+        self.actions = all_actions(rules)
+        self.ids = {action: action_id for action_id, action in enumerate(self.actions)}
+        self.rounds_over = 0
+        self.totals = [0 for _ in self.players]
+        self.history: list[tuple[int, tuple]] = []  # (player, action) of the whole game
+        self.rewards = [0.0 for _ in self.players]
+        self.returns = [0.0 for _ in self.players]
+        self.round_ended = False
+        self.is_terminal = False
+        self.awaits_deal = False
+        self.infos: list[dict[str, int]] = [{} for _ in self.players]
+        self.start_player = deal.start_player
+        self.start_round(deal)
+
+    def start_round(self, deal: Deal) -> None:
+        """Set up a round. Only the first round takes its start player from the deal."""
+        if self.rounds_over > 0:
+            self.start_player = self.clockwise(self.start_player)
+        self.awaits_deal = False
+        self.hands = [sorted(hand) for hand in deal.hands]
+        self.discards: list[int | None] = [None for _ in self.players]
+        self.bids: list[int | None] = [None for _ in self.players]
+        self.board: dict[tuple[str, int], int] = {}  # cell -> owner of the token
+        self.neutral = neutral_cells(self.rules, deal.revealed)
+        self.x_tokens = [set(self.rules.colours) for _ in self.players]
+        self.tricks_won = [0 for _ in self.players]
+        self.tricks_over = 0
+        self.trick: list[tuple[int, str, int]] = []  # (player, colour, rank) in the order played
+        self.leader = self.start_player
+        self.phase = "discard"
+        self.current_player = self.start_player
+
+    def clockwise(self, player: int) -> int:
+        return (player + 1) % self.rules.num_players
+
+    # ---------------------------------------------------------------- legal moves
+
+    def trump_broken(self) -> bool:
+        return any(colour == "red" for colour, _ in self.board)
+
+    def legal_declarations(self) -> list[tuple[str, int]]:
+        """Cells (colour, rank) that the player to move may declare."""
+        player = self.current_player
+        possible = [
+            (colour, rank)
+            for colour in self.rules.colours
+            for rank in self.rules.ranks
+            if rank in self.hands[player]
+            and (colour, rank) not in self.board
+            and (colour, rank) not in self.neutral
+            and colour in self.x_tokens[player]
+        ]
+        leads = not self.trick
+        other_than_red = [(colour, rank) for colour, rank in possible if colour != "red"]
+        if leads and not self.trump_broken() and other_than_red:
+            return other_than_red
+        return possible
+
+    def legal_actions(self) -> list[tuple]:
+        if self.is_terminal:
+            return []
+        if self.phase == "discard":
+            return [("discard", rank) for rank in self.rules.ranks if rank in self.hands[self.current_player]]
+        if self.phase == "bid":
+            return [("bid", bid) for bid in self.rules.bids]
+        plays = [("play", colour, rank) for colour, rank in self.legal_declarations()]
+        return plays if plays else [PARADOX]
+
+    def mask(self, player: int) -> np.ndarray:
+        """int8 (A,): the legal actions of a player to move, zeros for anybody else."""
+        mask = np.zeros(len(self.actions), np.int8)
+        if player == self.current_player:
+            for action in self.legal_actions():
+                mask[self.ids[action]] = 1
+        return mask
+
+    # ---------------------------------------------------------------- playing
+
+    def apply(self, action_id: int) -> None:
+        action = self.actions[action_id]
+        assert action in self.legal_actions(), f"{action} is not legal"
+        player = self.current_player
+        self.history.append((player, action))
+        self.rewards = [0.0 for _ in self.players]
+        self.round_ended = False
+        match action:
+            case ("discard", rank):
+                self.discard(player, rank)
+            case ("bid", bid):
+                self.bid(player, bid)
+            case ("play", colour, rank):
+                self.play(player, colour, rank)
+            case ("paradox",):
+                self.end_round(paradox_player=player)
+
+    def discard(self, player: int, rank: int) -> None:
+        self.hands[player].remove(rank)
+        self.discards[player] = rank
+        self.current_player = self.clockwise(player)
+        if all(card is not None for card in self.discards):
+            self.phase = "bid" if self.rules.bids else "play"
+
+    def bid(self, player: int, bid: int) -> None:
+        self.bids[player] = bid
+        self.current_player = self.clockwise(player)
+        if all(other_bid is not None for other_bid in self.bids):
+            self.phase = "play"
+
+    def play(self, player: int, colour: str, rank: int) -> None:
+        self.hands[player].remove(rank)
+        self.board[colour, rank] = player
+        if self.trick:
+            led_colour = self.trick[0][1]
+            if colour != led_colour:
+                self.x_tokens[player].discard(led_colour)
+        self.trick.append((player, colour, rank))
+        if len(self.trick) < self.rules.num_players:
+            self.current_player = self.clockwise(player)
+            return
+        winner = self.winner_of_trick()
+        self.tricks_won[winner] += 1
+        self.tricks_over += 1
+        self.trick = []
+        self.leader = self.current_player = winner
+        if all(len(hand) == 1 for hand in self.hands):
+            self.end_round(paradox_player=None)
+
+    def winner_of_trick(self) -> int:
+        led_colour = self.trick[0][1]
+        reds = [(rank, player) for player, colour, rank in self.trick if colour == "red"]
+        of_led_colour = [(rank, player) for player, colour, rank in self.trick if colour == led_colour]
+        _, winner = max(reds if reds else of_led_colour)
+        return winner
+
+    # ---------------------------------------------------------------- scoring
+
+    def largest_group(self, player: int) -> int:
+        """Size of the player's largest orthogonally connected group of tokens."""
+        rows = {colour: row for row, colour in enumerate(self.rules.colours)}
+        own = {(rows[colour], rank) for (colour, rank), owner in self.board.items() if owner == player}
+        largest = 0
+        while own:
+            group_size = 0
+            to_visit = [own.pop()]
+            while to_visit:
+                row, column = to_visit.pop(0)
+                group_size += 1
+                for cell in [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]:
+                    if cell in own:
+                        own.remove(cell)
+                        to_visit.append(cell)
+            largest = max(largest, group_size)
+        return largest
+
+    def hit_the_bid(self, player: int) -> bool:
+        if self.rules.bids:
+            return self.tricks_won[player] == self.bids[player]
+        return self.tricks_won[player] <= self.rules.bonus_max_tricks
+
+    def end_round(self, paradox_player: int | None) -> None:
+        scores = []
+        for player in self.players:
+            tricks = self.tricks_won[player]
+            if player == paradox_player:
+                bonus, score = 0, -tricks
+            else:
+                bonus = self.largest_group(player) if self.hit_the_bid(player) else 0
+                score = tricks + bonus
+            scores.append(score)
+            self.infos[player] = {
+                "score": score,
+                "tricks_won": tricks,
+                "bid": self.bids[player] or 0,
+                "bonus": bonus,
+                "paradox": 1 if player == paradox_player else 0,
+            }
+        self.totals = [total + score for total, score in zip(self.totals, scores, strict=True)]
+        self.rounds_over += 1
+        self.round_ended = True
+        self.is_terminal = self.rounds_over == self.rules.rounds
+        self.awaits_deal = not self.is_terminal
+        self.rewards = self.rewards_of_round(scores)
+        self.returns = [so_far + now for so_far, now in zip(self.returns, self.rewards, strict=True)]
+        if self.is_terminal:
+            self.current_player = -1
+
+    def rewards_of_round(self, scores: list[int]) -> list[float]:
+        if self.reward_mode == "score":
+            return [float(score) for score in scores]
+        if self.reward_mode == "margin":
+            others = len(scores) - 1
+            return [score - (sum(scores) - score) / others for score in scores]
+        winners = self.winners(scores) if self.is_terminal else []
+        return [1 / len(winners) if player in winners else 0.0 for player in self.players]
+
+    def winners(self, last_scores: list[int]) -> list[int]:
+        """Highest total; among those, the higher score in the last round; whoever is left shares the win."""
+        leaders = [player for player in self.players if self.totals[player] == max(self.totals)]
+        best_last = max(last_scores[player] for player in leaders)
+        return [player for player in leaders if last_scores[player] == best_last]
+
+    # ---------------------------------------------------------------- what a player sees
+
+    def relative(self, player: int, observer: int) -> int:
+        """0 is the observer, 1 the next player clockwise, and so on."""
+        return (player - observer) % self.rules.num_players
+
+    def observation_parts(self, observer: int) -> dict[str, np.ndarray]:
+        """The named parts of the observation, in the contract's order."""
+        rules = self.rules
+        P, R, C, B = rules.num_players, rules.num_ranks, rules.num_colors, len(rules.bids)
+        colour_index = {colour: index for index, colour in enumerate(rules.colours)}
+
+        def one_hot(size: int, index: int | None) -> np.ndarray:
+            vector = np.zeros(size, np.int8)
+            if index is not None:
+                vector[index] = 1
+            return vector
+
+        own_discard = self.discards[observer]
+        board = np.zeros((C, R, P), np.int8)
+        for (colour, rank), owner in self.board.items():
+            board[colour_index[colour], rank - 1, self.relative(owner, observer)] = 1
+        neutral = np.zeros((C, R), np.int8)
+        for colour, rank in self.neutral:
+            neutral[colour_index[colour], rank - 1] += 1
+        x_tokens = np.zeros((P, C), np.int8)
+        bids = np.zeros((P, B), np.int8)
+        tricks_won = np.zeros(P, np.int8)
+        scores = np.zeros(P, np.int8)
+        for player in self.players:
+            seat = self.relative(player, observer)
+            for colour in self.x_tokens[player]:
+                x_tokens[seat, colour_index[colour]] = 1
+            if self.bids[player] is not None:
+                bids[seat, rules.bids.index(self.bids[player])] = 1
+            tricks_won[seat] = self.tricks_won[player]
+            scores[seat] = max(-128, min(127, self.totals[player]))
+        trick = np.zeros((P, C, R), np.int8)
+        for player, colour, rank in self.trick:
+            trick[self.relative(player, observer), colour_index[colour], rank - 1] = 1
+
+        parts = {
+            "phase": one_hot(3, PHASES.index(self.phase)),
+            "hand": np.array([self.hands[observer].count(rank) for rank in rules.ranks], np.int8),
+            "discarded": one_hot(R, None if own_discard is None else own_discard - 1),
+            "board": board,
+        }
+        if rules.revealed_cards > 0:
+            parts["neutral"] = neutral
+        parts["x_tokens"] = x_tokens
+        parts["bids"] = bids
+        parts["tricks_won"] = tricks_won
+        parts["led"] = one_hot(C, colour_index[self.trick[0][1]] if self.trick else None)
+        parts["trick"] = trick
+        parts["leader"] = one_hot(P, self.relative(self.leader, observer))
+        parts["start_player"] = one_hot(P, self.relative(self.start_player, observer))
+        to_move = None if self.is_terminal else self.relative(self.current_player, observer)
+        parts["to_move"] = one_hot(P, to_move)
+        parts["trump_broken"] = np.array([1 if self.trump_broken() else 0], np.int8)
+        parts["tricks_left"] = np.array([rules.num_tricks - self.tricks_over], np.int8)
+        if rules.rounds > 1:
+            parts["scores"] = scores
+            rounds_after_this_one = max(0, rules.rounds - 1 - self.rounds_over)
+            parts["rounds_left"] = np.array([rounds_after_this_one], np.int8)
+        return parts
+
+    def observation(self, observer: int) -> np.ndarray:
+        return np.concatenate([part.ravel() for part in self.observation_parts(observer).values()])
+
+    def history_view(self, observer: int) -> np.ndarray:
+        """int8 (T, 2): rows of (relative seat, action id), others' discards -1, unused rows -2."""
+        rows = np.full((self.rules.history_length, 2), -2, np.int8)
+        for row, (player, action) in enumerate(self.history):
+            hidden = action[0] == "discard" and player != observer
+            rows[row] = self.relative(player, observer), -1 if hidden else self.ids[action]
+        return rows

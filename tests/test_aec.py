@@ -1,0 +1,210 @@
+"""The PettingZoo face: the official checks, and what they do not look at."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, render_test, seed_test
+
+from catbox_env import cat_in_the_box_v0
+
+OPTIONS = [
+    {"num_players": 5},
+    {"num_players": 4, "rounds": "match"},
+    {"num_players": 3, "history": True},
+    {"num_players": 2, "reward": "margin"},
+]
+
+
+@pytest.fixture(autouse=True)
+def _only_our_warnings() -> None:
+    # api_test warns that a dict observation "probably should be" a box; OrderEnforcing and illegal moves log.
+    warnings.filterwarnings("ignore", module="pettingzoo")
+
+
+def play(env: object, rng: np.random.Generator, steps: int | None = None) -> dict[str, float]:
+    """Play at random through ``last``; the sum of the rewards that each agent was told."""
+    told = dict.fromkeys(env.possible_agents, 0.0)
+    while env.agents and steps != 0:
+        observation, reward, terminated, truncated, _ = env.last()
+        told[env.agent_selection] += reward
+        steps = None if steps is None else steps - 1
+        done = terminated or truncated
+        env.step(None if done else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+    return told
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("make", [cat_in_the_box_v0.env, cat_in_the_box_v0.raw_env])
+def test_pettingzoo_api(make: object, options: dict) -> None:
+    api_test(make(**options), num_cycles=200)
+
+
+def test_pettingzoo_seed() -> None:
+    seed_test(lambda: cat_in_the_box_v0.env(num_players=3), num_cycles=200)
+
+
+def test_pettingzoo_render(capsys: pytest.CaptureFixture) -> None:
+    render_test(lambda render_mode: cat_in_the_box_v0.env(num_players=2, render_mode=render_mode))
+    assert "Cat in the Box" in capsys.readouterr().out
+
+
+def test_pettingzoo_knows_the_game_by_name() -> None:
+    if not hasattr(pettingzoo, "make"):
+        pytest.skip("this PettingZoo has no registry")
+    env = pettingzoo.make("aec", "catbox/cat_in_the_box_v0", num_players=3)
+    assert env.unwrapped.game.num_players == 3
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_only_the_seat_to_move_has_a_mask_and_it_allows_exactly_what_the_game_does(options: dict) -> None:
+    env = cat_in_the_box_v0.raw_env(**options)
+    rng = np.random.default_rng(0)
+    env.reset(seed=1)
+    while not all(env.terminations.values()):
+        state = env.game_state
+        for seat, agent in enumerate(env.possible_agents):
+            seen = env.observe(agent)
+            assert env.observation_space(agent).contains(seen)
+            expected = state.legal_actions() if agent == env.agent_selection else []
+            assert list(np.flatnonzero(seen["action_mask"])) == expected
+            assert np.array_equal(seen["observation"], state.observation(seat))
+        assert env.state_space.contains(env.state())
+        assert np.array_equal(env.state(), state.state_vector())
+        env.step(int(rng.choice(state.legal_actions())))
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_no_reward_is_lost_or_told_twice(options: dict) -> None:
+    env = cat_in_the_box_v0.env(**options)
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        env.reset(seed=seed)
+        told = play(env, rng)
+        assert list(told.values()) == pytest.approx(env.unwrapped.game_state.returns())
+
+
+def test_rewards_are_those_of_the_last_step_alone() -> None:
+    env = cat_in_the_box_v0.raw_env(num_players=3, rounds=2)
+    rng = np.random.default_rng(0)
+    env.reset(seed=0)
+    while env.agents and not all(env.terminations.values()):
+        env.step(int(rng.choice(env.game_state.legal_actions())))
+        assert list(env.rewards.values()) == env.game_state.rewards()
+
+
+def test_the_figures_of_a_round_reach_every_agent() -> None:
+    env = cat_in_the_box_v0.raw_env(num_players=3, rounds=2)
+    rng = np.random.default_rng(0)
+    env.reset(seed=0)
+    told = {agent: [] for agent in env.agents}
+    for agent in env.agent_iter():
+        observation, _, terminated, _, info = env.last()
+        if info:
+            assert list(info) == ["score", "tricks_won", "bid", "bonus", "paradox"]
+            assert all(type(value) is int for value in info.values())
+            told[agent].append(info["score"])
+        env.step(None if terminated else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+    assert [len(scores) for scores in told.values()] == [2, 2, 2]
+    assert [sum(scores) for scores in told.values()] == env.game_state.returns()
+
+
+def test_observations_are_never_changed_by_a_later_step() -> None:
+    env = cat_in_the_box_v0.raw_env(num_players=2, history=True)
+    rng = np.random.default_rng(0)
+    env.reset(seed=0)
+    kept = []
+    while not all(env.terminations.values()):
+        seen = env.last()[0]
+        kept.append((seen, copy.deepcopy(seen)))
+        env.step(int(rng.choice(env.game_state.legal_actions())))
+    for seen, was in kept:
+        assert all(np.array_equal(seen[key], was[key]) for key in seen)
+
+
+@pytest.mark.parametrize("action", [-1, 26, 2.0, None, "discard 1", 25])
+def test_an_illegal_action_is_refused_and_the_game_is_unchanged(action: object) -> None:
+    env = cat_in_the_box_v0.raw_env(num_players=2)
+    env.reset(seed=0)
+    before = env.game_state.serialize()
+    with pytest.raises(ValueError, match=r"expected an integer from 0 to 25|illegal action 25 \(paradox\)"):
+        env.step(action)
+    assert env.game_state.serialize() == before
+    env.step(env.game_state.legal_actions()[0])
+
+
+def test_an_illegal_action_through_env_ends_the_game_with_less_than_any_legal_play_can_bring() -> None:
+    env = cat_in_the_box_v0.env(num_players=2)
+    env.reset(seed=0)
+    env.last()
+    env.step(25)
+    told = {}
+    for agent in env.agent_iter():
+        _, told[agent], terminated, _, _ = env.last()
+        assert terminated
+        env.step(None)
+    assert told["player_0"] == env.unwrapped.game.min_utility == -8.0
+    assert told["player_1"] == 0
+
+
+@pytest.mark.parametrize("make", [cat_in_the_box_v0.env, cat_in_the_box_v0.raw_env])
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_keep_the_middle_of_a_game_and_go_on_alike(make: object, duplicate: object) -> None:
+    env = make(num_players=3, rounds="match")
+    env.reset(seed=3)
+    play(env, np.random.default_rng(1), steps=40)
+    twin = duplicate(env)
+    for _ in range(2):  # on to the end, and through a game dealt without a seed
+        results = []
+        for each in (env, twin):
+            results.append((play(each, np.random.default_rng(2)), each.unwrapped.game_state.serialize()))
+            each.reset()
+        assert results[0] == results[1]
+
+
+def test_the_same_seed_gives_the_same_game_and_no_seed_goes_on() -> None:
+    one, two = cat_in_the_box_v0.raw_env(num_players=4), cat_in_the_box_v0.raw_env(num_players=4)
+    states = []
+    for env in (one, two):
+        env.reset(seed=11)
+        first = env.state()
+        env.reset()
+        states.append((first.tolist(), env.state().tolist()))
+    assert states[0] == states[1]
+    assert states[0][0] != states[0][1]
+    assert states[0][0] == one.game.new_initial_state(seed=11).state_vector().tolist()
+
+
+def test_a_given_deal() -> None:
+    env = cat_in_the_box_v0.raw_env(num_players=2, hand_size=3, revealed_cards=0)
+    env.reset(seed=0, options={"deal": {"hands": [[1, 1, 2], [5, 5, 5]]}})
+    assert env.game.observation_layout.unpack(env.observe("player_1")["observation"])["hand"].tolist() == [0, 0, 0, 0, 3]
+
+
+def test_use_before_reset_and_wrong_names_are_told_apart() -> None:
+    env = cat_in_the_box_v0.raw_env()
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.observe("player_0")
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="agent 'player_9': expected one of player_0, player_1, player_2, player_3"):
+        env.observe("player_9")
+    with pytest.raises(ValueError, match="make the environment with render_mode"):
+        env.render()
+    with pytest.raises(ValueError, match="render_mode='rgb': expected None, 'ansi' or 'human'"):
+        cat_in_the_box_v0.raw_env(render_mode="rgb")
+    with pytest.raises(ValueError, match="Did you mean 'num_players'"):
+        cat_in_the_box_v0.raw_env(num_palyers=3)
+
+
+def test_ansi_shows_the_hand_of_the_seat_to_move_and_no_other() -> None:
+    env = cat_in_the_box_v0.env(num_players=5, render_mode="ansi")
+    env.reset(seed=0)
+    play(env, np.random.default_rng(0), steps=20)
+    text = env.render()
+    assert f"hand of {env.agent_selection}" in text
+    assert text.count("hand of") == 1
+    for word in ("red", "blue", "yellow", "green", "X-tokens", "bid", "tricks", "trick:", "to move"):
+        assert word in text

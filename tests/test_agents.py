@@ -1,0 +1,316 @@
+"""Agents: how they are named, what they may see, and that they choose sensibly."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import catbox_agents
+import catbox_env
+from catbox_agents import Agent
+from catbox_agents import cat_in_the_box_reasons as reasons
+from tests.cat_table import play, start
+from tests.rule_sets import rule_sets
+
+
+class FirstLegal(Agent):
+    """A user's own agent: the lowest legal id."""
+
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
+        return int(np.argmax(action_mask))
+
+
+class NoAgent:
+    """A class that make() has to refuse."""
+
+    def __init__(self, game: Any, seed: Any) -> None:
+        self.act = self.__doc__
+
+
+def game_for(players: int, **options: Any) -> Any:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
+
+
+def choice(state: Any, agent: Agent | None = None) -> str:
+    """What the heuristic (or ``agent``) does here, in words."""
+    agent = agent or catbox_agents.make("heuristic", state.game)
+    action = agent.act(state.observation(state.current_player), state.action_mask())
+    return str(state.game.action_to_string(action))
+
+
+# Names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("heuristc", "did you mean 'heuristic'"),
+        ("", "known agents: random, heuristic"),
+        ("zoo:expert", "unknown agent 'zoo:expert'"),
+        ("pimc:samples=64", "unknown agent 'pimc:samples=64'"),
+        ("no_such_package.bots:Bot", "there is no module 'no_such_package'"),
+        ("catbox_agents.nothing:Bot", "there is no module 'catbox_agents.nothing'"),
+        (f"{__name__}:FirstLegel", "did you mean 'FirstLegal'"),
+        (f"{__name__}:NoAgent", "has no method 'act'"),
+        ("runs/nowhere/policy.safetensors", "runs/nowhere/policy.safetensors"),
+    ],
+)
+def test_a_spec_that_names_no_agent_is_refused_with_a_remedy(spec: str, said: str) -> None:
+    with pytest.raises(ValueError, match="(?s)" + said):
+        catbox_agents.make(spec, game_for(3))
+
+
+def test_a_game_without_a_heuristic_says_so() -> None:
+    with pytest.raises(ValueError, match="no heuristic agent for 'chess_v0'"):
+        catbox_agents.make("heuristic", SimpleNamespace(id="chess_v0"))  # type: ignore[arg-type]
+
+
+def test_a_class_of_the_user_is_an_agent() -> None:
+    game = game_for(3)
+    agent = catbox_agents.make(f"{__name__}:FirstLegal", game, seed=4)
+    assert type(agent) is FirstLegal
+    assert agent.game == game
+    vec = catbox_env.make_vec(game.id, 5, seed=1, **game.options)
+    assert (
+        agent.act_batch(vec.observation, vec.action_mask).tolist() == vec.action_mask.argmax(axis=1).tolist()
+    )
+
+
+def test_what_a_users_module_lacks_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bots_of_a_user.py").write_text("import a_library_that_is_not_there\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ModuleNotFoundError, match="a_library_that_is_not_there"):
+        catbox_agents.make("bots_of_a_user:Bot", game_for(3))
+    sys.modules.pop("bots_of_a_user", None)
+
+
+# Random ----------------------------------------------------------------------------------------------------------
+
+
+def test_random_is_uniform_over_the_legal_actions() -> None:
+    game = game_for(3)
+    mask = np.zeros((6000, game.num_actions), bool)
+    mask[:, [2, 9, 30]] = True
+    observations = np.zeros((6000, game.observation_layout.size), np.int8)
+    actions = catbox_agents.make("random", game, seed=5).act_batch(observations, mask)
+    counts = np.bincount(actions, minlength=game.num_actions)
+    assert counts.sum() == counts[[2, 9, 30]].sum()
+    assert ((counts[[2, 9, 30]] - 2000) ** 2 / 2000).sum() < 13.8  # chi-squared, 2 degrees, p = 0.001
+
+
+def test_random_follows_its_seed_and_touches_no_global_generator() -> None:
+    game = game_for(4)
+    vec = catbox_env.make_vec(game.id, 200, seed=1, **game.options)
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002  (this is what must not change)
+    runs = [
+        catbox_agents.make("random", game, seed=seed).act_batch(vec.observation, vec.action_mask).tolist()
+        for seed in (7, 7, 8)
+    ]
+    assert runs[0] == runs[1] != runs[2]
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+
+
+@pytest.mark.parametrize("spec", ["random", "heuristic"])
+def test_a_seat_that_is_not_to_move_has_nothing_to_choose(spec: str) -> None:
+    game = game_for(3)
+    masks = np.ones((3, game.num_actions), bool)
+    masks[1] = False
+    observations = np.zeros((3, game.observation_layout.size), np.int8)
+    with pytest.raises(ValueError, match="row 1"):
+        catbox_agents.make(spec, game).act_batch(observations, masks)
+
+
+# Heuristic: in every game ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(rules=rule_sets())
+def test_the_heuristic_plays_every_rule_set_by_the_rules(rules: Any) -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", rules=rules)
+    agent = catbox_agents.make("heuristic", game)
+    vec = catbox_env.make_vec(game.id, 8, seed=2, rules=rules)
+    for _ in range(min(game.history_length, 60) + 1):
+        vec.step(agent.act_batch(vec.observation, vec.action_mask))  # raises for an illegal action
+
+
+@pytest.mark.nojit
+def test_one_decision_at_a_time_is_the_same_as_many() -> None:
+    game = game_for(3)
+    agent = catbox_agents.make("heuristic", game)
+    vec = catbox_env.make_vec(game.id, 6, seed=3, **game.options)
+    for _ in range(20):
+        actions = agent.act_batch(vec.observation, vec.action_mask)
+        single = [agent.act(vec.observation[i], vec.action_mask[i].astype(np.int8)) for i in range(6)]
+        assert actions.tolist() == single
+        vec.step(actions)
+
+
+def test_wrong_shapes_are_refused_before_compiled_code_reads_them() -> None:
+    game = game_for(3)
+    agent = catbox_agents.make("heuristic", game)
+    with pytest.raises(ValueError, match=f"rows of {game.observation_layout.size} and {game.num_actions}"):
+        agent.act_batch(np.zeros((2, 10), np.int8), np.ones((2, game.num_actions), bool))
+    with pytest.raises(ValueError, match="one of each"):
+        agent.act_batch(
+            np.zeros((2, game.observation_layout.size), np.int8), np.ones((3, game.num_actions), bool)
+        )
+
+
+def test_the_heuristic_of_one_game_does_not_play_another() -> None:
+    from catbox_agents.heuristic import CatInTheBoxHeuristic
+
+    with pytest.raises(ValueError, match="not 'chess_v0'"):
+        CatInTheBoxHeuristic(SimpleNamespace(id="chess_v0"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("players", "margin"), MARGINS := [(2, 6.0), (3, 3.0), (4, 2.0), (5, 1.2)])
+def test_the_heuristic_clearly_beats_random(players: int, margin: float) -> None:
+    result = catbox_agents.evaluate(game_for(players), ["heuristic", "random"], num_deals=300, seed=11)
+    heuristic, random = result.standings
+    assert heuristic.margin - heuristic.margin_ci95 > margin
+    assert heuristic.figures["paradox"] < 0.5 * random.figures["paradox"]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_heuristics_among_themselves_run_into_a_paradox_far_less_often_than_random_players(
+    players: int,
+) -> None:
+    game = game_for(players)
+    rates = [
+        catbox_agents.evaluate(game, [spec, spec], num_deals=200, seed=3).standings[0].figures["paradox"]
+        for spec in ("heuristic", "random")
+    ]
+    assert rates[0] < 0.75 * rates[1]
+
+
+# Heuristic: single positions -------------------------------------------------------------------------------------
+
+HANDS = [[1, 1, 5, 6, 6], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
+
+
+def after_bids(*bids: int, hands: Any = HANDS) -> Any:
+    """Three players, three tricks, each one's lowest card discarded."""
+    state = start(hands, num_ranks=6, bids=(0, 1, 2, 3))
+    play(state, *[f"discard {min(hand)}" for hand in hands])
+    return play(state, *[f"bid {bid}" for bid in bids])
+
+
+def test_a_strong_hand_bids_more_than_a_weak_one() -> None:
+    low, high, middle = [1, 1, 1, 2, 2, 2, 3], [6, 6, 6, 5, 5, 5, 4], [1, 2, 3, 4, 5, 6, 4]
+    bids = []
+    for hand in (low, high):
+        state = play(start([hand, middle, middle]), f"discard {hand[-1]}", "discard 4", "discard 4")
+        bids.append(int(choice(state).removeprefix("bid ")))
+    assert bids[0] < bids[1]
+
+
+def test_the_last_to_play_takes_the_trick_it_needs_and_leaves_the_one_it_does_not() -> None:
+    # Seat 2 holds 2 3 4 5 against blue 5: only red wins.
+    assert choice(play(after_bids(1, 1, 3), "blue 5", "blue 3")).startswith("play red")
+    assert choice(play(after_bids(1, 1, 0), "blue 5", "blue 3")) in {"play blue 2", "play blue 4"}
+
+
+def test_following_keeps_the_token() -> None:
+    state = play(after_bids(1, 1, 1), "yellow 6")
+    agent: Any = catbox_agents.make("heuristic", state.game)
+    why = agent.explain(state.observation(1), state.action_mask())
+    named = {state.game.action_to_string(action): points for action, points in why.items()}
+    assert named["play yellow 3"]["tokens"] == 0
+    assert named["play green 3"]["tokens"] < 0
+
+
+def test_the_reasons_add_up_to_the_choice() -> None:
+    state = game_for(4).new_initial_state(seed=9)
+    agent: Any = catbox_agents.make("heuristic", state.game)
+    while not state.is_terminal():
+        seat = state.current_player
+        why = agent.explain(state.observation(seat), state.action_mask())
+        assert sorted(why) == state.legal_actions()
+        totals = [sum(points.values()) for points in why.values()]
+        assert totals == sorted(totals, reverse=True)
+        action = agent.act(state.observation(seat), state.action_mask())
+        assert action == next(iter(why))
+        assert tuple(why[action]) == reasons.REASONS
+        state.apply_action(action)
+
+
+# Heuristic: its parts --------------------------------------------------------------------------------------------
+
+
+def cells(*named: tuple[int, int], ranks: int = 5) -> int:
+    """The set of cells (colour, printed rank)."""
+    return sum(reasons.cell(color, rank - 1, ranks) for color, rank in named)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("tokens", "largest"),
+    [
+        ([], 0),
+        ([(0, 1), (2, 1), (0, 2), (1, 2), (1, 3)], 4),  # the example of the rules page
+        ([(0, 5), (1, 1)], 1),  # the end of a row is not beside the beginning of the next
+        ([(0, 1), (1, 2)], 1),  # no diagonals
+        ([(3, 1), (0, 1)], 1),  # green is not beside red
+        ([(0, 1), (0, 2), (2, 1), (3, 1), (3, 2)], 3),
+    ],
+)
+def test_the_largest_group_is_that_of_the_rules(tokens: list[tuple[int, int]], largest: int) -> None:
+    assert reasons.size(reasons.largest_group(cells(*tokens), 5)) == largest
+
+
+def looked_at(state: Any) -> tuple[Any, Any, Any]:
+    """The view of the seat to move, with the table and the weights of its heuristic."""
+    agent: Any = catbox_agents.make("heuristic", state.game)
+    t = agent._table
+    arrays = (np.zeros(t.ranks, np.int64), np.zeros((t.colors, t.ranks + 1), np.int64), np.zeros(t.players))
+    seen = state.observation(state.current_player)
+    return reasons.look(seen, t, agent.weights, agent._bid_values, *arrays), t, agent.weights
+
+
+@pytest.mark.nojit
+def test_unseen_cards_are_all_but_the_own_ones_and_those_on_the_board() -> None:
+    state = play(after_bids(1, 1, 1), "blue 6", "blue 3")
+    view, _, _ = looked_at(state)
+    # Five of each rank; seat 2 has 2 3 4 5 in hand and discarded its 1; a 6 and a 3 lie on the board.
+    assert view.unseen.tolist() == [4, 4, 3, 4, 4, 4]
+    assert view.mine == 0
+    assert reasons.size(view.open) == 4 * 6 - 2
+    assert (view.led, view.best_color, view.best_rank) == (1, 1, 5)
+
+
+@pytest.mark.nojit
+def test_the_chance_to_win_is_certain_where_it_is() -> None:
+    state = play(after_bids(1, 1, 1), "blue 1", "blue 3")
+    view, t, w = looked_at(state)
+    assert reasons.win_chance(view, t, w, 1, 4) == 1.0  # last to play, higher
+    assert reasons.win_chance(view, t, w, 1, 1) == 0.0  # lower
+    assert reasons.win_chance(view, t, w, 0, 1) == 1.0  # red
+    assert reasons.win_chance(view, t, w, 3, 4) == 0.0  # another colour
+
+    view, t, w = looked_at(after_bids(1, 1, 1))
+    chances = [reasons.win_chance(view, t, w, 1, rank) for rank in range(6)]
+    assert chances == sorted(chances)
+    assert 0.0 < chances[0] < chances[5] < 1.0
+
+
+@pytest.mark.nojit
+def test_the_risk_of_a_paradox_falls_with_spare_cards_and_ends_with_the_round() -> None:
+    _, _, w = looked_at(after_bids(1, 1, 1))
+    risks = [reasons.paradox_risk(supply, 3, w) for supply in (1.0, 2.0, 3.0, 4.0)]
+    assert risks == sorted(risks, reverse=True)
+    assert reasons.paradox_risk(0.0, 0, w) == 0.0
+
+
+@pytest.mark.nojit
+def test_the_chance_to_hit_the_bid_is_nothing_when_it_cannot_be_hit_and_all_when_it_is() -> None:
+    _, _, w = looked_at(after_bids(1, 1, 1))
+    assert reasons.hit_chance(-1, -1, 1.0, 3, 0.2, w) == 0.0
+    assert reasons.hit_chance(4, 4, 1.0, 3, 0.2, w) == 0.0
+    assert reasons.hit_chance(0, 0, 0.0, 0, 0.2, w) == 1.0
+    assert reasons.hit_chance(1, 1, 1.0, 3, 0.0, w) > reasons.hit_chance(3, 3, 1.0, 3, 0.0, w)

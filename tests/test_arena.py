@@ -1,0 +1,240 @@
+"""The arena: same deals from every seat, and figures that a plain reckoning gives too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import catbox_agents
+import catbox_env
+from catbox_agents import Agent, arena
+
+
+class Fixed(Agent):
+    """The lowest or the highest legal id."""
+
+    def __init__(self, game: Any, seed: Any = None, highest: bool = False) -> None:
+        super().__init__(game, seed)
+        self.highest = highest
+
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
+        return int(np.flatnonzero(action_mask)[-1 if self.highest else 0])
+
+
+class Recording(Fixed):
+    """Keeps what it is shown."""
+
+    def __init__(self, game: Any, needs_history: bool = False) -> None:
+        super().__init__(game)
+        self.needs_history = needs_history
+        self.observations: list[np.ndarray] = []
+        self.histories: list[np.ndarray | None] = []
+
+    def act_batch(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
+    ) -> np.ndarray:
+        self.observations.append(observations.copy())
+        self.histories.append(histories)
+        return super().act_batch(observations, action_masks)
+
+
+def game_for(players: int = 3, **options: Any) -> Any:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
+
+
+def plain_evaluation(game: Any, agents: list[Fixed], num_deals: int, seed: int) -> dict[str, Any]:
+    """The same comparison, one game at a time and with nothing clever."""
+    deals = np.random.SeedSequence(seed).spawn(2)[1].spawn(1)[0].spawn(num_deals)
+    seats = game.num_players
+    points_game = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
+    win_game = catbox_env.make_game(game.id, **{**game.options, "reward": "win"})
+    scores: list[list[float]] = [[] for _ in agents]
+    wins: list[list[float]] = [[] for _ in agents]
+    bonuses: list[list[float]] = [[] for _ in agents]
+    deal_margins: list[list[float]] = [[] for _ in agents]
+    for deal in deals:
+        margins: list[list[float]] = [[] for _ in agents]
+        for turn in range(seats):
+            of_seat = [min((seat - turn) % seats, len(agents) - 1) for seat in range(seats)]
+            state, twin = points_game.new_initial_state(seed=deal), win_game.new_initial_state(seed=deal)
+            while not state.is_terminal():
+                seat = state.current_player
+                action = agents[of_seat[seat]].act(state.observation(seat), state.action_mask())
+                state.apply_action(action)
+                twin.apply_action(action)
+                if state.round_ended:
+                    for i in range(len(agents)):
+                        bonuses[i] += [state.info(s)["bonus"] for s in range(seats) if of_seat[s] == i]
+            for i in range(len(agents)):
+                own = [state.returns()[s] for s in range(seats) if of_seat[s] == i]
+                other = [state.returns()[s] for s in range(seats) if of_seat[s] != i]
+                scores[i] += own
+                wins[i] += [twin.returns()[s] for s in range(seats) if of_seat[s] == i]
+                margins[i].append(float(np.mean(own) - np.mean(other)))
+        for i in range(len(agents)):
+            deal_margins[i].append(float(np.mean(margins[i])))
+    return {
+        "score": [np.mean(x) for x in scores],
+        "win_share": [np.mean(x) for x in wins],
+        "bonus": [np.mean(x) for x in bonuses],
+        "margin": [np.mean(x) for x in deal_margins],
+        "margin_ci95": [1.96 * np.std(x, ddof=1) / len(x) ** 0.5 for x in deal_margins],
+    }
+
+
+@pytest.mark.parametrize(
+    ("players", "num_agents", "options"),
+    [
+        (2, 2, {}),
+        (3, 2, {}),
+        (4, 3, {"reward": "margin"}),
+        (3, 3, {"rounds": "match"}),
+        (3, 2, {"rounds": 2, "reward": "win", "start_player": "random"}),
+    ],
+)
+def test_the_figures_are_those_of_a_plain_reckoning(
+    players: int, num_agents: int, options: dict[str, Any]
+) -> None:
+    game = game_for(players, **options)
+    agents = [Fixed(game, highest=i % 2 == 1) for i in range(num_agents)]
+    result = catbox_agents.evaluate(game, agents, num_deals=5, seed=3)
+    expected = plain_evaluation(game, agents, 5, 3)
+    assert result.games == 5 * players
+    for i, standing in enumerate(result.standings):
+        assert standing.seats == (1 if i < num_agents - 1 else players - num_agents + 1)
+        assert standing.score == pytest.approx(expected["score"][i])
+        assert standing.margin == pytest.approx(expected["margin"][i])
+        assert standing.margin_ci95 == pytest.approx(expected["margin_ci95"][i])
+        assert standing.win_share == pytest.approx(expected["win_share"][i])
+        assert standing.figures["bonus"] == pytest.approx(expected["bonus"][i])
+
+
+def test_equal_players_on_the_same_deals_are_exactly_even() -> None:
+    # The hands decide every single game; the duplicate deals take all of that away.
+    result = catbox_agents.evaluate(game_for(4), ["heuristic", "heuristic"], num_deals=20)
+    assert [s.margin for s in result.standings] == pytest.approx([0, 0], abs=1e-12)
+    assert [s.margin_ci95 for s in result.standings] == pytest.approx([0, 0], abs=1e-12)
+    assert [s.name for s in result.standings] == ["heuristic", "heuristic #2"]
+
+
+def test_every_agent_holds_every_hand() -> None:
+    game = game_for(2)
+    agents = [Recording(game), Recording(game)]
+    catbox_agents.evaluate(game, agents, num_deals=6)
+    hand = game.observation_layout["hand"].slice
+    first = game.observation_layout["phase"].offset  # the discard phase: nobody has touched its hand
+
+    def hands(agent: Recording) -> list[list[int]]:
+        seen = np.concatenate(agent.observations)
+        return sorted(seen[seen[:, first] == 1, hand].tolist())
+
+    assert hands(agents[0]) == hands(agents[1])
+    assert len(hands(agents[0])) == 12
+
+
+def test_the_same_seed_gives_the_same_result_and_another_one_another() -> None:
+    game = game_for(3)
+    results = [catbox_agents.evaluate(game, ["heuristic", "random"], 10, seed=seed) for seed in (1, 1, 2)]
+    assert results[0] == results[1]
+    assert results[0].standings != results[2].standings
+
+
+def test_wins_add_up_to_one_a_game() -> None:
+    result = catbox_agents.evaluate(game_for(5, rounds=2), ["heuristic", "random"], num_deals=20)
+    assert sum(s.seats * s.win_share for s in result.standings) == pytest.approx(1.0)
+
+
+def test_only_the_agent_that_asks_for_it_is_given_its_history() -> None:
+    game = game_for(3)
+    agents = [Recording(game, needs_history=True), Recording(game)]
+    catbox_agents.evaluate(game, agents, num_deals=4)
+    assert all(past is None for past in agents[1].histories)
+    bidding = 0
+    for seen, past in zip(agents[0].observations, agents[0].histories, strict=True):
+        assert past is not None
+        assert past.shape == (len(seen), game.history_length, 2)
+        for rows in past:
+            moves = int((rows[:, 0] >= 0).sum())
+            if moves in (3, 4, 5):  # bidding, in turn from seat 0: seats relative to the one that is asked
+                bidding += 1
+                assert rows[:moves, 0].tolist() == [(move - moves) % 3 for move in range(moves)]
+                own = rows[:3, 0] == 0
+                assert (rows[:3, 1][own] >= 0).all()
+                assert (rows[:3, 1][~own] == -1).all()
+    assert bidding == 4 * 3
+
+
+def test_many_deals_are_played_in_chunks_and_told_as_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena, "CHUNK", 4)
+    told: list[tuple[int, int]] = []
+    game = game_for(2)
+    result = catbox_agents.evaluate(
+        game, ["random", "random"], 10, progress=lambda done, total: told.append((done, total))
+    )
+    assert [done for done, _ in told] == [4, 8, 12, 16, 18, 20]
+    assert {total for _, total in told} == {20} == {result.games}
+
+
+def test_a_result_is_plain_data() -> None:
+    game = game_for(3, rounds=2)
+    result = catbox_agents.evaluate(game, ["heuristic", "random"], 4, names=["one", "two"])
+    data = json.loads(json.dumps(result.as_dict()))
+    assert data["game"] == game.id
+    assert catbox_env.make_game(data["game"], **data["options"]) == game
+    assert [row["name"] for row in result.rows()] == ["one", "two"] == [s["name"] for s in data["standings"]]
+    assert result.rows()[0]["score"] == result["one"].score
+    assert result.rows()[0]["paradox"] == result["one"].figures["paradox"]
+    with pytest.raises(KeyError, match="three"):
+        result["three"]
+
+
+class Cheat(Fixed):
+    """Answers whatever it is made with."""
+
+    def __init__(self, game: Any, answer: Any) -> None:
+        super().__init__(game)
+        self.answer = answer
+
+    def act_batch(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
+    ) -> Any:
+        return self.answer(len(observations))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda n: np.full(n, 34), r"agent 'Cheat' chose action 34 \(PARADOX\), which is illegal"),
+        (lambda n: np.full(n, -1), "chose action -1, which"),
+        (lambda n: np.full(n, 99), "chose action 99, which"),
+        (lambda n: np.zeros(n), "float64"),
+        (lambda n: [0], r"gave shape \(1,\)"),
+    ],
+)
+def test_an_agent_that_breaks_the_rules_is_named(answer: Any, said: str) -> None:
+    game = game_for(3)
+    with pytest.raises(ValueError, match=f"(?i){said}"):
+        catbox_agents.evaluate(game, [Cheat(game, answer), "random"], 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"agents": ["random"]}, "at least 2 agents, not 1"),
+        ({"agents": []}, "at least 2 agents, not 0"),
+        ({"agents": "random"}, r"expected a list of agents, such as \['random'"),
+        ({"agents": ["random"] * 4}, "4 agents .* for 3 seats"),
+        ({"agents": ["random", "clever"]}, "unknown agent 'clever'"),
+        ({"agents": ["random", object()]}, "has no method 'act'"),
+        ({"num_deals": 1}, "num_deals=1: expected at least 2"),
+        ({"names": ["one"]}, "expected 2 different names"),
+        ({"names": ["one", "one"]}, "expected 2 different names"),
+    ],
+)
+def test_impossible_arguments_are_refused(arguments: dict[str, Any], said: str) -> None:
+    full: dict[str, Any] = {"agents": ["random", "heuristic"], "num_deals": 4, **arguments}
+    with pytest.raises(ValueError, match=said):
+        catbox_agents.evaluate(game_for(3), **full)

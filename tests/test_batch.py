@@ -1,0 +1,182 @@
+"""Many games at once: the same games as one by one, whatever the threads, and nothing moves on bad input."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from catbox_env import make_game, make_vec
+from catbox_env.core.batch import Vec
+
+
+def random_actions(vec: Vec, rng: np.random.Generator) -> np.ndarray:
+    return np.array([rng.choice(np.flatnonzero(mask)) for mask in vec.action_mask])
+
+
+def snapshot(vec: Vec) -> dict[str, bytes]:
+    names = ("observation", "action_mask", "current_player", "rewards", "terminated", "round_ended")
+    return {name: getattr(vec, name).tobytes() for name in names} | {
+        name: array.tobytes() for name, array in vec.save().items()
+    }
+
+
+def test_shapes_and_types_are_those_of_the_contract() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, num_players=5)
+    assert vec.observation.shape == (3, vec.game.observation_layout.size)
+    assert vec.observation.dtype == np.int8
+    assert vec.action_mask.shape == (3, 50)
+    assert vec.action_mask.dtype == np.bool_
+    assert vec.current_player.dtype == np.int8
+    assert vec.rewards.shape == (3, 5)
+    assert vec.rewards.dtype == np.float32
+    assert vec.terminated.dtype == np.bool_
+
+
+def test_buffers_are_written_in_place() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=2, seed=0)
+    buffers = [vec.observation, vec.action_mask, vec.current_player, vec.rewards, vec.terminated]
+    before = vec.observation.copy()
+    vec.step(vec.action_mask.argmax(1))
+    assert all(a is b for a, b in zip(buffers, [vec.observation, vec.action_mask, vec.current_player, vec.rewards,
+                                                vec.terminated], strict=True))  # fmt: skip
+    assert not np.array_equal(before, vec.observation)
+
+
+@pytest.mark.parametrize("num_threads", [2, 3, 7])
+def test_threads_do_not_change_the_games(num_threads: int) -> None:
+    one = make_vec("cat_in_the_box_v0", num_envs=7, seed=4, history=True, state=True)
+    many = make_vec("cat_in_the_box_v0", num_envs=7, seed=4, history=True, state=True, num_threads=num_threads)
+    rng = np.random.default_rng(0)
+    for _ in range(120):
+        actions = random_actions(one, rng)
+        one.step(actions)
+        many.step(actions)
+        assert snapshot(one) == snapshot(many)
+        assert np.array_equal(one.history, many.history)
+        assert np.array_equal(one.state, many.state)
+
+
+def test_step_random_is_a_loop_of_steps() -> None:
+    compiled = make_vec("cat_in_the_box_v0", num_envs=4, seed=1)
+    plain = make_vec("cat_in_the_box_v0", num_envs=4, seed=1)
+    compiled.step_random(1, seed=9)
+    plain.step(compiled._actions)
+    assert snapshot(compiled) == snapshot(plain)
+
+
+def test_random_play_takes_every_legal_action_equally_often() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=3000, seed=None, num_players=2)
+    vec.game.loops.deal_games(vec.game.params, vec._generators, vec._records)
+    one = make_game("cat_in_the_box_v0", num_players=2).new_initial_state(seed=0)
+    vec._records[:] = one.records
+    vec._share(vec._view)
+    vec.step_random(1, seed=3)
+    legal = one.legal_actions()
+    counts = np.bincount(vec._actions, minlength=26)
+    assert counts.sum() == counts[legal].sum()
+    assert abs(counts[legal] - 3000 / len(legal)).max() < 5 * np.sqrt(3000 / len(legal))
+
+
+def test_a_finished_game_is_dealt_anew_in_the_same_step() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=50, seed=0, num_players=3)
+    rng = np.random.default_rng(0)
+    ended = 0
+    for _ in range(60):
+        vec.step(random_actions(vec, rng))
+        parts = vec.game.observation_layout.unpack(vec.observation)
+        for i in np.flatnonzero(vec.terminated):
+            ended += 1
+            assert parts["phase"][i].tolist() == [1, 0, 0]
+            assert parts["hand"][i].sum() == 10
+            assert vec.rewards[i].tolist() == [float(x) for x in vec.info["score"][i]]
+        assert not vec.rewards[~vec.terminated].any()
+    assert ended > 50
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda a: a.astype(float), r"float64 of shape \(4,\); expected integers of shape \(4,\)"),
+        (lambda a: a[:3], r"shape \(3,\); expected integers"),
+        (lambda a: a[:, None], r"shape \(4, 1\); expected integers"),
+        (lambda a: a > 0, "bool of shape"),
+        (lambda a: ["a"] * 4, "expected integers"),
+        (lambda a: np.where(np.arange(4) % 2, [0, 99, 0, -1], a), r"in 2 of 4 games \(row 1: action 99 of seat 0"),
+        (lambda a: np.append(a[:3].astype(np.uint64), np.uint64(2**63)), "illegal actions in 1 of 4 games .row 3"),
+        (lambda a: np.append(a[:3], 49), "illegal actions in 1 of 4 games .row 3: action 49"),
+    ],
+)
+def test_wrong_actions_are_refused_and_no_game_moves(spoil: Callable, message: str) -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=0, num_players=5)
+    before = snapshot(vec)
+    with pytest.raises(ValueError, match=message):
+        vec.step(spoil(vec.action_mask.argmax(1)))
+    assert snapshot(vec) == before
+
+
+def test_a_caller_that_overwrites_the_mask_does_not_make_an_action_legal() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=2, seed=0)
+    vec.action_mask[:] = True
+    with pytest.raises(ValueError, match="illegal actions in 2 of 2 games"):
+        vec.step(np.array([44, 44]))
+
+
+def test_saved_games_go_on_exactly() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=6, seed=0, history=True, rounds=2)
+    vec.step_random(31, seed=1)
+    saved = vec.save()
+    vec.step_random(100, seed=2)
+    other = make_vec("cat_in_the_box_v0", num_envs=6, seed=77, history=True, rounds=2)
+    other.load(saved)
+    other.step_random(100, seed=2)
+    assert snapshot(vec) == snapshot(other)
+    assert np.array_equal(vec.history, other.history)
+
+
+def test_saved_games_of_another_batch_are_refused() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=6, seed=0)
+    before = snapshot(vec)
+    with pytest.raises(ValueError, match="same game, num_envs and history"):
+        vec.load(make_vec("cat_in_the_box_v0", num_envs=5, seed=0).save())
+    assert snapshot(vec) == before
+
+
+def test_reset_without_a_seed_goes_on_and_with_it_begins_again() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=2, seed=5)
+    first = vec.observation.copy()
+    vec.reset()
+    assert not np.array_equal(first, vec.observation)
+    vec.reset(seed=5)
+    assert np.array_equal(first, vec.observation)
+    sequence = np.random.SeedSequence(5)
+    for _ in range(2):
+        vec.reset(seed=sequence)
+        assert np.array_equal(first, vec.observation)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"num_envs": 0}, "num_envs=0: expected an integer of 1 or more"),
+        ({"num_envs": 2.5}, "num_envs=2.5"),
+        ({"num_envs": 2, "num_threads": 0}, "num_threads=0"),
+        ({"num_envs": 2, "seed": -1}, "seed=-1"),
+        ({"num_envs": 2, "num_player": 3}, "Did you mean 'num_players'"),
+    ],
+)
+def test_impossible_arguments_are_named(arguments: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_vec("cat_in_the_box_v0", **arguments)
+
+
+def test_what_was_not_asked_for_is_not_there() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=1, seed=0)
+    with pytest.raises(ValueError, match="history=True"):
+        _ = vec.history
+    with pytest.raises(ValueError, match="state=True"):
+        _ = vec.state
+
+
+def test_an_unknown_game_is_named_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="unknown game 'cat_in_the_box': expected one of cat_in_the_box_v0"):
+        make_vec("cat_in_the_box", 1)

@@ -1,0 +1,201 @@
+"""Policy checkpoints: what is written is what plays, and nothing else is accepted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import catbox_agents
+from catbox_agents import policy
+from catbox_agents.policy import MLP, PolicyAgent, input_scale, load_checkpoint, save_checkpoint
+from catbox_env import make_game, make_vec
+from catbox_env.core.game import Game
+from catbox_env.core.layout import Layout, Part
+
+
+def game_for(**options: object) -> Game:
+    return make_game("cat_in_the_box_v0", **{"num_players": 3, **options})
+
+
+def network_for(game: Game, seed: int = 0) -> MLP:
+    scale = input_scale(game.observation_layout)
+    network = MLP(scale, (16, 8), game.num_actions, "tanh")
+    return network.initialise(torch.Generator().manual_seed(seed), last_gain=1.0)
+
+
+@pytest.fixture
+def game() -> Game:
+    return game_for()
+
+
+@pytest.fixture
+def saved(tmp_path: Path, game: Game) -> Path:
+    path = tmp_path / "policy.safetensors"
+    save_checkpoint(path, network_for(game), game, {"decisions": 5})
+    return path
+
+
+def positions(game: Game, count: int = 64) -> tuple[np.ndarray, np.ndarray]:
+    """Observations and masks of games under way."""
+    vec = make_vec(game.id, count, seed=4, **game.options)
+    vec.step_random(17, seed=1)
+    return vec.observation.copy(), vec.action_mask.copy()
+
+
+def test_a_loaded_policy_has_the_same_logits(saved: Path, game: Game) -> None:
+    observations, _ = positions(game)
+    checkpoint = load_checkpoint(saved, game)
+    vectors = torch.from_numpy(observations)
+    assert torch.equal(checkpoint.network(vectors), network_for(game)(vectors))
+    assert (checkpoint.game_id, checkpoint.options) == (game.id, game.options)
+    assert checkpoint.training == {"decisions": 5}
+
+
+def test_the_agent_takes_the_best_legal_action(saved: Path, game: Game) -> None:
+    observations, masks = positions(game)
+    agent = catbox_agents.make(str(saved), game)
+    with torch.no_grad():
+        logits = network_for(game)(torch.from_numpy(observations)).numpy()
+    actions = agent.act_batch(observations, masks)
+    for row, action in enumerate(actions):
+        legal = np.flatnonzero(masks[row])
+        assert action == legal[logits[row, legal].argmax()]
+        assert agent.act(observations[row], masks[row].astype(np.int8)) == action
+
+
+def test_a_sampling_agent_draws_from_the_distribution(saved: Path, game: Game) -> None:
+    """Frequencies of 20,000 draws against the softmax over the legal actions (chi-squared, 0.1 % level)."""
+    observations, masks = positions(game, 1)
+    count = 20_000
+    agent = PolicyAgent.load(saved, game, seed=3, greedy=False)
+    drawn = agent.act_batch(np.repeat(observations, count, axis=0), np.repeat(masks, count, axis=0))
+    with torch.no_grad():
+        logits = network_for(game)(torch.from_numpy(observations)).numpy()[0]
+    legal = np.flatnonzero(masks[0])
+    expected = np.exp(logits[legal] - logits[legal].max())
+    expected *= count / expected.sum()
+    observed = np.bincount(drawn, minlength=game.num_actions)
+    assert observed.sum() == observed[legal].sum()
+    degrees = len(legal) - 1
+    assert degrees >= 2
+    assert ((observed[legal] - expected) ** 2 / expected).sum() < degrees + 5 * np.sqrt(2 * degrees) + 5
+
+
+def test_a_checkpoint_is_found_by_file_by_folder_and_by_run(tmp_path: Path, saved: Path, game: Game) -> None:
+    """Of a run, the checkpoint with the largest number counts; one that is being written does not."""
+    run = tmp_path / "run"
+    for name, seed in (("00000009", 1), ("00000100", 2), (".00000200.writing", 3), ("notes", 4)):
+        (run / "checkpoints" / name).mkdir(parents=True)
+        save_checkpoint(run / "checkpoints" / name / "policy.safetensors", network_for(game, seed), game)
+    assert load_checkpoint(run).path == run / "checkpoints" / "00000100" / "policy.safetensors"
+    assert load_checkpoint(tmp_path).path == saved
+    for path in (run, run / "checkpoints" / "00000100"):
+        weights = load_checkpoint(path).network.state_dict()
+        assert all(torch.equal(weights[k], v) for k, v in network_for(game, 2).state_dict().items())
+
+
+@pytest.mark.parametrize(
+    "options", [{"num_players": 4}, {"num_ranks": 7}, {"bids": (1, 3, 4)}, {"rounds": 2}]
+)
+def test_other_rules_are_refused_by_name(saved: Path, options: dict) -> None:
+    (name,) = options
+    with pytest.raises(ValueError, match=rf"was trained for .* with .*{name}=.*asked to play with .*{name}="):
+        load_checkpoint(saved, game_for(**options))
+
+
+def test_the_reward_and_the_number_of_rounds_may_differ_where_nothing_looks_different(tmp_path: Path) -> None:
+    path = tmp_path / "match.safetensors"
+    trained = game_for(rounds=2)
+    save_checkpoint(path, network_for(trained), trained)
+    played = game_for(rounds=3, reward="win")
+    agent = catbox_agents.make(str(path), played)
+    observations, masks = positions(played)
+    assert masks[np.arange(len(masks)), agent.act_batch(observations, masks)].all()
+    with pytest.raises(ValueError, match=r"rounds=2.*rounds=1"):
+        load_checkpoint(path, game_for(rounds=1))
+
+
+def test_another_game_is_refused(saved: Path, game: Game) -> None:
+    other = type("Other", (type(game),), {"id": "other_v0"})(rules=game.rules)
+    with pytest.raises(
+        ValueError, match="trained for the game 'cat_in_the_box_v0', asked to play 'other_v0'"
+    ):
+        load_checkpoint(saved, other)
+
+
+@pytest.mark.parametrize("keep", [0, 5, 200, -1])
+def test_a_damaged_file_is_refused_by_name(saved: Path, game: Game, keep: int) -> None:
+    saved.write_bytes(saved.read_bytes()[:keep])
+    with pytest.raises(ValueError, match=r"policy\.safetensors is damaged"):
+        load_checkpoint(saved, game)
+
+
+def test_arrays_that_do_not_fit_the_header_are_refused(saved: Path, game: Game) -> None:
+    arrays = load_file(saved)
+    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    header["network"] = {**network_for(game).describe(), "hidden": [16, 9]}
+    save_file(arrays, saved, metadata={"catbox": json.dumps(header)})
+    with pytest.raises(ValueError, match="its arrays do not fit its header"):
+        load_checkpoint(saved, game)
+
+
+@pytest.mark.parametrize("metadata", [None, {"catbox": "[]"}, {"catbox": '{"format": "catbox-policy-0"}'}])
+def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path, metadata: dict | None) -> None:
+    path = tmp_path / "other.safetensors"
+    save_file({"weight": torch.zeros(2)}, path, metadata=metadata)
+    with pytest.raises(ValueError, match="expected 'catbox-policy-1'"):
+        load_checkpoint(path)
+
+
+def test_a_missing_checkpoint_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere does not exist: give a policy\.safetensors"):
+        load_checkpoint(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="holds no policy checkpoint"):
+        load_checkpoint(tmp_path)
+
+
+def test_a_failed_write_leaves_the_file_of_before(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved.read_bytes()
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(policy.os, "fsync", full_disk)
+    with pytest.raises(OSError, match="no space left"):
+        policy.write_atomically(saved, b"half of it")
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_wrong_shapes_are_refused(saved: Path, game: Game) -> None:
+    agent = catbox_agents.make(str(saved), game)
+    observations, masks = positions(game)
+    with pytest.raises(ValueError, match="this policy needs"):
+        agent.act_batch(observations[:, :-1], masks)
+    with pytest.raises(ValueError, match="this policy needs"):
+        agent.act_batch(observations[:-1], masks)
+    with pytest.raises(ValueError, match="without a legal action"):
+        agent.act_batch(observations, np.zeros_like(masks))
+
+
+def test_inputs_are_scaled_by_powers_of_two() -> None:
+    """One-hot parts stay as they are; larger numbers shrink by about the root of their range."""
+    layout = Layout(
+        [Part("flag", (2,), "", 0, 1), Part("count", (1,), "", 0, 5), Part("total", (1,), "", -128, 127)]
+    )
+    assert input_scale(layout).tolist() == [1, 1, 0.5, 1 / 16]
+
+
+def test_scaling_acts_on_the_inputs() -> None:
+    network = MLP(torch.tensor([1.0, 0.25]), (4,), 3).initialise(torch.Generator().manual_seed(1), 1.0)
+    plain = MLP(torch.ones(2), (4,), 3)
+    plain.load_state_dict({**network.state_dict(), "input_scale": torch.ones(2)})
+    vectors = torch.tensor([[1, 8], [3, -4]], dtype=torch.int8)
+    scaled = torch.tensor([[1, 2], [3, -1]], dtype=torch.int8)
+    assert torch.allclose(network(vectors), plain(scaled), atol=1e-6)
+    assert not torch.allclose(network(vectors), plain(vectors), atol=1e-3)

@@ -1,0 +1,236 @@
+"""Advantages against independent arithmetic in plain Python.
+
+The plain version follows the definition: for each seat, list its decisions; the error of one is what the seat was
+paid until its next decision, plus gamma times the value there, minus the value here; the advantage is the sum of
+the later errors of the same game weighted by (gamma * lambda)^k.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from catbox_train.gae import compute_advantages
+
+
+def run(seats, values, rewards, terminated, gamma, gae_lambda):
+    """The compiled function on one game: advantages (R,), open rows (P,) and what the open decisions were paid (P,)."""
+    rewards = np.asarray(rewards, np.float32)[:, None]
+    num_rows, num_players = len(seats), rewards.shape[2]
+    advantages = np.full((num_rows, 1), np.nan, np.float32)
+    open_rows = np.full((num_players, 1), 99, np.int64)
+    open_rewards = np.full((num_players, 1), np.nan, np.float32)
+    compute_advantages(
+        np.asarray(seats, np.int8)[:, None],
+        np.asarray(values, np.float32)[:, None],
+        rewards,
+        np.asarray(terminated, bool)[:, None],
+        gamma,
+        gae_lambda,
+        advantages,
+        open_rows,
+        open_rewards,
+    )
+    return advantages[:, 0], open_rows[:, 0], open_rewards[:, 0]
+
+
+def plain(seats, values, rewards, terminated, gamma, gae_lambda):
+    """The definition, written forwards, one seat at a time."""
+    num_rows, num_players = len(seats), len(rewards[0])
+    advantages = [0.0] * num_rows
+    open_rows, open_rewards = [-1] * num_players, [0.0] * num_players
+    for seat in range(num_players):
+        own = [row for row in range(num_rows) if seats[row] == seat]
+        errors: dict[int, float] = {}
+        last_of_game: set[int] = set()
+        for place, row in enumerate(own):
+            following = own[place + 1] if place + 1 < len(own) else num_rows
+            steps = range(row, following)
+            end = next((step for step in steps if terminated[step] and seats[step] >= 0), None)
+            if end is not None:
+                errors[row] = sum(rewards[step][seat] for step in range(row, end + 1)) - values[row]
+                last_of_game.add(row)
+            elif following < num_rows:
+                errors[row] = (
+                    sum(rewards[step][seat] for step in steps) + gamma * values[following] - values[row]
+                )
+            else:
+                open_rows[seat] = row
+                open_rewards[seat] = sum(rewards[step][seat] for step in steps)
+        for place, row in enumerate(own):
+            weight = 1.0
+            for later in own[place:]:
+                if later not in errors:
+                    break
+                advantages[row] += weight * errors[later]
+                weight *= gamma * gae_lambda
+                if later in last_of_game:
+                    break
+    return advantages, open_rows, open_rewards
+
+
+def random_window(rng, num_players, num_rows, end_rate):
+    """Decisions in random seat order, with carried rows (each empty or paid for its own seat) in front."""
+    seats, rewards = [], []
+    for seat in range(num_players):
+        held = rng.random() < 0.6
+        seats.append(seat if held else -1)
+        paid = [0.0] * num_players
+        if held:
+            paid[seat] = float(rng.integers(-3, 4))
+        rewards.append(paid)
+    for _ in range(num_rows):
+        seats.append(int(rng.integers(num_players)))
+        rewards.append([float(x) for x in rng.integers(-3, 4, num_players)])
+    values = [float(x) for x in rng.normal(size=len(seats))]
+    terminated = [False] * num_players + [bool(x) for x in rng.random(num_rows) < end_rate]
+    return seats, values, rewards, terminated
+
+
+def test_two_seats_by_hand():
+    """Seat 0 decides in rows 2 and 4, seat 1 in rows 3 and 5 (rows 0 and 1 are the empty carried ones)."""
+    seats = [-1, -1, 0, 1, 0, 1]
+    values = [0, 0, 1.0, 2.0, 3.0, 4.0]
+    rewards = [[0, 0], [0, 0], [0.5, 0], [0, 1.0], [0, 0], [6.0, -6.0]]
+    terminated = [False] * 5 + [True]
+    advantages, open_rows, _ = run(seats, values, rewards, terminated, gamma=0.9, gae_lambda=0.5)
+    last_0, last_1 = 6.0 - 3.0, -6.0 - 4.0
+    first_0 = 0.5 + 0.9 * 3.0 - 1.0 + 0.45 * last_0
+    first_1 = 1.0 + 0.9 * 4.0 - 2.0 + 0.45 * last_1
+    assert advantages == pytest.approx([0, 0, first_0, first_1, last_0, last_1], abs=1e-6)
+    assert open_rows.tolist() == [-1, -1]
+
+
+def test_reward_between_own_decisions_goes_to_the_earlier_one():
+    """What seat 0 is paid while the others move belongs to its decision before, never to a later one."""
+    seats = [-1, -1, -1, 0, 1, 2, 0, 1, 2]
+    rewards = [[0, 0, 0] for _ in seats]
+    rewards[5][0] = 7.0
+    terminated = [False] * 8 + [True]
+    advantages, *_ = run(seats, [0] * 9, rewards, terminated, gamma=1.0, gae_lambda=0.0)
+    assert advantages[3] == 7.0
+    assert advantages[6] == 0.0
+
+
+def test_open_decision_is_carried_with_its_pay():
+    """The window ends before seat 1 moves again: its decision is open, and seat 0's earlier one is bootstrapped."""
+    seats = [-1, -1, 0, 1, 0]
+    rewards = [[0, 0], [0, 0], [1.0, 0], [0, 2.0], [4.0, 8.0]]
+    advantages, open_rows, open_rewards = run(
+        seats, [0, 0, 0.25, 0.5, 0.75], rewards, [False] * 5, gamma=1.0, gae_lambda=1.0
+    )
+    assert open_rows.tolist() == [4, 3]
+    assert open_rewards.tolist() == [4.0, 10.0]
+    assert advantages.tolist() == [0, 0, pytest.approx(1.0 + 0.75 - 0.25), 0, 0]
+
+
+def test_carried_decision_is_completed_by_the_next_window():
+    """Row 1 is seat 1's carried decision, paid 10 so far; seat 1 moves again in row 3 after being paid 1 more."""
+    seats = [-1, 1, 0, 1]
+    rewards = [[0, 0], [0, 10.0], [0, 1.0], [0, 0]]
+    advantages, open_rows, _ = run(seats, [0, 0.5, 0.0, 2.0], rewards, [False] * 4, gamma=0.5, gae_lambda=0.9)
+    assert advantages[1] == pytest.approx(11.0 + 0.5 * 2.0 - 0.5)
+    assert open_rows.tolist() == [2, 3]
+
+
+def test_carried_decision_may_stay_open_and_keeps_its_row():
+    """Seat 1 never moves in the window: its decision goes on being carried, with its pay added up."""
+    seats = [-1, 1, 0, 0]
+    rewards = [[0, 0], [0, 3.0], [0, 2.0], [0, 0.5]]
+    _, open_rows, open_rewards = run(seats, [0.0] * 4, rewards, [False] * 4, gamma=1.0, gae_lambda=1.0)
+    assert open_rows.tolist() == [3, 1]
+    assert open_rewards.tolist() == [0.0, 5.5]
+
+
+def test_nothing_flows_over_the_end_of_a_game():
+    """Rewards and values of the next game leave the advantages of the one before untouched."""
+    seats = [-1, -1, 0, 1, 1, 0]
+    terminated = [False, False, False, True, False, False]
+    before = [[0, 0], [0, 0], [0, 0], [5.0, -5.0]]
+    quiet, *_ = run(seats, [0.0] * 6, [*before, [0, 0], [0, 0]], terminated, 1.0, 1.0)
+    loud, *_ = run(seats, [0.0, 0.0, 0.0, 0.0, 9.0, 9.0], [*before, [50, 50], [50, 50]], terminated, 1.0, 1.0)
+    assert quiet[2:4].tolist() == loud[2:4].tolist() == [5.0, -5.0]
+
+
+@pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 0.7), (1.0, 1.0), (0.8, 0.0)])
+def test_agrees_with_the_definition(gamma, gae_lambda):
+    """Random windows for two to five seats, with carried rows, several games and open ends."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        window = random_window(rng, int(rng.integers(2, 6)), int(rng.integers(1, 40)), end_rate=0.15)
+        advantages, open_rows, open_rewards = run(*window, gamma, gae_lambda)
+        expected, expected_rows, expected_rewards = plain(*window, gamma, gae_lambda)
+        assert advantages == pytest.approx(expected, abs=1e-4)
+        assert open_rows.tolist() == expected_rows
+        assert open_rewards == pytest.approx(expected_rewards, abs=1e-5)
+
+
+def test_games_of_a_batch_do_not_mix():
+    """Every game of a batch gets what it gets alone."""
+    rng = np.random.default_rng(8)
+    windows = [random_window(rng, 3, 17, end_rate=0.2) for _ in range(5)]
+    seats, values, rewards, terminated = (
+        np.stack([np.asarray(w[k]) for w in windows], axis=1) for k in range(4)
+    )
+    advantages = np.empty(seats.shape, np.float32)
+    open_rows, open_rewards = np.empty((3, 5), np.int64), np.empty((3, 5), np.float32)
+    compute_advantages(
+        seats.astype(np.int8),
+        values.astype(np.float32),
+        rewards.astype(np.float32),
+        terminated,
+        0.9,
+        0.8,
+        advantages,
+        open_rows,
+        open_rewards,
+    )
+    for game, window in enumerate(windows):
+        alone, alone_rows, _ = run(*window, 0.9, 0.8)
+        assert advantages[:, game].tolist() == alone.tolist()
+        assert open_rows[:, game].tolist() == alone_rows.tolist()
+
+
+def test_splitting_a_long_game_into_windows_loses_nothing():
+    """With lambda 0 an advantage needs its successor alone, so short windows with carried rows give the same as one."""
+    rng = np.random.default_rng(3)
+    num_players, length = 3, 60
+    empty_seats, empty_pay = [-1] * num_players, [[0.0] * num_players] * num_players
+    seats, values, rewards, terminated = (
+        w[num_players:] for w in random_window(rng, num_players, length, end_rate=0.1)
+    )
+    whole, *_ = run(
+        empty_seats + seats,
+        [0.0] * num_players + values,
+        empty_pay + rewards,
+        [False] * num_players + terminated,
+        0.9,
+        0.0,
+    )
+    carried = [(-1, 0.0, 0.0, -1)] * num_players  # seat, value, paid, where it stands in the long game
+    found: dict[int, float] = {}
+    for start in range(0, length, 7):
+        stop = min(start + 7, length)
+        front_pay = [[paid if seat == p else 0.0 for p in range(num_players)] for seat, _, paid, _ in carried]
+        places = [place for *_, place in carried] + list(range(start, stop))
+        window_seats = [seat for seat, *_ in carried] + seats[start:stop]
+        window_values = [value for _, value, *_ in carried] + values[start:stop]
+        advantages, open_rows, open_rewards = run(
+            window_seats,
+            window_values,
+            front_pay + rewards[start:stop],
+            [False] * num_players + terminated[start:stop],
+            0.9,
+            0.0,
+        )
+        for row, place in enumerate(places):
+            if window_seats[row] >= 0 and row not in open_rows:
+                assert place not in found
+                found[place] = advantages[row]
+        carried = [
+            (p, window_values[row], float(open_rewards[p]), places[row]) if row >= 0 else (-1, 0.0, 0.0, -1)
+            for p, row in enumerate(open_rows.tolist())
+        ]
+    assert len(found) + sum(place >= 0 for *_, place in carried) == length
+    for place, advantage in found.items():
+        assert advantage == pytest.approx(whole[num_players + place], abs=1e-5)

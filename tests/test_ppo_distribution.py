@@ -1,0 +1,104 @@
+"""The distribution over legal actions, drawn from and differentiated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from catbox_train.distribution import masked_entropy, masked_log_probabilities, sample_actions
+
+
+def random_rows(num_rows: int, num_actions: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Logits and masks, every mask with one legal action at least."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(scale=3.0, size=(num_rows, num_actions)).astype(np.float32)
+    masks = rng.random((num_rows, num_actions)) < 0.4
+    masks[np.arange(num_rows), rng.integers(num_actions, size=num_rows)] = True
+    return logits, masks
+
+
+def draw(logits: np.ndarray, masks: np.ndarray, uniforms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    actions, log_probabilities = np.empty(len(logits), np.int64), np.empty(len(logits), np.float32)
+    sample_actions(logits, masks, uniforms, actions, log_probabilities)
+    return actions, log_probabilities
+
+
+def test_probabilities_are_those_of_the_legal_actions_alone():
+    """An illegal action has probability 0 however large its logit, and the legal ones sum to 1."""
+    logits = torch.tensor([[1.0, 100.0, 2.0, -1.0]])
+    masks = torch.tensor([[True, False, True, False]])
+    probabilities = masked_log_probabilities(logits, masks).exp()[0]
+    odds = math.exp(1.0 - 2.0)
+    assert probabilities.tolist() == pytest.approx([odds / (1 + odds), 0.0, 1 / (1 + odds), 0.0])
+
+
+def test_entropy_counts_legal_actions_alone():
+    """k equally likely legal actions have entropy log(k), one alone has 0."""
+    logits = torch.zeros(3, 6)
+    masks = torch.tensor([[True] * 6, [True, False, True, False, False, True], [False] * 5 + [True]])
+    entropy = masked_entropy(masked_log_probabilities(logits, masks))
+    assert entropy.tolist() == pytest.approx([math.log(6), math.log(3), 0.0])
+
+
+def test_gradients_are_finite_and_zero_for_illegal_actions():
+    """No nan comes out of the masked entries, and no gradient reaches their logits."""
+    values, legal = random_rows(64, 11)
+    logits, masks = torch.tensor(values, requires_grad=True), torch.from_numpy(legal)
+    log_probabilities = masked_log_probabilities(logits, masks)
+    actions = torch.from_numpy(legal.argmax(axis=1))
+    picked = log_probabilities.gather(1, actions[:, None]).sum()
+    (picked + 0.3 * masked_entropy(log_probabilities).sum()).backward()
+    assert logits.grad is not None
+    assert torch.isfinite(logits.grad).all()
+    assert (logits.grad[~masks] == 0).all()
+    assert (logits.grad[masks] != 0).any()
+
+
+def test_entropy_gradient_agrees_with_finite_differences():
+    values, legal = random_rows(4, 6, seed=2)
+    masks = torch.from_numpy(legal)
+
+    def entropy(logits: torch.Tensor) -> torch.Tensor:
+        return masked_entropy(masked_log_probabilities(logits, masks))
+
+    assert torch.autograd.gradcheck(entropy, torch.tensor(values, dtype=torch.float64, requires_grad=True))
+
+
+def test_drawn_log_probabilities_are_those_that_learning_sees():
+    logits, masks = random_rows(500, 17)
+    actions, log_probabilities = draw(logits, masks, np.random.default_rng(1).random(500))
+    expected = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks))
+    assert masks[np.arange(500), actions].all()
+    assert log_probabilities == pytest.approx(expected.numpy()[np.arange(500), actions], abs=1e-5)
+
+
+def test_draws_have_the_stated_frequencies():
+    """Chi-squared of 40,000 draws of one row against its probabilities (4 degrees of freedom, 0.1 % level 18.5)."""
+    logits, masks = random_rows(1, 9, seed=4)
+    masks[:] = [[True, False, True, True, False, True, False, True, False]]
+    logits /= 3
+    count = 40_000
+    actions, _ = draw(
+        np.repeat(logits, count, axis=0),
+        np.repeat(masks, count, axis=0),
+        np.random.default_rng(6).random(count),
+    )
+    probabilities = (
+        masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).exp()[0].numpy()
+    )
+    observed = np.bincount(actions, minlength=9)
+    assert (observed[~masks[0]] == 0).all()
+    expected = count * probabilities[masks[0]]
+    assert ((observed[masks[0]] - expected) ** 2 / expected).sum() < 18.5
+
+
+def test_the_ends_of_the_unit_interval_give_the_first_and_the_last_legal_action():
+    """The cumulative sum may round to just under 1: the last legal action is drawn then, never an illegal one."""
+    logits, masks = random_rows(300, 12, seed=7)
+    first, _ = draw(logits, masks, np.zeros(300))
+    last, _ = draw(logits, masks, np.full(300, 1.0))
+    assert (first == masks.argmax(axis=1)).all()
+    assert (last == 11 - masks[:, ::-1].argmax(axis=1)).all()

@@ -1,0 +1,168 @@
+"""What the repository says about itself is true: docs, notebook, import contracts, commands."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+import catbox_env
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def run_python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def code_blocks(page: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def test_importing_the_core_loads_none_of_the_extras() -> None:
+    heavy = ["torch", "stable_baselines3", "pygame", "matplotlib", "ray", "pyspiel", "rich", "typer"]
+    program = (
+        "import sys, catbox_env; from catbox_env import cat_in_the_box_v0; cat_in_the_box_v0.env().reset(seed=1);"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    result = run_python("-c", program)
+    assert result.stdout.strip() == "[]", result.stdout + result.stderr
+
+
+def test_imports_point_one_way() -> None:
+    command = shutil.which("lint-imports", path=Path(sys.executable).parent)
+    assert command, "import-linter is not installed: pip install -e '.[dev]'"
+    result = subprocess.run([command, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert version == catbox_env.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"version = {{{version}}}" in (ROOT / "README.md").read_text()
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
+
+
+def test_every_package_has_one_place_in_the_wheel() -> None:
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    assert build["targets"]["wheel"]["packages"] == [
+        "catbox_env",
+        "agents/catbox_agents",
+        "train/catbox_train",
+    ]
+    for package in build["targets"]["wheel"]["packages"]:
+        assert (ROOT / package / "py.typed").is_file()
+
+
+def test_generated_blocks_are_in_step_with_the_code() -> None:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    names = set()
+    for page in generate.pages():
+        text = page.read_text(encoding="utf-8")
+        names |= {match[2] for match in generate.MARKED.finditer(text)}
+        assert text == generate.updated(text), f"{page.name}: run .venv/bin/python docs/generate.py"
+    assert names == set(generate.BLOCKS)
+
+
+@pytest.mark.parametrize(
+    ("page", "block"),
+    [(page, block) for page in PAGES for block in range(len(code_blocks(page)))],
+    ids=lambda value: value.name if isinstance(value, Path) else str(value),
+)
+def test_python_examples_run(page: Path, block: int, tmp_path: Path) -> None:
+    result = run_python("-W", "error", "-c", code_blocks(page)[block], cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+def test_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
+    notebook = nbformat.read(ROOT / "notebooks" / "01_quickstart.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    done = NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    code = [cell for cell in done.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert any(output.output_type == "stream" for cell in code for output in cell.outputs)
+
+
+def test_catbox_without_its_extras_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    from catbox_train import __main__ as command
+
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name in ("typer", "rich") else find_spec(name)
+    )
+    with pytest.raises(SystemExit) as exit_:
+        command.main()
+    assert "needs typer, rich" in str(exit_.value)
+    assert 'pip install "catbox-env[train]"' in str(exit_.value)
+
+
+def test_make_refuses_an_old_python(tmp_path: Path) -> None:
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    old = tmp_path / "python3.9"
+    old.write_text(
+        "#!/bin/sh\n"
+        f'exec {sys.executable} -c \'import sys; sys.version_info = (3, 9, 1); sys.version = "3.9.1 (old)"; '
+        'exec(sys.argv[1])\' "$2"\n'
+    )
+    old.chmod(0o755)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    result = subprocess.run(
+        ["make", "lint", f"PYTHON={old}"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode != 0
+    assert "needs Python 3.11 or newer" in result.stderr
+    assert "is Python 3.9.1" in result.stderr
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_every_make_target_sets_up_the_environment_first() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target in ("train", "test", "lint", "format"):
+        assert re.search(rf"^{target}: \$\(STAMP\)$", makefile, re.MULTILINE), target
+    assert re.search(r"^bench: \$\(BENCH\)$", makefile, re.MULTILINE)
+    assert re.search(r"^\$\(STAMP\): pyproject.toml constraints.txt$", makefile, re.MULTILINE)
+
+
+def test_benchmarks_write_their_figures(tmp_path: Path) -> None:
+    result = run_python("-m", "benchmarks", "step", "--quick", "--json", str(tmp_path / "figures.json"))
+    assert result.returncode == 0, result.stderr
+    record = json.loads((tmp_path / "figures.json").read_text())
+    assert "Python" in record["machine"]
+    assert all(figure["value"] > 0 for figure in record["figures"])
+    assert "| vec.step, 4,096 games" in result.stdout
+
+
+def test_benchmarks_refuse_an_unknown_name() -> None:
+    result = run_python("-m", "benchmarks", "speed")
+    assert result.returncode == 2
+    assert "unknown measurement 'speed': choose from engine" in result.stderr

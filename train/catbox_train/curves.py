@@ -1,0 +1,54 @@
+"""The learning curves of a run as one picture, drawn from its metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+#: Panels of figures that every game and every run has: title -> metrics.
+LEARNING_PANELS = {
+    "Entropy (nats) and explained variance": ("learning/entropy", "learning/explained_variance"),
+    "Step of the policy": ("learning/kl", "learning/clip_fraction"),
+}
+
+
+def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
+    """Draw the rows of ``metrics.jsonl`` as a PNG at ``path``: matches, the game in self-play, learning."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    panels: dict[str, tuple[str, ...]] = {}
+    margins = tuple(name for name in names if name.startswith("evaluation/") and name.endswith("/margin"))
+    if margins:
+        panels["Margin of one policy among ..."] = margins
+    game = [name for name in names if name.startswith("game/") and name != "game/rounds"]
+    panels |= {f"Self-play: {name.removeprefix('game/').replace('_', ' ')}": (name,) for name in game}
+    panels |= LEARNING_PANELS
+    columns = 3
+    lines = -(-len(panels) // columns)
+    figure = Figure(
+        figsize=(5 * columns, 3.2 * lines), layout="constrained"
+    )  # no global state, unlike pyplot
+    for place, (title, metrics) in enumerate(panels.items(), start=1):
+        axes = figure.add_subplot(lines, columns, place)
+        for name in metrics:
+            _curve(axes, rows, name)
+        axes.set_title(title)
+        axes.set_xlabel("million decisions")
+        axes.grid(alpha=0.3)
+        if len(metrics) > 1 or name in margins:
+            axes.legend()
+    figure.savefig(path, dpi=100)
+
+
+def _curve(axes: Axes, rows: list[dict[str, float]], name: str) -> None:
+    points = [row for row in rows if name in row]
+    x = [row["decisions"] / 1e6 for row in points]
+    y = [row[name] for row in points]
+    label = name.split("/")[1].replace("_", " ")
+    axes.plot(x, y, label=label, marker="o" if len(points) < 30 else None)
+    if name.endswith("/margin"):
+        reach = [row[f"{name}_ci95"] for row in points]
+        low, high = ([a + sign * b for a, b in zip(y, reach, strict=True)] for sign in (-1, 1))
+        axes.fill_between(x, low, high, alpha=0.2)
+        axes.axhline(0, color="grey", linewidth=0.8)

@@ -1,0 +1,76 @@
+"""Generalised advantage estimation (Schulman et al. 2016, https://arxiv.org/abs/1506.02438) seat by seat.
+
+The rows of a window are one game's decisions in the order they were taken, whoever took them:
+
+    row      0 .. P-1        carried over from the window before: row p holds seat p's decision whose successor
+                             was not known yet, or is empty (seat -1)
+             P .. P+T-1      the decisions of this window
+
+A seat's transition runs from its own decision to its own next one, and is paid every reward in between (summed,
+not discounted: ``gamma`` counts the seat's own decisions). So the walk goes backwards with one running value,
+advantage and sum of rewards per seat. The last decision of a seat in the window has no successor yet, unless the
+game ended: it is *open*, and is carried to the next window with the rewards it has been paid so far.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def compute_advantages(
+    seats: np.ndarray,
+    values: np.ndarray,
+    rewards: np.ndarray,
+    terminated: np.ndarray,
+    gamma: float,
+    gae_lambda: float,
+    advantages: np.ndarray,
+    open_rows: np.ndarray,
+    open_rewards: np.ndarray,
+) -> None:
+    """Fill ``advantages``, ``open_rows`` and ``open_rewards`` in place.
+
+    Takes ``seats`` (R, N) int8, the seat that decided (-1: an empty row); ``values`` (R, N) float32, its critic's
+    value of that decision; ``rewards`` (R, N, P) float32, what each seat was paid by the step; ``terminated``
+    (R, N) bool, whether the step ended the game.
+
+    ``advantages`` (R, N) float32 is 0 in empty and open rows. ``open_rows`` (P, N) int64 is the row of seat p's
+    open decision, or -1; ``open_rewards`` (P, N) float32 is what that decision has been paid so far.
+    """
+    num_rows, num_games = seats.shape
+    num_players = rewards.shape[2]
+    next_value = np.zeros(num_players)
+    next_advantage = np.zeros(num_players)
+    paid = np.zeros(num_players)  # since the seat's decision that comes next on the way back
+    followed = np.zeros(num_players, np.bool_)  # is it known what came after the seat's decision?
+    for game in range(num_games):
+        next_value[:] = 0.0
+        next_advantage[:] = 0.0
+        paid[:] = 0.0
+        followed[:] = False
+        open_rows[:, game] = -1
+        open_rewards[:, game] = 0.0
+        for row in range(num_rows - 1, -1, -1):
+            advantages[row, game] = 0.0
+            seat = seats[row, game]
+            if seat < 0:
+                continue
+            if terminated[row, game]:  # whatever comes later belongs to another game
+                next_value[:] = 0.0
+                next_advantage[:] = 0.0
+                paid[:] = 0.0
+                followed[:] = True
+            for player in range(num_players):
+                paid[player] += rewards[row, game, player]
+            if followed[seat]:
+                error = paid[seat] + gamma * next_value[seat] - values[row, game]
+                next_advantage[seat] = error + gamma * gae_lambda * next_advantage[seat]
+                advantages[row, game] = next_advantage[seat]
+            else:
+                open_rows[seat, game] = row
+                open_rewards[seat, game] = paid[seat]
+                followed[seat] = True
+            next_value[seat] = values[row, game]
+            paid[seat] = 0.0

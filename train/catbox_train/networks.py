@@ -1,0 +1,85 @@
+"""Actor and critic, and the one flat vector that holds the weights of both for every worker.
+
+Each worker thread has networks of its own whose weights are views of the shared vector, and whose gradients are
+views of a vector of the worker's own. So a step of the optimizer is seen by every worker at once, and adding up
+the workers' gradients is one addition.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import nn
+
+from catbox_agents.policy import MLP, input_scale
+from catbox_env.core.game import Game
+from catbox_train.config import TrainConfig
+
+
+class ActorCritic(nn.Module):
+    """Two networks that share nothing: ``actor`` sees the observation, ``critic`` too, or the state if privileged."""
+
+    def __init__(self, game: Game, config: TrainConfig, precision: torch.dtype) -> None:
+        super().__init__()
+        seen_by_critic = game.state_layout if config.privileged_critic else game.observation_layout
+        sizes = (config.hidden, game.num_actions, config.activation, precision)
+        self.actor = MLP(input_scale(game.observation_layout), *sizes)
+        self.critic = MLP(input_scale(seen_by_critic), config.hidden, 1, config.activation, precision)
+        generator = torch.Generator().manual_seed(config.seed)
+        self.actor.initialise(generator, last_gain=0.01)  # the first policy is all but uniform
+        self.critic.initialise(generator, last_gain=1.0)
+
+    def forward(
+        self, observations: torch.Tensor, states: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits (n, A) and values (n,), float32, for observations (n, O) and, if privileged, states (n, S), int8."""
+        seen_by_actor = observations.to(self.actor.precision)
+        seen_by_critic = seen_by_actor if states is None else states
+        return self.actor(seen_by_actor), self.critic(seen_by_critic)[:, 0]
+
+
+class SharedWeights:
+    """The weights of an ``ActorCritic`` in one flat vector.
+
+    Attributes: ``vector`` (K,) float32, the actor's weights and then the critic's, with ``grad`` allocated;
+    ``actor``, ``critic``: the slices of the two; ``networks``: the pair whose weights are views of ``vector``.
+    """
+
+    def __init__(self, networks: ActorCritic) -> None:
+        parameters = list(networks.parameters())  # in the order of registration: the actor first
+        actor_size = sum(parameter.numel() for parameter in networks.actor.parameters())
+        self.vector = nn.Parameter(torch.cat([parameter.detach().reshape(-1) for parameter in parameters]))
+        self.vector.grad = torch.zeros_like(self.vector)
+        self.actor, self.critic = slice(0, actor_size), slice(actor_size, len(self.vector))
+        self.networks = networks
+        self.replica(networks)
+
+    def replica(self, networks: ActorCritic | None = None) -> tuple[ActorCritic, torch.Tensor]:
+        """Networks on the shared weights (a new pair unless given), and their flat gradient (K,), zero."""
+        if networks is None:
+            networks = copy.deepcopy(self.networks)
+        gradient, weights = torch.zeros_like(self.vector), self.vector.detach()
+        start = 0
+        for parameter in networks.parameters():
+            stop = start + parameter.numel()
+            parameter.data = weights[start:stop].view_as(parameter)
+            parameter.grad = gradient[start:stop].view_as(parameter)
+            start = stop
+        return networks, gradient
+
+    def actor_to_play(self) -> MLP:
+        """A copy of the actor that computes in float32: what checkpoints hold and matches are played with."""
+        actor = copy.deepcopy(self.networks.actor).requires_grad_(False)
+        actor.precision = torch.float32
+        return actor
+
+
+def choose_precision(wanted: str) -> torch.dtype:
+    """The type that the hidden layers compute in; ``auto`` takes bfloat16 where the CPU multiplies it natively."""
+    if wanted != "auto":
+        return {"float32": torch.float32, "bfloat16": torch.bfloat16}[wanted]
+    # Older versions of torch cannot tell; float32 is right everywhere.
+    capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    native = capabilities.get("avx512_bf16") or capabilities.get("amx_bf16")
+    return torch.bfloat16 if native else torch.float32

@@ -1,0 +1,242 @@
+"""`catbox play` and `catbox watch`: one game at the terminal, shown move by move. Serves every game."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from catbox_agents import Agent, make
+from catbox_env.core.game import Game, GameState
+
+HELP = """\
+Type what you want to do:
+  an action     in full ("play yellow 7"), shortened ("y7", "pl y 7", "yellow 7"), or by its id ("#42")
+  list          the actions you may take now, with their ids
+  hint          what the heuristic thinks of them, and why
+  table         show the table again
+  help          this text
+  quit          leave the game (so do Ctrl-D and Ctrl-C)"""
+
+
+def play(game: Game, specs: Sequence[str], seat: int, seed: int | None, console: Console) -> None:
+    """A person in ``seat`` against agents; returns when the game is over or the person leaves.
+
+    Raises ValueError for a seat that is not there or agents that cannot play this game.
+    """
+    if not 0 <= seat < game.num_players:
+        raise ValueError(f"seat {seat}: expected 0 to {game.num_players - 1} in a game of {game.num_players}")
+    others = [other for other in range(game.num_players) if other != seat]
+    table = _Table(game, dict(zip(others, fill(specs, len(others)), strict=True)), seed, console, viewer=seat)
+    table.names[seat] = "you"
+    console.print(f"You are player_{seat}. Type [bold]help[/] if you are lost.", highlight=False)
+    try:
+        while not table.state.is_terminal():
+            if table.state.current_player == seat:
+                table.show()
+                action = _ask(game, table, console)
+                if action is None:
+                    console.print("You left the table. Bye!")
+                    return
+                table.take(action)
+            else:
+                table.take(table.choose())
+    except (EOFError, KeyboardInterrupt):
+        console.print("\nYou left the table. Bye!")
+        return
+    table.finish()
+
+
+def watch(
+    game: Game,
+    specs: Sequence[str],
+    seed: int | None,
+    console: Console,
+    delay: float = 0.0,
+    step: bool = False,
+    reasons: bool = False,
+) -> None:
+    """Agents among themselves: the table and the move at every decision.
+
+    ``delay``: seconds between moves; ``step``: wait for Enter instead; ``reasons``: show the reasons of agents
+    that give them (those with a method ``explain``).
+    """
+    table = _Table(game, dict(enumerate(fill(specs, game.num_players))), seed, console, viewer=None)
+    try:
+        while not table.state.is_terminal():
+            table.show()
+            if reasons:
+                table.explain(table.agents[table.state.current_player])
+            table.take(table.choose())
+            if step:
+                console.input("[dim]Enter for the next move[/] ")
+            elif delay > 0:
+                time.sleep(delay)
+    except (EOFError, KeyboardInterrupt):
+        console.print("\nStopped watching.")
+        return
+    table.finish()
+
+
+def fill(specs: Sequence[str], seats: int) -> list[str]:
+    """One spec for each of ``seats``, the last one repeated. Raises ValueError for none or too many."""
+    if not 1 <= len(specs) <= seats:
+        raise ValueError(
+            f"{len(specs)} agents for {seats} seats: name 1 to {seats} (the last fills those left)"
+        )
+    return [*specs, *[specs[-1]] * (seats - len(specs))]
+
+
+def parse_action(game: Game, legal: Sequence[int], text: str) -> int:
+    """The action that a person means by ``text``; a shortened form has to fit one legal action only.
+
+    Raises ValueError saying what was not understood, or which actions it could mean. The action may be illegal
+    when it was given in full or by its id.
+    """
+    wanted = text.strip().lower()
+    if match := re.fullmatch(r"(?:#|id\s*)(\d+)", wanted):
+        return game.check_action_id(int(match[1]))
+    fitting = [action for action in legal if _fits(wanted, game.action_to_string(action).lower())]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        could_be = ", ".join(game.action_to_string(action) for action in fitting[:8])
+        more = ", ..." if len(fitting) > 8 else ""
+        raise ValueError(f"{text!r} could be: {could_be}{more}; say more")
+    if wanted.isdigit() and int(wanted) in legal:
+        return int(wanted)
+    return game.string_to_action(text)
+
+
+def _fits(wanted: str, name: str) -> bool:
+    """Whether the words of ``wanted`` begin words of ``name``, in order; numbers have to be equal ("y7": "play
+    yellow 7")."""
+    words = iter(re.findall(r"[a-z]+|\d+|[^a-z\d\s]", name))
+    given = re.findall(r"[a-z]+|\d+|[^a-z\d\s]", wanted)
+
+    def begins(word: str, part: str) -> bool:
+        return word == part if part.isdigit() else word.startswith(part)
+
+    return bool(given) and all(any(begins(word, part) for word in words) for part in given)
+
+
+class _Table:
+    """A game under way, the agents at it, and how it is shown."""
+
+    def __init__(
+        self, game: Game, specs: dict[int, str], seed: int | None, console: Console, viewer: int | None
+    ) -> None:
+        deal_seed, *agent_seeds = np.random.SeedSequence(seed).spawn(1 + game.num_players)
+        self.game = game
+        self.agents: dict[int, Agent] = {s: make(spec, game, agent_seeds[s]) for s, spec in specs.items()}
+        self.names = dict(specs)
+        self.console = console
+        self.viewer = viewer
+        self.state: GameState = game.new_initial_state(seed=deal_seed)
+        self.rounds = 0
+
+    def show(self) -> None:
+        """The table, with the hand of the viewer or all hands."""
+        self.console.print()
+        self.console.print(Text.assemble(*self.game.render(self.state.record, self.viewer)))
+
+    def choose(self) -> int:
+        """What the agent to move does."""
+        seat = self.state.current_player
+        agent = self.agents[seat]
+        past = self.state.history_observation(seat) if getattr(agent, "needs_history", False) else None
+        return int(agent.act(self.state.observation(seat), self.state.action_mask(), past))
+
+    def take(self, action: int) -> None:
+        """Do it and say it, as far as the viewer may know. Raises ValueError, nothing done, where it is illegal."""
+        seat = self.state.current_player
+        moves = len(self.state.history())
+        self.state.apply_action(action)
+        shown = action if self.viewer is None else int(self.state.history_observation(self.viewer)[moves, 1])
+        text = "moves in secret" if shown < 0 else self.game.action_to_string(shown)
+        self.console.print(f"player_{seat} ({self.names[seat]}): {text}", highlight=False, markup=False)
+        if self.state.round_ended:
+            self.rounds += 1
+            self.console.print(self._figures())
+
+    def explain(self, agent: Agent) -> None:
+        """The reasons of an agent that gives them, for its five best actions."""
+        explain: Callable[..., dict[int, dict[str, float]]] | None = getattr(agent, "explain", None)
+        if explain is None:
+            self.console.print("(this agent gives no reasons)")
+            return
+        reasons = explain(self.state.observation(self.state.current_player), self.state.action_mask())
+        shown = Table(title="points by reason, best first")
+        shown.add_column("action")
+        for name in (*next(iter(reasons.values())), "total"):
+            shown.add_column(name, justify="right")
+        for action, points in list(reasons.items())[:5]:
+            values = [*points.values(), sum(points.values())]
+            shown.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
+        self.console.print(shown)
+
+    def finish(self) -> None:
+        """The end of the game."""
+        self.show()
+        returns = self.state.returns()
+        best = max(returns)
+        for seat, value in enumerate(returns):
+            mark = "  <- best" if value == best else ""
+            self.console.print(
+                f"player_{seat} ({self.names[seat]}): {value:g}{mark}", highlight=False, markup=False
+            )
+
+    def _figures(self) -> Table:
+        shown = Table(title=f"round {self.rounds}")
+        shown.add_column("player")
+        for name in self.game.info_names:
+            shown.add_column(name.replace("_", " "), justify="right")
+        for seat in range(self.game.num_players):
+            values = self.state.info(seat).values()
+            shown.add_row(f"player_{seat} ({self.names[seat]})", *map(str, values))
+        return shown
+
+
+def _ask(game: Game, table: _Table, console: Console) -> int | None:
+    """A legal action from the person to move; None when the person leaves. Nothing that is typed raises."""
+    legal = table.state.legal_actions()
+    while True:
+        text = console.input("[bold]your move>[/] ").strip()
+        word = text.lower()
+        if word in ("quit", "exit", "q"):
+            return None
+        if word in ("help", "h", "?"):
+            console.print(HELP, markup=False, highlight=False)
+        elif word in ("list", "l"):
+            for action in legal:
+                console.print(
+                    f"  #{action:<3} {game.action_to_string(action)}", highlight=False, markup=False
+                )
+        elif word in ("table", "t"):
+            table.show()
+        elif word == "hint":
+            _hint(game, table, console)
+        elif word:
+            try:
+                action = parse_action(game, legal, text)
+                table.state.clone().apply_action(action)  # says which rule forbids it, if one does
+            except ValueError as error:
+                console.print(
+                    f"{error} (or type help, list, hint)", style="yellow", markup=False, highlight=False
+                )
+            else:
+                return action
+
+
+def _hint(game: Game, table: _Table, console: Console) -> None:
+    try:
+        adviser = make("heuristic", game)
+    except ValueError as error:  # a game without one
+        console.print(str(error), markup=False)
+        return
+    table.explain(adviser)

@@ -1,0 +1,107 @@
+"""How a policy plays: matches on the way, and the table, results.json and picture at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import catbox_agents
+from catbox_agents.arena import Result
+from catbox_agents.policy import MLP, PolicyAgent, write_atomically
+from catbox_env.core.game import Game
+from catbox_train.config import TrainConfig
+from catbox_train.curves import draw_learning_curves
+from catbox_train.metrics import read_metrics
+
+RESULTS_FILE = "results.json"
+CURVES_FILE = "learning.png"
+#: What the trained policy is called in matches.
+POLICY = "policy"
+
+
+def evaluate_policy(
+    config: TrainConfig, game: Game, actor: MLP, decisions: int, say: Callable[[str], None]
+) -> dict[str, float]:
+    """One policy among each of the opponents, on the same deals every time; figures ``evaluation/<opponent>/...``."""
+    row: dict[str, float] = {}
+    for opponent in config.opponents:
+        result = _match(game, actor, [POLICY, opponent], config.evaluate_deals, config.seed)
+        standing = result[POLICY]
+        figures = {
+            "score": standing.score,
+            "margin": standing.margin,
+            "margin_ci95": standing.margin_ci95,
+            "win_share": standing.win_share,
+            **{name: value for name, value in standing.figures.items() if name != "score"},
+        }
+        row |= {f"evaluation/{opponent}/{name}": value for name, value in figures.items()}
+    margins = ", ".join(
+        f"{row[f'evaluation/{name}/margin']:+.2f} ± {row[f'evaluation/{name}/margin_ci95']:.2f} among {name}"
+        for name in config.opponents
+    )
+    say(f"{decisions:,} decisions: margin {margins}")
+    return row
+
+
+def final_report(
+    config: TrainConfig, game: Game, run: Path, actor: MLP, counters: dict[str, Any], console: Console
+) -> dict[str, Any]:
+    """Play the matches of the end; print the table, write ``results.json`` and the picture; what the file holds."""
+    line_ups = [[POLICY, opponent] for opponent in config.opponents]
+    if game.num_players > 2:  # one opponent among policies; for two players that is the same match again
+        line_ups += [[opponent, POLICY] for opponent in config.opponents if opponent != "random"]
+    matches = []
+    with console.status("Playing the matches of the final evaluation"):
+        for line_up in line_ups:
+            matches.append(_match(game, actor, line_up, config.final_deals, config.seed + 1))
+    seconds = max(counters["seconds"], 1e-9)
+    speed = counters["decisions"] / seconds
+    results = {
+        "game": game.id,
+        "options": game.options,
+        "training": {
+            **counters,
+            "decisions_per_second": counters["decisions"] / max(counters["seconds"], 1e-9),
+        },
+        "config": config.as_dict(),
+        "matches": [match.as_dict() for match in matches],
+    }
+    write_atomically(run / RESULTS_FILE, json.dumps(results, indent=1).encode())
+    draw_learning_curves(read_metrics(run), run / CURVES_FILE)
+    console.print(results_table(matches))
+    console.print(
+        f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "
+        f"Learning curves: {run / CURVES_FILE}. The policy is an agent for every command:  {run}"
+    )
+    return results
+
+
+def results_table(matches: list[Result]) -> Table:
+    """A section for each match, a row for each agent with the number of seats it held."""
+    table = Table(title="The same deals from every seat; margins with 95 % intervals", box=box.SIMPLE_HEAD)
+    figures = [name for name in matches[0].standings[0].figures if name != "score"] if matches else []
+    table.add_column("agent", no_wrap=True)
+    for column in ("score", "margin", "win share", *(name.replace("_", " ") for name in figures)):
+        table.add_column(column, justify="right", no_wrap=column == "margin")
+    for match in matches:
+        for standing in match.standings:
+            table.add_row(
+                f"{standing.seats} x {standing.name}",
+                f"{standing.score:.2f}",
+                f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
+                f"{standing.win_share:.1%}",
+                *(f"{standing.figures[name]:.2f}" for name in figures),
+                end_section=standing is match.standings[-1],
+            )
+    return table
+
+
+def _match(game: Game, actor: MLP, line_up: list[str], num_deals: int, seed: int) -> Result:
+    agents = [PolicyAgent(actor, game) if name == POLICY else name for name in line_up]
+    return catbox_agents.evaluate(game, agents, num_deals, seed=seed, names=line_up)

@@ -1,0 +1,155 @@
+"""A worker: its own games, its own random numbers, and the decisions its policy makes in them.
+
+The buffer has the rows that ``gae`` describes: P carried rows in front, then one row for each step, each over all
+of the worker's games. Everything a worker does runs without the interpreter lock for nearly all of its time
+(compiled loops and torch), so that two workers in two threads use two cores.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from catbox_env.core.batch import Vec
+from catbox_env.core.game import Game
+from catbox_train.config import TrainConfig
+from catbox_train.distribution import sample_actions
+from catbox_train.gae import compute_advantages
+from catbox_train.networks import SharedWeights
+
+
+class Worker:
+    """One thread's share of the games.
+
+    Arrays over rows and games, R = P + steps and N games: ``observations`` (R, N, O) int8, ``states`` (R, N, S) int8
+    (the observations when the critic is not privileged), ``masks`` (R, N, A) bool, ``seats`` (R, N) int8 (-1: an
+    empty carried row), ``actions`` (R, N) int64, ``log_probabilities`` and ``values`` (R, N) float32 under the
+    policy that played, ``rewards`` (R, N, P) float32, ``terminated`` (R, N) bool, ``advantages`` and ``returns``
+    (R, N) float32. ``ready`` (n,) int64 are the flat rows that can be learned from, ``figures`` the game's
+    statistics of every round that ended, name -> (n, P).
+    """
+
+    def __init__(
+        self, game: Game, config: TrainConfig, weights: SharedWeights, seed: np.random.SeedSequence
+    ) -> None:
+        self.config = config
+        self.networks, self.gradient = weights.replica()
+        deals, choices = seed.spawn(2)
+        self.vec = Vec(game, config.num_envs // config.workers, seed=deals, state=config.privileged_critic)
+        self.generator = np.random.default_rng(choices)
+        self.num_players = game.num_players
+        num_rows, num_games = game.num_players + config.num_steps, self.vec.num_envs
+        shape = (num_rows, num_games)
+        self.observations = np.zeros((*shape, game.observation_layout.size), np.int8)
+        # What a carried decision consists of; the rest of its row follows from these.
+        self.decision = ["observations", "masks", "seats", "actions", "log_probabilities", "values"]
+        self.states = self.observations
+        if config.privileged_critic:
+            self.decision.append("states")
+            self.states = np.zeros((*shape, game.state_layout.size), np.int8)
+        self.masks = np.zeros((*shape, game.num_actions), np.bool_)
+        self.seats = np.full(shape, -1, np.int8)
+        self.actions = np.zeros(shape, np.int64)
+        self.log_probabilities = np.zeros(shape, np.float32)
+        self.values = np.zeros(shape, np.float32)
+        self.rewards = np.zeros((*shape, game.num_players), np.float32)
+        self.terminated = np.zeros(shape, np.bool_)
+        self.advantages = np.zeros(shape, np.float32)
+        self.returns = np.zeros(shape, np.float32)
+        self.open_rows = np.full((game.num_players, num_games), -1, np.int64)
+        self.open_rewards = np.zeros((game.num_players, num_games), np.float32)
+        self.ready = np.zeros(0, np.int64)
+        self.figures: dict[str, np.ndarray] = {}
+
+    def collect(self) -> None:
+        """Play ``num_steps`` steps of every game with the current policy, and estimate the advantages."""
+        self.carry_open_decisions()
+        self.play()
+        compute_advantages(
+            self.seats,
+            self.values,
+            self.rewards,
+            self.terminated,
+            self.config.gamma,
+            self.config.gae_lambda,
+            self.advantages,
+            self.open_rows,
+            self.open_rewards,
+        )
+        np.add(self.advantages, self.values, out=self.returns)
+        ready = self.seats >= 0
+        players, games = np.nonzero(self.open_rows >= 0)
+        ready[self.open_rows[players, games], games] = False
+        self.ready = np.flatnonzero(ready)
+
+    def carry_open_decisions(self) -> None:
+        """Move the decisions that the last window left open into the carried rows in front."""
+        players, games = np.nonzero(self.open_rows >= 0)
+        rows = self.open_rows[players, games]
+        # Seat p's decision goes to row p, where only seat p's can be: no row is overwritten before it is read.
+        carried = {name: getattr(self, name)[rows, games] for name in self.decision}
+        self.seats[: self.num_players] = -1
+        self.rewards[: self.num_players] = 0.0
+        for name, values in carried.items():
+            getattr(self, name)[players, games] = values
+        self.rewards[players, games, players] = self.open_rewards[players, games]
+
+    @torch.no_grad()
+    def play(self) -> None:
+        """Fill the rows after the carried ones, and ``figures``."""
+        vec, ended = self.vec, []
+        for row in range(self.num_players, len(self.seats)):
+            self.observations[row] = vec.observation
+            if self.config.privileged_critic:
+                self.states[row] = vec.state
+            self.masks[row] = vec.action_mask
+            self.seats[row] = vec.current_player
+            logits, values = self.networks(
+                torch.from_numpy(self.observations[row]),
+                torch.from_numpy(self.states[row]) if self.config.privileged_critic else None,
+            )
+            self.values[row] = values.numpy()
+            uniforms = self.generator.random(vec.num_envs)
+            sample_actions(
+                logits.numpy(), self.masks[row], uniforms, self.actions[row], self.log_probabilities[row]
+            )
+            vec.step(self.actions[row])
+            self.rewards[row] = vec.rewards
+            self.terminated[row] = vec.terminated
+            if (games := np.flatnonzero(vec.round_ended)).size:
+                ended.append({name: array[games] for name, array in vec.info.items()})
+        self.figures = {}
+        if ended:
+            info = {name: np.concatenate([rows[name] for rows in ended]) for name in vec.info}
+            self.figures = vec.game.statistics(info)
+
+    def shuffled_minibatches(self, count: int) -> list[np.ndarray]:
+        """The rows in ``ready`` in random order, in ``count`` parts of nearly the same size."""
+        return np.array_split(self.generator.permutation(self.ready), count)
+
+    def save(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Everything that the worker's future depends on besides the weights: arrays, and JSON values."""
+        self.carry_open_decisions()
+        self._mark_carried_as_open()
+        front = slice(0, self.num_players)
+        arrays = {f"carried.{name}": getattr(self, name)[front].copy() for name in self.decision}
+        arrays["carried.rewards"] = self.open_rewards.copy()
+        arrays.update({f"games.{name}": array for name, array in self.vec.save().items()})
+        return arrays, {"generator": self.generator.bit_generator.state}
+
+    def load(self, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> None:
+        """Go on from what ``save`` returned. Raises ``KeyError`` or ``ValueError`` for that of another worker."""
+        for name in self.decision:
+            getattr(self, name)[: self.num_players] = arrays[f"carried.{name}"]
+        self._mark_carried_as_open()
+        self.open_rewards[:] = arrays["carried.rewards"]
+        prefix = "games."
+        self.vec.load({k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})
+        self.generator.bit_generator.state = values["generator"]
+
+    def _mark_carried_as_open(self) -> None:
+        """The carried rows are where the open decisions are (again): carrying them once more changes nothing."""
+        players = np.arange(self.num_players)[:, None]
+        self.open_rows[:] = np.where(self.seats[: self.num_players] >= 0, players, -1)

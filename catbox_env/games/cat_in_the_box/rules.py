@@ -66,7 +66,7 @@ class Rules:
         self._integer("num_colors", 2, MAX_COLORS)
         deck = ranks * self._integer("copies", 1, MAX_COPIES)
         aside = 5 if players == 2 else 0
-        self._default("hand_size", max(3, (deck - aside) // players))
+        self._default("hand_size", (deck - aside) // players)
         hand_size = self._integer("hand_size", 3, deck)
         if players * hand_size > deck:
             raise ValueError(
@@ -74,7 +74,7 @@ class Rules:
                 f"{self.copies} copies are {deck}; at most {deck // players} each (and at least 3)"
             )
         left = deck - players * hand_size
-        self._default("revealed_cards", min(3, left) if players == 2 else 0)
+        self._default("revealed_cards", 3 if players == 2 else 0)
         if self._integer("revealed_cards", 0) > left:
             raise ValueError(
                 f"revealed_cards={self.revealed_cards}: only {left} of {deck} cards are left after dealing "

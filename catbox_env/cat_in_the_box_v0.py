@@ -5,7 +5,7 @@ Creation: ``env(**options)`` (wrapped) or ``raw_env(**options)`` (bare: train an
 | option | default | meaning |
 |---|---|---|
 | ``num_players`` | 4 | 2-5; the other fields of ``Rules`` follow from it and can be given too |
-| ``rules`` | None | a whole ``catbox_env.games.cat_in_the_box.rules.Rules`` instead of single fields |
+| ``rules`` | None | a whole ``cat_in_the_box_v0.Rules``, such as ``Rules.tiny()``, instead of single fields |
 | ``reward`` | "score" | "score": round points; "margin": less the others' mean; "win": 1 shared among the winners |
 | ``render_mode`` | None | "ansi": text; "human": printed in colour |
 | ``history`` | False | whether observations carry the history |
@@ -56,6 +56,9 @@ from typing import Any
 from pettingzoo import AECEnv
 
 from catbox_env.adapters.aec import AECGame, register, wrapped
+from catbox_env.games.cat_in_the_box.rules import Deal, Rules
+
+__all__ = ["Deal", "Rules", "env", "raw_env"]
 
 GAME_ID = "cat_in_the_box_v0"
 

@@ -136,6 +136,14 @@ def test_an_illegal_action_is_refused_and_the_game_is_unchanged(action: object) 
     env.step(env.game_state.legal_actions()[0])
 
 
+@pytest.mark.parametrize("kind", [int, np.int8, np.uint64, np.array])
+def test_an_action_may_be_any_integer(kind: object) -> None:
+    env = cat_in_the_box_v0.raw_env(num_players=2)
+    env.reset(seed=0)
+    env.step(kind(env.game_state.legal_actions()[-1]))
+    assert len(env.game_state.history()) == 1
+
+
 def test_an_illegal_action_through_env_ends_the_game_with_less_than_any_legal_play_can_bring() -> None:
     env = cat_in_the_box_v0.env(num_players=2)
     env.reset(seed=0)
@@ -181,7 +189,13 @@ def test_the_same_seed_gives_the_same_game_and_no_seed_goes_on() -> None:
 def test_a_given_deal() -> None:
     env = cat_in_the_box_v0.raw_env(num_players=2, hand_size=3, revealed_cards=0)
     env.reset(seed=0, options={"deal": {"hands": [[1, 1, 2], [5, 5, 5]]}})
-    assert env.game.observation_layout.unpack(env.observe("player_1")["observation"])["hand"].tolist() == [0, 0, 0, 0, 3]
+    assert env.game.observation_layout.unpack(env.observe("player_1")["observation"])["hand"].tolist() == [
+        0,
+        0,
+        0,
+        0,
+        3,
+    ]
 
 
 def test_use_before_reset_and_wrong_names_are_told_apart() -> None:
@@ -189,7 +203,9 @@ def test_use_before_reset_and_wrong_names_are_told_apart() -> None:
     with pytest.raises(RuntimeError, match="call reset"):
         env.observe("player_0")
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="agent 'player_9': expected one of player_0, player_1, player_2, player_3"):
+    with pytest.raises(
+        ValueError, match="agent 'player_9': expected one of player_0, player_1, player_2, player_3"
+    ):
         env.observe("player_9")
     with pytest.raises(ValueError, match="make the environment with render_mode"):
         env.render()

@@ -45,7 +45,9 @@ def test_buffers_are_written_in_place() -> None:
 @pytest.mark.parametrize("num_threads", [2, 3, 7])
 def test_threads_do_not_change_the_games(num_threads: int) -> None:
     one = make_vec("cat_in_the_box_v0", num_envs=7, seed=4, history=True, state=True)
-    many = make_vec("cat_in_the_box_v0", num_envs=7, seed=4, history=True, state=True, num_threads=num_threads)
+    many = make_vec(
+        "cat_in_the_box_v0", num_envs=7, seed=4, history=True, state=True, num_threads=num_threads
+    )
     rng = np.random.default_rng(0)
     for _ in range(120):
         actions = random_actions(one, rng)
@@ -101,8 +103,14 @@ def test_a_finished_game_is_dealt_anew_in_the_same_step() -> None:
         (lambda a: a[:, None], r"shape \(4, 1\); expected integers"),
         (lambda a: a > 0, "bool of shape"),
         (lambda a: ["a"] * 4, "expected integers"),
-        (lambda a: np.where(np.arange(4) % 2, [0, 99, 0, -1], a), r"in 2 of 4 games \(row 1: action 99 of seat 0"),
-        (lambda a: np.append(a[:3].astype(np.uint64), np.uint64(2**63)), "illegal actions in 1 of 4 games .row 3"),
+        (
+            lambda a: np.where(np.arange(4) % 2, [0, 99, 0, -1], a),
+            r"in 2 of 4 games \(row 1: action 99 of seat 0",
+        ),
+        (
+            lambda a: np.append(a[:3].astype(np.uint64), np.uint64(2**63)),
+            "illegal actions in 1 of 4 games .row 3",
+        ),
         (lambda a: np.append(a[:3], 49), "illegal actions in 1 of 4 games .row 3: action 49"),
     ],
 )

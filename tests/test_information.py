@@ -64,7 +64,10 @@ def test_the_sample_depends_on_the_observation_alone() -> None:
     assert np.array_equal(one.observation(0), two.observation(0))
     assert np.array_equal(one.action_mask(0), two.action_mask(0))
     assert np.array_equal(one.history_observation(0), two.history_observation(0))
-    samples = [[game.sample_state(s.observation(0), seed).records.tobytes() for seed in range(50)] for s in (one, two)]
+    samples = [
+        [game.sample_state(s.observation(0), seed).records.tobytes() for seed in range(50)]
+        for s in (one, two)
+    ]
     assert samples[0] == samples[1]
     assert len(set(samples[0])) > 1
 

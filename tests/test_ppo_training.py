@@ -16,9 +16,9 @@ import torch
 from rich.console import Console
 
 import catbox_agents
+from catbox_agents.policy import latest_checkpoint
 from catbox_env import make_game
 from catbox_train import ppo, report
-from catbox_train.checkpoint import latest_checkpoint
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.metrics import read_metrics
 from catbox_train.networks import ActorCritic, SharedWeights
@@ -92,10 +92,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("num_players", [2, 3, 5])
 def test_with_lambda_1_a_return_is_the_score_still_to_come(num_players: int) -> None:
     """Every decision of a finished game returns what its own seat was paid from then to the end of that game."""
+    options = {"num_players": num_players, "rounds": 2}
     config = small(
-        game_options={"num_players": num_players, "rounds": 2}, gae_lambda=1, num_envs=8, batch_size=8 * 150
+        game_options=options, gae_lambda=1, workers=1, num_envs=8, batch_size=8 * 150, minibatch_size=8
     )
-    worker = worker_for(small(**{**config.as_dict(), "minibatch_size": 8, "workers": 1}))
+    worker = worker_for(config)
     worker.collect()
     ready = np.zeros(worker.seats.shape, bool)
     ready.flat[worker.ready] = True

@@ -44,7 +44,9 @@ class Weights(NamedTuple):
     reserve: float = -0.75  # ... so many spare cards make the risk one half, and
     calm: float = 7.0  # each further one shrinks it by this power of e.
     stake: float = 1.5  # what a paradox costs beyond the tricks and the bonus
-    early_end: float = 0.5  # chance, on a full board, that somebody's paradox ends the round
+    stuck: float = 1.0  # how often a seat is stuck, for each time that a random hand of its size would be
+    early_end: float = 0.5  # how often a round ends by a paradox before the next trick, on a full board, and
+    jam: float = 1.0  # the more of it for each seat that would be stuck with a random hand
 
     # Points
     trick: float = 1.0
@@ -98,6 +100,8 @@ class View(NamedTuple):
     above: Any  # (C, R + 1) unseen cards of this rank or higher that fit an open cell of the colour
     eagerness: Any  # (P,) chance to try for the trick; 0 for a seat that has played its card already
     tokens: Any  # (P, C) X-tokens
+    stuck_now: float  # how many of the seats that still follow would have no legal declaration with a random hand
+    stuck: float  # how many of all other seats
     mine: int  # cells with an own token
     group: int  # the largest connected part of them
     open: int  # empty cells
@@ -213,7 +217,12 @@ def look(seen: Any, t: Table, w: Weights, bid_values: Any, unseen: Any, above: A
 
     tricks_left = seen[t.tricks_left]
     least, most = wanted(seen, t, bid_values, 0)
+    unseen_cards = 1
+    for rank in range(t.ranks):
+        unseen_cards += unseen[rank]
     best_need = 0
+    stuck_now = 0.0
+    stuck = 0.0
     for seat in range(t.players):
         eagerness[seat] = 0.0
         played = False
@@ -222,7 +231,20 @@ def look(seen: Any, t: Table, w: Weights, bid_values: Any, unseen: Any, above: A
         other_least, other_most = wanted(seen, t, bid_values, seat)
         if seat == best_seat and seat > 0:
             best_need = int(other_least > 0) - int(other_most == 0)
-        if seat > 0 and not played:
+        if seat == 0:
+            continue
+        playable = 0
+        for rank in range(t.ranks):
+            for color in range(t.colors):
+                if tokens[seat, color] and open_cells & cell(color, rank, t.ranks):
+                    playable += unseen[rank]
+                    break
+        if played:
+            stuck += (1.0 - playable / unseen_cards) ** tricks_left
+        else:
+            chance = (1.0 - playable / unseen_cards) ** (tricks_left + 1)
+            stuck += chance
+            stuck_now += chance
             if other_least > 0:
                 eagerness[seat] = w.needing
             elif other_most == 0:
@@ -230,7 +252,7 @@ def look(seen: Any, t: Table, w: Weights, bid_values: Any, unseen: Any, above: A
             else:
                 eagerness[seat] = w.indifferent
     return View(
-        hand, unseen, above, eagerness, tokens, mine, largest_group(mine, t.ranks),
+        hand, unseen, above, eagerness, tokens, stuck_now, stuck, mine, largest_group(mine, t.ranks),
         open_cells, led, best_color, best_rank, best_need,
         least, most, seen[t.tricks_won], tricks_left,
     )  # fmt: skip
@@ -390,11 +412,15 @@ def weigh_play(view: View, t: Table, w: Weights, color: int, rank: int, points: 
     chance = win_chance(view, t, w, color, rank)
 
     crowded = 1.0 - size(view.open) / (t.colors * t.ranks)
-    over = w.early_end * crowded * crowded
+    over = 1.0 - math.exp(-w.early_end * crowded * crowded - w.jam * view.stuck)
     expected = strength * plays
     hit = (1.0 - chance) * hit_chance(view.least, view.most, expected, plays, over, w)
     if view.most > 0:
         hit += chance * hit_chance(view.least - 1, view.most - 1, expected, plays, over, w)
+    # A follower's paradox ends the round before anybody has won the trick.
+    finished = math.exp(-w.stuck * view.stuck_now)
+    chance *= finished
+    hit = finished * hit + (1.0 - finished) * (view.least <= 0 <= view.most)
 
     group = group_of(here, view.mine | here, t.ranks)
     if size(group) < size(view.group):

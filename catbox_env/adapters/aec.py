@@ -108,15 +108,16 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         state = self._running()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)  # type: ignore[arg-type]  # None, as the protocol wants
+            self._was_dead_step(action)
             return
         try:
-            legal = action.__index__() >= 0 and self._mask[action]  # type: ignore[union-attr]
+            chosen = action.__index__()  # type: ignore[union-attr]
+            legal = chosen >= 0 and self._mask[chosen]
         except (AttributeError, TypeError, IndexError):
             legal = False
         if not legal:
             state.apply_action(action)  # type: ignore[arg-type]  # raises, with the reason
-        state.apply_legal(action)  # type: ignore[arg-type]
+        state.apply_legal(chosen)
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
         if state.round_ended:
@@ -148,11 +149,13 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         """Everything, hidden cards included: a new int8 array (S,), laid out as ``game.state_layout``."""
         return self._running().state_vector()
 
-    def render(self) -> str | None:  # type: ignore[override]  # text, as PettingZoo's "ansi" asks for
+    def render(self) -> str | None:
         """The table with the hand of the agent to move, or every hand when the game is over."""
         state = self._running()
         if self.render_mode is None:
-            raise ValueError("render() without a render mode: make the environment with render_mode='ansi' or 'human'")
+            raise ValueError(
+                "render() without a render mode: make the environment with render_mode='ansi' or 'human'"
+            )
         seat = None if state.is_terminal() else state.current_player
         if self._console is None:
             return self.game.render_text(state, seat)
@@ -205,7 +208,9 @@ def _make_console() -> Any:
     try:
         from rich.console import Console
     except ImportError as error:
-        raise ImportError("render_mode='human' needs rich: pip install rich, or use render_mode='ansi'") from error
+        raise ImportError(
+            "render_mode='human' needs rich: pip install rich, or use render_mode='ansi'"
+        ) from error
     return Console(highlight=False)
 
 

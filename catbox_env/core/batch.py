@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -71,11 +72,9 @@ class Vec:
         self._logs = np.zeros((n, game.history_length if history else 0, 3), np.int8)
         self._history = np.zeros((n, game.history_length, 2), np.int8) if history else None
         self._state = np.zeros((n, game.state_layout.size if state else 0), np.int8)
-        self.info = {
-            name: self._records["info"][:, i, :players] for i, name in enumerate(game.info_names)
-        }
+        self.info = {name: self._records["info"][:, i, :players] for i, name in enumerate(game.info_names)}
         bounds = np.linspace(0, n, self.num_threads + 1).astype(int)
-        self._slices = [(int(a), int(b)) for a, b in zip(bounds, bounds[1:], strict=False)]
+        self._slices = [(int(a), int(b)) for a, b in itertools.pairwise(bounds)]
         self._pool = ThreadPoolExecutor(self.num_threads) if self.num_threads > 1 else None
         self.reset(seed)
 
@@ -131,7 +130,9 @@ class Vec:
         count = self.game.loops.check_actions(self._legal, self._actions, self._bad)
         if count:
             rows = self._bad[:count]
-            shown = ", ".join(f"row {i}: action {given[i]} of seat {self.current_player[i]}" for i in rows[:5])
+            shown = ", ".join(
+                f"row {i}: action {given[i]} of seat {self.current_player[i]}" for i in rows[:5]
+            )
             more = f" and {count - 5} more" if count > 5 else ""
             raise ValueError(
                 f"illegal actions in {count} of {self.num_envs} games ({shown}{more}); no game has moved: choose "

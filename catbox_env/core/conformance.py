@@ -72,8 +72,13 @@ def check_views(state: GameState) -> None:
     game, mover = state.game, state.current_player
     _require(0 <= mover < game.num_players, f"current_player is {mover} while the game runs")
     mask = state.action_mask()
-    _require(mask.shape == (game.num_actions,) and mask.dtype == np.int8, "the mask is not int8 of shape (A,)")
-    _require(set(np.unique(mask)) <= {0, 1} and mask.any(), "the mask of the seat to move is empty or not 0 and 1")
+    _require(
+        mask.shape == (game.num_actions,) and mask.dtype == np.int8, "the mask is not int8 of shape (A,)"
+    )
+    _require(
+        set(np.unique(mask)) <= {0, 1} and bool(mask.any()),
+        "the mask of the seat to move is empty or not 0 and 1",
+    )
     _require(state.legal_actions() == list(np.flatnonzero(mask)), "legal_actions and action_mask disagree")
     for seat in range(game.num_players):
         own = state.action_mask(seat)
@@ -87,7 +92,10 @@ def check_history(state: GameState, seat: int) -> None:
     """A seat finds its own actions in its history, and of the others' the actions or -1."""
     history = state.history_observation(seat)
     taken = state.history()
-    _require(history.shape == (state.game.history_length, 2) and history.dtype == np.int8, "history is not int8 (T, 2)")
+    _require(
+        history.shape == (state.game.history_length, 2) and history.dtype == np.int8,
+        "history is not int8 (T, 2)",
+    )
     _require(bool((history[len(taken) :] == -2).all()), "an unused row of the history is not -2")
     for (mover, shown), action in zip(history, taken, strict=False):
         hidden_well = shown == action or (shown == -1 and mover != 0)
@@ -151,7 +159,10 @@ def check_end(state: GameState) -> None:
     _require(abs(sum(shares) - 1) < 1e-5, f"the shares of the win {shares} do not sum to 1")
     _require(len(state.history()) <= game.history_length, "a game is longer than history_length")
     low, high = game.min_utility, game.max_utility
-    _require(all(low - 1e-4 <= x <= high + 1e-4 for x in state.returns()), f"returns {state.returns()} out of bounds")
+    _require(
+        all(low - 1e-4 <= x <= high + 1e-4 for x in state.returns()),
+        f"returns {state.returns()} out of bounds",
+    )
     for seat in range(game.num_players):
         _check_vector(state.observation(seat), game.observation_layout, "observation after the end")
         _require(list(state.info(seat)) == list(game.info_names), "info does not hold info_names")
@@ -171,7 +182,9 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
     for _ in range(game.history_length + 5):
         for i, single in enumerate(singles):
             mover = single.current_player
-            _require(vec.current_player[i] == mover, "the batch and the single game have different seats to move")
+            _require(
+                vec.current_player[i] == mover, "the batch and the single game have different seats to move"
+            )
             same = (
                 np.array_equal(vec.observation[i], single.observation(mover))
                 and np.array_equal(vec.action_mask[i], single.action_mask())
@@ -183,16 +196,25 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
         vec.step(actions)
         for i, single in enumerate(singles):
             single.apply_action(int(actions[i]))
-            _require(np.allclose(vec.rewards[i], single.rewards()), "the batch and the single game pay differently")
-            _require(vec.terminated[i] == single.is_terminal(), "the batch and the single game end differently")
-            _require(vec.round_ended[i] == single.round_ended, "the batch and the single game end rounds differently")
+            _require(
+                np.allclose(vec.rewards[i], single.rewards()), "the batch and the single game pay differently"
+            )
+            _require(
+                vec.terminated[i] == single.is_terminal(), "the batch and the single game end differently"
+            )
+            _require(
+                vec.round_ended[i] == single.round_ended,
+                "the batch and the single game end rounds differently",
+            )
             if single.is_terminal():
                 singles[i] = game.initial_state_from(single.generators)
 
 
 def _check_vector(vector: np.ndarray, layout: object, what: str) -> None:
     low, high = layout.bounds()  # type: ignore[attr-defined]
-    _require(vector.dtype == np.int8 and vector.shape == low.shape, f"the {what} is not int8 of the layout's size")
+    _require(
+        vector.dtype == np.int8 and vector.shape == low.shape, f"the {what} is not int8 of the layout's size"
+    )
     _require(bool(((vector >= low) & (vector <= high)).all()), f"the {what} leaves the bounds of its layout")
 
 

@@ -205,15 +205,15 @@ class Game(ABC):
         """The state that ``GameState.serialize`` wrote. Raises ``ValueError`` for data of another game or rule set."""
         head, separator, body = bytes(data).partition(b"\n\n")
         if not head.startswith(_MAGIC) or not separator:
-            raise ValueError("not a serialised catbox state: expected the bytes that state.serialize() returned")
+            raise ValueError(
+                "not a serialised catbox state: expected the bytes that state.serialize() returned"
+            )
         written = json.loads(head[len(_MAGIC) :])
         if written != self._signature():
             raise ValueError(
                 f"a state of {written}, given to {self._signature()}: make the game with the same id and options"
             )
-        state = GameState(
-            self, np.zeros(1, self.state_dtype), np.zeros(1, GENERATOR), self._empty_log()
-        )
+        state = GameState(self, np.zeros(1, self.state_dtype), np.zeros(1, GENERATOR), self._empty_log())
         arrays = [state.records, state.generators, state.log]
         if len(body) != sum(array.nbytes for array in arrays):
             raise ValueError(
@@ -319,7 +319,9 @@ class GameState:
         Raises ``ValueError``, the state untouched, for an illegal action or when the game is over.
         """
         if self.is_terminal():
-            raise ValueError(f"action {action!r}: the game is over; begin another with game.new_initial_state()")
+            raise ValueError(
+                f"action {action!r}: the game is over; begin another with game.new_initial_state()"
+            )
         action = self.game.check_action_id(action)
         if not self.action_mask()[action]:
             raise ValueError(
@@ -334,7 +336,7 @@ class GameState:
 
     def observation(self, player: int) -> np.ndarray:
         """What a seat sees: a new int8 array (O,), laid out as ``game.observation_layout``."""
-        self._check_player(player)
+        player = self._check_player(player)
         out = np.empty(self.game.observation_layout.size, np.int8)
         self.game.loops.observe_one(self.game.params, self.records, player, out)
         return out
@@ -344,7 +346,7 @@ class GameState:
 
         Seats are relative to ``player``; from seat 0 they are absolute.
         """
-        self._check_player(player)
+        player = self._check_player(player)
         out = np.empty(self.game.state_layout.size, np.int8)
         self.game.loops.state_one(self.game.params, self.records, player, out)
         return out
@@ -358,7 +360,7 @@ class GameState:
 
         An action that the seat cannot see is -1; unused rows are -2.
         """
-        self._check_player(player)
+        player = self._check_player(player)
         out = np.empty((self.game.history_length, 2), np.int8)
         self.game.loops.history_one(self.game.params, self.records, self.log, player, out)
         return out
@@ -383,6 +385,7 @@ class GameState:
     def __str__(self) -> str:
         return self.game.render_text(self)
 
-    def _check_player(self, player: Any) -> None:
+    def _check_player(self, player: Any) -> int:
         if not isinstance(player, int | np.integer) or not 0 <= player < self.game.num_players:
             raise ValueError(f"player {player!r}: expected a seat from 0 to {self.game.num_players - 1}")
+        return int(player)

@@ -10,7 +10,7 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from types import FunctionType, SimpleNamespace
 from typing import Any
@@ -97,7 +97,7 @@ def _sources_digest(functions: list[Callable[..., Any]]) -> str:
     return digest.hexdigest()[:12]
 
 
-@lru_cache(maxsize=None)
+@cache
 def bind(game_id: str, kernels: Kernels) -> SimpleNamespace:
     """The loops of ``core.loops`` compiled over the kernels of one game.
 
@@ -116,4 +116,3 @@ def bind(game_id: str, kernels: Kernels) -> SimpleNamespace:
         cache = name in loops.LOOPS
         namespace[name] = numba.njit(cache=cache, nogil=True)(bound)
     return SimpleNamespace(**{name: namespace[name] for name in loops.LOOPS})
-

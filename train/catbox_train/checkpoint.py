@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.policy import CHECKPOINTS_FOLDER, MLP, POLICY_FILE, latest_checkpoint, save_checkpoint
+from catbox_agents.policy import CHECKPOINTS_FOLDER, MLP, POLICY_FILE, save_checkpoint
 from catbox_env.core.game import Game
 
 #: The value of "format" in training.json: raised when a run of before cannot be continued any more.
@@ -49,11 +49,11 @@ def save_training(run: Path, update: int, actor: MLP, game: Game, state: Trainin
     save_checkpoint(unfinished / POLICY_FILE, actor, game, training=counters)
     with open(unfinished / "training.npz", "wb") as file:
         np.savez(file, allow_pickle=False, **state.arrays)
-        _to_disk(file.fileno())
+        os.fsync(file.fileno())
     with open(unfinished / "training.json", "w", encoding="utf-8") as text:
         json.dump({"format": FORMAT, **state.values}, text, indent=1)
         text.flush()
-        _to_disk(text.fileno())
+        os.fsync(text.fileno())
     _folder_to_disk(unfinished)
     if folder.exists():  # the run was resumed from an earlier one and has come here again
         shutil.rmtree(folder)
@@ -73,7 +73,7 @@ def load_training(folder: Path, config: dict[str, Any]) -> TrainingState:
     remedy = f"delete {folder} to resume from the checkpoint before it"
     try:
         values = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-        with np.load(folder / "training.npz", allow_pickle=False) as content:
+        with open(folder / "training.npz", "rb") as file, np.load(file, allow_pickle=False) as content:
             arrays = dict(content)
     except FileNotFoundError as error:
         raise ValueError(
@@ -95,10 +95,6 @@ def load_training(folder: Path, config: dict[str, Any]) -> TrainingState:
     return TrainingState(arrays, values)
 
 
-def _to_disk(file: int) -> None:
-    os.fsync(file)
-
-
 def _folder_to_disk(folder: Path) -> None:
     """Make new names in ``folder`` survive a power cut (a folder cannot be opened for this on Windows)."""
     if os.name == "posix":
@@ -107,6 +103,3 @@ def _folder_to_disk(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-__all__ = ["FORMAT", "TrainingState", "latest_checkpoint", "load_training", "save_training"]

@@ -28,8 +28,9 @@ import torch
 from rich.console import Console
 
 import catbox_agents
+from catbox_agents.policy import latest_checkpoint
 from catbox_env.core.game import Game
-from catbox_train.checkpoint import TrainingState, latest_checkpoint, load_training, save_training
+from catbox_train.checkpoint import TrainingState, load_training, save_training
 from catbox_train.config import TrainConfig
 from catbox_train.distribution import masked_entropy, masked_log_probabilities
 from catbox_train.metrics import MetricsLog

@@ -52,9 +52,7 @@ def _public_parts(rules: Rules) -> dict[str, Part]:
         Part("tricks_left", (1,), "tricks not completed in this round", 0, tricks),
     ]
     if rules.revealed_cards:
-        parts.append(
-            Part("neutral", (colors, ranks), "neutral tokens on each cell", 0, rules.revealed_cards)
-        )
+        parts.append(Part("neutral", (colors, ranks), "neutral tokens on each cell", 0, rules.revealed_cards))
     if rounds > 1:
         parts.append(Part("scores", (players,), "points of the finished rounds", -128, 127))
         parts.append(Part("rounds_left", (1,), "rounds after this one", 0, rounds - 1))

@@ -58,7 +58,12 @@ def _seats(rules: Rules, state: np.record) -> list[list[Piece]]:
         row: list[Piece] = [(f"{turn} player_{seat}  ", "bold" if turn == ">" else "")]
         for color in range(4):
             kept = color < rules.num_colors and state.x_tokens[seat, color]
-            row.append((COLORS[color][0].upper() if kept else "-" if color < rules.num_colors else " ", COLORS[color]))
+            row.append(
+                (
+                    COLORS[color][0].upper() if kept else "-" if color < rules.num_colors else " ",
+                    COLORS[color],
+                )
+            )
         bid = "-" if state.bids[seat] == NONE else rules.bids[state.bids[seat]]
         row.append((f"{'':<6}{bid:>3}{state.tricks_won[seat]:>8}", ""))
         if rules.num_rounds > 1:
@@ -75,7 +80,10 @@ def _trick(rules: Rules, state: np.record) -> list[Piece]:
         seat = (state.leader + turn) % rules.num_players
         color = state.trick_color[seat]
         if color != NONE:
-            row += [(f"  player_{seat} ", ""), (f"{COLORS[color]} {state.trick_rank[seat] + 1}", COLORS[color])]
+            row += [
+                (f"  player_{seat} ", ""),
+                (f"{COLORS[color]} {state.trick_rank[seat] + 1}", COLORS[color]),
+            ]
     if len(row) == 1:
         row.append((f"  player_{state.leader} leads" if not state.terminated else "  none", ""))
     return row

@@ -12,6 +12,7 @@ Set-up by number of players (copies of each rank: 5; everyone begins with an X-t
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -134,7 +135,7 @@ class Rules:
             raise ValueError(f"bids={self.bids!r}: expected {expected}")
         bids = tuple(self.bids)
         whole = all(isinstance(b, int | np.integer) and not isinstance(b, bool) for b in bids)
-        ascending = whole and all(a < b for a, b in zip(bids, bids[1:], strict=False))
+        ascending = whole and all(a < b for a, b in itertools.pairwise(bids))
         if not ascending or len(bids) > MAX_BIDS or any(b < 0 or b > self.num_tricks for b in bids):
             raise ValueError(f"bids={self.bids!r}: expected {expected}")
         object.__setattr__(self, "bids", tuple(int(b) for b in bids))
@@ -157,7 +158,11 @@ class Deal:
         """``deal``, or a mapping with the same keys, as a ``Deal``. Raises ``ValueError`` for anything else."""
         if isinstance(deal, cls):
             return deal
-        if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= {"hands", "revealed", "start_player"}:
+        if (
+            isinstance(deal, Mapping)
+            and "hands" in deal
+            and set(deal) <= {"hands", "revealed", "start_player"}
+        ):
             return cls(**deal)
         raise ValueError(
             f"deal={deal!r}: expected Deal(hands, revealed, start_player) or a dict with these keys"

@@ -69,7 +69,11 @@ STATE = record_dtype(
         ("revealed", np.int8, (MAX_RANKS,)),  # revealed cards, by rank
         ("board", np.int8, (MAX_COLORS, MAX_RANKS)),  # owner of each cell: a seat, NONE or NEUTRAL
         ("num_tokens", np.int8, (MAX_PLAYERS,)),  # tokens of each seat on the board
-        ("tokens", np.int8, (MAX_PLAYERS, MAX_TOKENS)),  # their cells, colour * num_ranks + rank, as they were laid
+        (
+            "tokens",
+            np.int8,
+            (MAX_PLAYERS, MAX_TOKENS),
+        ),  # their cells, colour * num_ranks + rank, as they were laid
         ("x_tokens", np.int8, (MAX_PLAYERS, MAX_COLORS)),  # 1: the seat may still declare the colour
         ("bids", np.int8, (MAX_PLAYERS,)),  # index of each seat's bid, or NONE
         ("tricks_won", np.int8, (MAX_PLAYERS,)),

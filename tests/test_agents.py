@@ -267,10 +267,10 @@ def test_the_largest_group_is_that_of_the_rules(tokens: list[tuple[int, int]], l
 def looked_at(state: Any) -> tuple[Any, Any, Any]:
     """The view of the seat to move, with the table and the weights of its heuristic."""
     agent: Any = catbox_agents.make("heuristic", state.game)
-    t = agent._table
+    t = agent._t
     arrays = (np.zeros(t.ranks, np.int64), np.zeros((t.colors, t.ranks + 1), np.int64), np.zeros(t.players))
     seen = state.observation(state.current_player)
-    return reasons.look(seen, t, agent.weights, agent._bid_values, *arrays), t, agent.weights
+    return reasons.look(seen, t, agent._w, agent._bid_values, *arrays), t, agent._w
 
 
 @pytest.mark.nojit

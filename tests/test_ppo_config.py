@@ -51,7 +51,7 @@ def test_text_of_the_command_line_becomes_the_type_of_the_setting() -> None:
 
 
 def test_a_written_configuration_reads_back_the_same(tmp_path: Path) -> None:
-    config = load_config("standard", overrides={"hidden": [8], "gamma": 1, "game_options.rounds": "match"})
+    config = load_config("standard", overrides={"hidden": [8], "gamma": 1, "game_options.bids": (1, 3)})
     start_run(tmp_path / "run", config)
     assert open_run(tmp_path / "run") == config
 

@@ -21,10 +21,11 @@ from catbox_env import make_game
 from catbox_train import ppo, report
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.metrics import read_metrics
-from catbox_train.networks import ActorCritic, SharedWeights
+from catbox_train.networks import ActorCritic, SharedWeights, native_precision
 from catbox_train.ppo import gradient, resume, train
 from catbox_train.progress import TrainingInterrupted
 from catbox_train.rollout import Worker
+from catbox_train.run_folder import open_run, start_run
 
 #: A run of a second: 8 updates, a checkpoint after every third.
 SMALL = {
@@ -52,7 +53,7 @@ def quiet() -> Console:
 
 def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
     game = config.make_game()
-    weights = SharedWeights(ActorCritic(game, config, torch.float32))
+    weights = SharedWeights(ActorCritic(game, config))
     return Worker(game, config, weights, np.random.SeedSequence(seed))
 
 
@@ -203,7 +204,7 @@ def test_the_first_gradient_is_the_policy_gradient() -> None:
         name: torch.from_numpy(getattr(worker, name).reshape(-1, *getattr(worker, name).shape[2:])[rows])
         for name in ("observations", "masks", "actions", "advantages", "returns")
     }
-    networks = ActorCritic(game, worker.config, torch.float32)
+    networks = ActorCritic(game, worker.config)
     logits, values = networks(picked["observations"], None)
     distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
     loss = -(picked["advantages"] * distribution.log_prob(picked["actions"])).mean()
@@ -233,7 +234,7 @@ def test_a_ratio_outside_the_clip_range_pulls_no_further() -> None:
 
 def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
     config = small()
-    weights = SharedWeights(ActorCritic(config.make_game(), config, torch.float32))
+    weights = SharedWeights(ActorCritic(config.make_game(), config))
     (one, gradient_one), (two, gradient_two) = weights.replica(), weights.replica()
     with torch.no_grad():
         weights.vector += 1.0
@@ -341,7 +342,7 @@ def test_a_killed_run_goes_on_exactly(finished: Path, tmp_path: Path, moment: st
     """Killed before its first checkpoint, in the fifth update, and while it writes its second checkpoint: resumed, the
     run ends with the same weights, games and generators, bit for bit, as the one that was never stopped."""
     run = tmp_path / "run"
-    ppo.start_run(run, small())
+    start_run(run, small())
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(KILLED), str(run), moment],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -382,6 +383,24 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
     assert_same_end(finished, run)
 
 
+def test_a_run_in_bfloat16_goes_on_exactly_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = small(precision="bfloat16", total_decisions=4 * 512, evaluate_every=100)
+    train(config, tmp_path / "whole", quiet())
+    learn, calls = ppo.Trainer.learn, []
+
+    def learn_and_signal(trainer: ppo.Trainer, *args: float) -> dict[str, float]:
+        calls.append(1)
+        if len(calls) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(ppo.Trainer, "learn", learn_and_signal)
+    with pytest.raises(TrainingInterrupted):
+        train(config, tmp_path / "stopped", quiet())
+    resume(tmp_path / "stopped", quiet())
+    assert_same_end(tmp_path / "whole", tmp_path / "stopped")
+
+
 def test_resuming_a_finished_run_changes_nothing_but_the_report(finished: Path) -> None:
     before = final_arrays(finished)
     (finished / "results.json").unlink()
@@ -389,6 +408,11 @@ def test_resuming_a_finished_run_changes_nothing_but_the_report(finished: Path) 
     assert results["training"]["decisions"] == 8 * 512
     assert (finished / "results.json").exists()
     assert all(np.array_equal(array, before[name]) for name, array in final_arrays(finished).items())
+
+
+def test_the_precision_is_settled_when_a_run_begins(tmp_path: Path) -> None:
+    train(small(precision="auto", total_decisions=512), tmp_path / "run", quiet())
+    assert open_run(tmp_path / "run").precision == native_precision()
 
 
 def test_other_settings_on_resume_are_refused(finished: Path) -> None:

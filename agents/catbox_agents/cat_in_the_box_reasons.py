@@ -1,8 +1,8 @@
 """Cat in the Box: what speaks for and against an action, in points of score.
 
 One compiled scalar function weighs each kind of action, from one observation alone; the module ``heuristic`` says
-what the reasons are and holds their weights. All of them stand in one file, because Numba's cache on disk notices
-a change only in the file of the function itself.
+what the reasons are. Everywhere here ``t`` is a record of its ``Table`` and ``w`` one of its ``Weights``. The compiled
+functions stand in one file, because Numba's cache on disk notices a change only in the file of the function itself.
 
 Sets of cells are bits of one integer: cell (colour, rank) is bit ``colour * (R + 1) + rank``, rank from 0. The
 bit between two rows stays empty, so that shifting by 1 and by R + 1 moves to the four neighbours of a cell.
@@ -21,77 +21,6 @@ TRICKS, BID, GROUP, PARADOX, TOKENS, SPOIL, HAND = range(len(REASONS))
 RED = 0
 
 
-class Weights(NamedTuple):
-    """Prices in points of score; chances from 0 to 1."""
-
-    # Chance that a seat tries to win a trick it can win, when it
-    needing: float = 0.8  # needs more tricks for its bonus
-    content: float = 0.25  # has exactly what it wants
-    indifferent: float = 0.5  # neither
-    trumping: float = 0.5  # how much of that is left when it takes a red declaration against another colour
-
-    # Chance of a card to win a trick: base + rank * q, plus red + red_rank * q if its red cell can be had, where q is
-    # the share of the unseen cards that are lower.
-    base: float = -0.04
-    rank: float = 0.55
-    red: float = 0.05
-    red_rank: float = 0.0
-    spread: float = 0.23  # of the number of tricks, times the square root of the tricks to come
-    ducking: float = 0.5  # how much of these chances is left when the seat wants no more tricks
-
-    # Paradox: cells of a rank go to its unseen cards at this rate, ...
-    rush: float = 1.5
-    reserve: float = -0.75  # ... so many spare cards make the risk one half, and
-    calm: float = 7.0  # each further one shrinks it by this power of e.
-    stake: float = 1.5  # what a paradox costs beyond the tricks and the bonus
-    stuck: float = 1.0  # how often a seat is stuck, for each time that a random hand of its size would be
-    early_end: float = 0.5  # how often a round ends by a paradox before the next trick, on a full board, and
-    jam: float = 1.0  # the more of it for each seat that would be stuck with a random hand
-
-    # Points
-    trick: float = 1.0
-    group: float = 0.15  # of each cell of the group, whether or not the bid is hit
-    growth: float = 0.3  # of each open cell beside the group, as a part of a cell
-    spoil: float = 0.2  # of taking a trick that another seat needs, or of leaving it one too many
-    token: float = 0.5
-    red_token: float = 0.8
-
-    # Bidding
-    bonus: float = 4.0  # expected for a bid that is hit
-    bid_height: float = 0.3  # of each trick that is bid
-    claimed: float = 0.2  # tricks fewer for each trick that the others claim beyond their share
-    confidence: float = 0.0  # tricks more than the hand promises
-
-    # Discarding
-    drop_pair: float = 0.3  # for each further card of the rank in hand
-    keep_beside: float = 0.05  # for each card of a neighbouring rank in hand
-    drop_high: float = 0.0  # for the highest rank, less for lower ones
-    drop_middle: float = 0.2  # for a middle rank, less towards either end
-
-
-class Table(NamedTuple):
-    """The numbers of the rule set, and where each part of the observation begins."""
-
-    players: int
-    ranks: int
-    colors: int
-    copies: int
-    tricks: int
-    bonus_max_tricks: int
-    num_bids: int
-    phase: int
-    hand: int
-    discarded: int
-    board: int
-    neutral: int  # -1 where the rules reveal no cards
-    x_tokens: int
-    bids: int
-    tricks_won: int
-    led: int
-    trick: int
-    tricks_left: int
-
-
 class View(NamedTuple):
     """What one observation says, in the form the reasons need."""
 
@@ -100,7 +29,9 @@ class View(NamedTuple):
     above: Any  # (C, R + 1) unseen cards of this rank or higher that fit an open cell of the colour
     eagerness: Any  # (P,) chance to try for the trick; 0 for a seat that has played its card already
     tokens: Any  # (P, C) X-tokens
-    stuck_now: float  # how many of the seats that still follow would have no legal declaration with a random hand
+    stuck_now: (
+        float  # how many of the seats that still follow would have no legal declaration with a random hand
+    )
     stuck: float  # how many of all other seats
     mine: int  # cells with an own token
     group: int  # the largest connected part of them
@@ -170,7 +101,7 @@ def index_of_one(one_hot: Any) -> int:
 
 
 @numba.njit(cache=True)
-def look(seen: Any, t: Table, w: Weights, bid_values: Any, unseen: Any, above: Any, eagerness: Any) -> View:
+def look(seen: Any, t: Any, w: Any, bid_values: Any, unseen: Any, above: Any, eagerness: Any) -> View:
     """Read an observation; the last three arrays are filled and become part of the answer."""
     hand = seen[t.hand : t.hand + t.ranks]
     tokens = seen[t.x_tokens : t.x_tokens + t.players * t.colors].reshape((t.players, t.colors))
@@ -259,7 +190,7 @@ def look(seen: Any, t: Table, w: Weights, bid_values: Any, unseen: Any, above: A
 
 
 @numba.njit(cache=True)
-def wanted(seen: Any, t: Table, bid_values: Any, seat: int) -> tuple[int, int]:
+def wanted(seen: Any, t: Any, bid_values: Any, seat: int) -> tuple[int, int]:
     """The least and the most further tricks with which ``seat`` gets its bonus; (-1, -1) when it is lost."""
     won = seen[t.tricks_won + seat]
     if t.num_bids == 0:
@@ -276,7 +207,7 @@ def wanted(seen: Any, t: Table, bid_values: Any, seat: int) -> tuple[int, int]:
 
 
 @numba.njit(cache=True)
-def win_chance(view: View, t: Table, w: Weights, color: int, rank: int) -> float:
+def win_chance(view: View, t: Any, w: Any, color: int, rank: int) -> float:
     """The chance that this declaration wins the trick against the seats that still follow."""
     led = color if view.led < 0 else view.led
     if color not in (led, RED):
@@ -305,9 +236,7 @@ def win_chance(view: View, t: Table, w: Weights, color: int, rank: int) -> float
 
 
 @numba.njit(cache=True)
-def outlook(
-    view: View, t: Table, w: Weights, without: int, open_cells: int, lost: int
-) -> tuple[float, float]:
+def outlook(view: View, t: Any, w: Any, without: int, open_cells: int, lost: int) -> tuple[float, float]:
     """What the hand promises ``without`` one card of that rank (-1: all of it), on these open cells, without the
     X-token of colour ``lost`` (-1: none): cards that will find a cell, and the chance of each to win a trick."""
     unseen_cards = 1
@@ -336,14 +265,14 @@ def outlook(
         usable = min(float(cards), own * free / (free + w.rush * view.unseen[rank]))
         power = w.base + w.rank * quantile
         if red:
-            power += w.red + w.red_rank * quantile
+            power += w.red
         supply += usable
         strength += usable * power
     return supply, strength / supply if supply > 0 else 0.0
 
 
 @numba.njit(cache=True)
-def paradox_risk(supply: float, plays: int, w: Weights) -> float:
+def paradox_risk(supply: float, plays: int, w: Any) -> float:
     """The chance to run out of legal declarations within so many plays."""
     if plays <= 0:
         return 0.0
@@ -351,7 +280,7 @@ def paradox_risk(supply: float, plays: int, w: Weights) -> float:
 
 
 @numba.njit(cache=True)
-def hit_chance(least: int, most: int, expected: float, plays: int, over: float, w: Weights) -> float:
+def hit_chance(least: int, most: int, expected: float, plays: int, over: float, w: Any) -> float:
     """The chance to win between ``least`` and ``most`` of the next ``plays`` tricks when ``expected`` are likely.
 
     ``over`` is the chance that somebody's paradox ends the round before any of them.
@@ -370,7 +299,7 @@ def hit_chance(least: int, most: int, expected: float, plays: int, over: float, 
 
 
 @numba.njit(cache=True)
-def weigh_discard(view: View, t: Table, w: Weights, rank: int, points: Any) -> None:
+def weigh_discard(view: View, t: Any, w: Any, rank: int, points: Any) -> None:
     """Why to discard ``rank``."""
     supply, _ = outlook(view, t, w, rank, view.open, -1)
     points[PARADOX] = -paradox_risk(supply, t.tricks, w) * w.stake
@@ -385,7 +314,7 @@ def weigh_discard(view: View, t: Table, w: Weights, rank: int, points: Any) -> N
 
 
 @numba.njit(cache=True)
-def weigh_bid(seen: Any, view: View, t: Table, w: Weights, bid_values: Any, bid: int, points: Any) -> None:
+def weigh_bid(seen: Any, view: View, t: Any, w: Any, bid_values: Any, bid: int, points: Any) -> None:
     """Why to bid ``bid``: the tricks the hand promises, fewer the more the others have claimed."""
     _, strength = outlook(view, t, w, -1, view.open, -1)
     claimed = 0.0
@@ -401,7 +330,7 @@ def weigh_bid(seen: Any, view: View, t: Table, w: Weights, bid_values: Any, bid:
 
 
 @numba.njit(cache=True)
-def weigh_play(view: View, t: Table, w: Weights, color: int, rank: int, points: Any) -> None:
+def weigh_play(view: View, t: Any, w: Any, color: int, rank: int, points: Any) -> None:
     """Why to declare ``rank`` in ``color``."""
     here = cell(color, rank, t.ranks)
     open_after = view.open & ~here
@@ -447,8 +376,8 @@ def weigh_play(view: View, t: Table, w: Weights, color: int, rank: int, points: 
 def weigh_row(
     seen: Any,
     mask: Any,
-    t: Table,
-    w: Weights,
+    t: Any,
+    w: Any,
     bid_values: Any,
     unseen: Any,
     above: Any,
@@ -473,12 +402,12 @@ def weigh_row(
 
 
 @numba.njit(cache=True, nogil=True)
-def choose_rows(observations: Any, masks: Any, t: Table, w: Weights, bid_values: Any, actions: Any) -> None:
+def choose_rows(observations: Any, masks: Any, t: Any, w: Any, bid_values: Any, actions: Any) -> None:
     """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
     unseen = np.zeros(t.ranks, np.int64)
     above = np.zeros((t.colors, t.ranks + 1), np.int64)
-    eagerness = np.zeros(t.players, np.float64)
-    points = np.zeros((masks.shape[1], len(REASONS)), np.float64)
+    eagerness = np.zeros(t.players)
+    points = np.zeros((masks.shape[1], len(REASONS)))
     for row in range(len(observations)):
         weigh_row(observations[row], masks[row], t, w, bid_values, unseen, above, eagerness, points)
         best = -np.inf

@@ -18,15 +18,86 @@ is taken (the lowest id among equals). Points are points of score, so the reason
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed
-from catbox_agents.cat_in_the_box_reasons import REASONS, Table, Weights, choose_rows, weigh_row
+from catbox_agents.cat_in_the_box_reasons import REASONS, choose_rows, weigh_row
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box.rules import Rules
+
+
+class Table(NamedTuple):
+    """The numbers of the rule set, and where each part of the observation begins."""
+
+    players: int
+    ranks: int
+    colors: int
+    copies: int
+    tricks: int
+    bonus_max_tricks: int
+    num_bids: int
+    phase: int
+    hand: int
+    discarded: int
+    board: int
+    neutral: int  # -1 where the rules reveal no cards
+    x_tokens: int
+    bids: int
+    tricks_won: int
+    led: int
+    trick: int
+    tricks_left: int
+
+
+class Weights(NamedTuple):
+    """Prices in points of score; chances from 0 to 1."""
+
+    # Chance that a seat tries to win a trick it can win, when it
+    needing: float = 0.8  # needs more tricks for its bonus
+    content: float = 0.25  # has exactly what it wants
+    indifferent: float = 0.5  # neither
+    trumping: float = 0.5  # how much of that is left when it takes a red declaration against another colour
+
+    # Chance of a card to win a trick: base + rank * q, plus red if its red cell can be had, where q is the share of
+    # the unseen cards that are lower.
+    base: float = -0.04
+    rank: float = 0.55
+    red: float = 0.05
+    spread: float = 0.23  # of the number of tricks, times the square root of the tricks to come
+    ducking: float = 0.5  # how much of these chances is left when the seat wants no more tricks
+
+    # Paradox: cells of a rank go to its unseen cards at this rate, ...
+    rush: float = 1.5
+    reserve: float = -0.75  # ... so many spare cards make the risk one half, and
+    calm: float = 7.0  # each further one shrinks it by this power of e.
+    stake: float = 1.5  # what a paradox costs beyond the tricks and the bonus
+    stuck: float = 1.0  # how often a seat is stuck, for each time that a random hand of its size would be
+    early_end: float = 0.5  # how often a round ends by a paradox before the next trick, on a full board, and
+    jam: float = 1.0  # the more of it for each seat that would be stuck with a random hand
+
+    # Points
+    trick: float = 1.0
+    group: float = 0.15  # of each cell of the group, whether or not the bid is hit
+    growth: float = 0.3  # of each open cell beside the group, as a part of a cell
+    spoil: float = 0.2  # of taking a trick that another seat needs, or of leaving it one too many
+    token: float = 0.5
+    red_token: float = 0.8
+
+    # Bidding
+    bonus: float = 4.0  # expected for a bid that is hit
+    bid_height: float = 0.3  # of each trick that is bid
+    claimed: float = 0.2  # tricks fewer for each trick that the others claim beyond their share
+    confidence: float = 0.0  # tricks more than the hand promises
+
+    # Discarding
+    drop_pair: float = 0.3  # for each further card of the rank in hand
+    keep_beside: float = 0.05  # for each card of a neighbouring rank in hand
+    drop_high: float = 0.0  # for the highest rank, less for lower ones
+    drop_middle: float = 0.2  # for a middle rank, less towards either end
+
 
 WEIGHTS = {2: Weights(), 3: Weights(), 4: Weights(), 5: Weights()}
 
@@ -42,11 +113,12 @@ class CatInTheBoxHeuristic(Agent):
         self.weights = WEIGHTS[rules.num_players] if weights is None else weights
         self._bid_values = np.array(rules.bids, dtype=np.int64)
         offset = {name: part.offset for name, part in game.observation_layout.items()}
-        self._table = Table(
+        table = Table(
             rules.num_players, rules.num_ranks, rules.num_colors, rules.copies, rules.num_tricks,
             rules.bonus_max_tricks, len(rules.bids),
             *(offset.get(name, -1) for name in Table._fields[7:]),
         )  # fmt: skip
+        self._t, self._w = _record(table, np.int64), _record(self.weights, np.float64)
 
     def act(
         self,
@@ -64,7 +136,7 @@ class CatInTheBoxHeuristic(Agent):
     ) -> NDArray[np.int64]:
         seen, masks = self._checked(observations, action_masks)
         actions = np.empty(len(seen), dtype=np.int64)
-        choose_rows(seen, masks, self._table, self.weights, self._bid_values, actions)
+        choose_rows(seen, masks, self._t, self._w, self._bid_values, actions)
         if (actions < 0).any():
             raise ValueError(
                 f"no legal action in row {int(np.argmin(actions))}: only a seat to move can be asked"
@@ -76,10 +148,10 @@ class CatInTheBoxHeuristic(Agent):
     ) -> dict[int, dict[str, float]]:
         """The points of every legal action by reason, best action first: {action: {reason: points}}."""
         seen, masks = self._checked(observation[None], action_mask[None])
-        t = self._table
+        t = self._t
         points = np.zeros((masks.shape[1], len(REASONS)))
         weigh_row(
-            seen[0], masks[0], t, self.weights, self._bid_values,
+            seen[0], masks[0], t, self._w, self._bid_values,
             np.zeros(t.ranks, np.int64), np.zeros((t.colors, t.ranks + 1), np.int64), np.zeros(t.players), points,
         )  # fmt: skip
         order = sorted(np.flatnonzero(masks[0]).tolist(), key=lambda action: -points[action].sum())
@@ -96,3 +168,8 @@ class CatInTheBoxHeuristic(Agent):
                 f"{length} and {actions}, one of each for a decision"
             )
         return np.ascontiguousarray(observations, np.int8), np.ascontiguousarray(action_masks, np.bool_)
+
+
+def _record(values: Any, kind: type) -> Any:
+    """A named tuple as a NumPy record of fields of one type: compiled code takes it by the names of its fields."""
+    return np.array([tuple(values)], np.dtype((np.record, [(name, kind) for name in values._fields])))[0]

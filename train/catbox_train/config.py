@@ -248,4 +248,4 @@ def _typed(name: str, value: Any, expected: Any) -> Any:
         return tuple(_typed(name, item, get_args(expected)[0]) for item in value)
     if not isinstance(value, dict):
         raise refusal
-    return dict(value)
+    return {key: list(item) if isinstance(item, tuple) else item for key, item in value.items()}

@@ -18,7 +18,7 @@ import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from catbox_train.checkpoint import TrainingState, load_training, save_training
 from catbox_train.config import TrainConfig
 from catbox_train.distribution import masked_entropy, masked_log_probabilities
 from catbox_train.metrics import MetricsLog
-from catbox_train.networks import ActorCritic, SharedWeights, choose_precision
+from catbox_train.networks import ActorCritic, SharedWeights, native_precision
 from catbox_train.progress import StopRequest, TrainingInterrupted, training_progress
 from catbox_train.report import evaluate_policy, final_report
 from catbox_train.rollout import Worker
@@ -63,7 +63,10 @@ def train(
     ``TrainingInterrupted`` after saving; ``resume`` goes on from there.
     """
     game = config.make_game()
-    _check_opponents(config, game)
+    for spec in config.opponents:
+        catbox_agents.make(spec, game)  # refused now rather than at the first evaluation
+    if config.precision == "auto":  # settled for good, so that the run goes on the same on another machine
+        config = replace(config, precision=native_precision())
     return _run(config, game, start_run(Path(output), config), console or Console())
 
 
@@ -76,11 +79,6 @@ def resume(output: str | os.PathLike[str], console: Console | None = None) -> di
     run = Path(output)
     config = open_run(run)
     return _run(config, config.make_game(), run, console or Console())
-
-
-def _check_opponents(config: TrainConfig, game: Game) -> None:
-    for spec in config.opponents:
-        catbox_agents.make(spec, game)
 
 
 def keep_freed_memory() -> None:
@@ -114,7 +112,7 @@ class Trainer:
 
     def __init__(self, config: TrainConfig, game: Game, run: Path, pool: ThreadPoolExecutor) -> None:
         self.config, self.game, self.run, self.pool = config, game, run, pool
-        self.weights = SharedWeights(ActorCritic(game, config, choose_precision(config.precision)))
+        self.weights = SharedWeights(ActorCritic(game, config))
         self.optimizer = torch.optim.Adam(
             [self.weights.vector], lr=config.learning_rate, eps=1e-5, fused=True
         )

@@ -1,0 +1,337 @@
+"""The command line: what it prints, what it writes, and that no typing of a person's breaks it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import catbox_agents
+import catbox_env
+from catbox_train.cli import app, rule_options
+from catbox_train.play import fill, parse_action
+
+#: The smallest game: two players, three cards each, one trick.
+TINY = ["--players", "2"]
+for rule in ("num_ranks=3", "num_colors=2", "copies=3", "hand_size=3", "bids=0,1", "revealed_cards=0"):
+    TINY += ["--rule", rule]
+
+
+def run(*arguments: str, typed: str | None = None) -> Any:
+    return CliRunner().invoke(
+        app, list(arguments), input=typed, env={"COLUMNS": "200"}, catch_exceptions=False
+    )
+
+
+def refused(*arguments: str) -> str:
+    """The one message of a command that is refused: exit code 2, nothing else said."""
+    ran = run(*arguments)
+    assert ran.exit_code == 2, ran.output
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("catbox: ")
+    assert ran.stderr.count("\n") == 1
+    return ran.stderr
+
+
+def whole_game(players: int, seed: int, **options: Any) -> str:
+    """Lines that end any game: every id in turn, over and over; what is illegal is refused and asked again."""
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
+    return "".join(f"#{action}\n" for action in range(game.num_actions)) * game.history_length
+
+
+# evaluate ----------------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_shows_and_writes_what_the_arena_finds(tmp_path: Path) -> None:
+    json_file, csv_file = tmp_path / "result.json", tmp_path / "result.csv"
+    ran = run(
+        *(
+            "evaluate",
+            "heuristic",
+            "random",
+            "--players",
+            "3",
+            "--deals",
+            "20",
+            "--seed",
+            "5",
+            "--rounds",
+            "2",
+        ),
+        *("--json", str(json_file), "--csv", str(csv_file)),
+    )
+    assert ran.exit_code == 0, ran.output
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=2)
+    expected = catbox_agents.evaluate(game, ["heuristic", "random"], 20, seed=5)
+    assert json.loads(json_file.read_text()) == json.loads(json.dumps(expected.as_dict()))
+    with csv_file.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["name"] for row in rows] == ["heuristic", "random"]
+    assert float(rows[0]["margin"]) == expected["heuristic"].margin
+    standing = expected["heuristic"]
+    assert f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}" in ran.stdout
+    assert "paradox" in ran.stdout
+    assert "bid hit" in ran.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["result.csv", "result.json"]
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv"])
+def test_evaluate_finds_out_first_that_it_cannot_write(tmp_path: Path, option: str) -> None:
+    (tmp_path / "file").write_text("kept")
+    endless = ("evaluate", "heuristic", "random", "--deals", "1000000000", option)
+    assert "it is a folder" in refused(*endless, str(tmp_path))
+    assert "folder that exists" in refused(*endless, str(tmp_path / "missing" / "x"))
+    assert "cannot write" in refused(*endless, str(tmp_path / "file" / "x"))
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_evaluate_that_fails_leaves_no_file(tmp_path: Path) -> None:
+    refused("evaluate", "heuristic", "nobody", "--json", str(tmp_path / "result.json"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["evaluate", "heuristc", "random"], "did you mean 'heuristic'"),
+        (["evaluate", "random"], "at least 2 agents"),
+        (["evaluate", *["random"] * 4, "--players", "3"], "4 agents"),
+        (["evaluate", "random", "heuristic", "--deals", "1"], "num_deals=1"),
+        (["evaluate", "random", "no/such/checkpoint"], "no/such/checkpoint"),
+        (["evaluate", "random", "heuristic", "--game", "cat_in_the_bx_v0"], "cat_in_the_box_v0"),
+        (["info", "--players", "7"], "num_players=7: expected an integer from 2 to 5"),
+        (["info", "--rounds", "many"], "rounds='many'"),
+        (["info", "--rule", "num_ranks"], "expected NAME=VALUE"),
+        (["info", "--rule", "=3"], "expected NAME=VALUE"),
+        (["info", "--rule", "num_rank=3"], "Did you mean 'num_ranks'"),
+        (["info", "--players", "3", "--rule", "num_players=4"], "num_players was given before"),
+        (["info", "--rule", "bids=4,2"], "ascending"),
+        (["play", "--seat", "4", "--players", "3"], "seat 4: expected 0 to 2"),
+        (["play", "random", "random", "random", "--players", "3"], "3 agents for 2 seats"),
+        (["watch", "zoo:expert"], "unknown agent 'zoo:expert'"),
+        (["train", "--preset", "quik"], "unknown preset 'quik'"),
+        (["train", "--set", "sede=3"], "did you mean 'seed'"),
+        (["train", "--set", "seed"], "--set 'seed': expected NAME=VALUE"),
+        (["train", "--config", "no/such/file.yaml"], "no/such/file.yaml"),
+        (["train", "--resume"], "--output"),
+        (["train", "--resume", "--output", "x", "--players", "3"], "leave out all others"),
+        (["train", "--resume", "--output", "no/such/run"], "no/such/run"),
+        (["train", "--players", "9"], "num_players=9"),
+    ],
+)
+def test_bad_input_is_one_clear_message(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said in refused(*arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_shows_where_an_error_comes_from() -> None:
+    with pytest.raises(ValueError, match="num_players=7"):
+        run("--debug", "info", "--players", "7")
+
+
+def test_the_real_command_has_no_traceback_and_a_fast_start() -> None:
+    program = [sys.executable, "-m", "catbox_train"]
+    wrong = subprocess.run([*program, "evaluate", "x", "random"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("catbox: unknown agent 'x'")
+    assert "Traceback" not in wrong.stderr
+    loaded = "import sys; from catbox_train.cli import app; app(['info'], standalone_mode=False);"
+    loaded += "print([name for name in ('torch', 'matplotlib', 'pettingzoo') if name in sys.modules])"
+    right = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert right.stdout.rstrip().endswith("[]")
+
+
+def test_an_agent_of_the_user_is_found_where_the_command_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bots_in_this_folder.py").write_text(
+        "from catbox_agents import Agent\n"
+        "class First(Agent):\n"
+        "    def act(self, observation, action_mask, history=None):\n"
+        "        return int(action_mask.argmax())\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", os.getcwd())])
+    ran = run("evaluate", "bots_in_this_folder:First", "random", "--players", "2", "--deals", "2")
+    assert ran.exit_code == 0, ran.output
+
+
+# play --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [[], ["--rounds", "2"], ["--seat", "1"]])
+def test_a_person_can_play_to_the_end_whatever_they_type(options: list[str]) -> None:
+    rubbish = "help\n\n?\nlist\nhint\ntable\nplay\nplay purple 3\nparadox\n#99\n-1\n7e5\n☃\n[bold]\ndiscard\n"
+    typed = rubbish + whole_game(2, 3, num_ranks=3, num_colors=2, copies=3, hand_size=3, bids=(0, 1),
+                                 revealed_cards=0, rounds=2)  # fmt: skip
+    ran = run("play", "random", *TINY, "--seed", "3", *options, typed=typed)
+    assert ran.exit_code == 0
+    assert "Traceback" not in ran.output
+    assert "<- best" in ran.stdout
+    assert ran.stdout.count("paradox") >= 1
+    assert "left the table" not in ran.stdout
+    assert "Type what you want to do" in ran.stdout
+
+
+def test_an_illegal_move_is_answered_with_the_rule() -> None:
+    ran = run("play", "random", *TINY, "--seed", "3", typed="play red 1\nquit\n")
+    assert "illegal action 5 (play red 1)" in ran.stdout
+    assert ran.stdout.count("your move>") == 2
+
+
+@pytest.mark.parametrize("typed", ["", "quit\n", "discard", "hint\n"])
+def test_leaving_is_polite(typed: str) -> None:
+    ran = run("play", "random", *TINY, "--seed", "3", typed=typed)
+    assert ran.exit_code == 0
+    assert "Bye!" in ran.stdout
+
+
+def test_a_person_sees_no_hidden_cards() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    ran = run("play", "heuristic", "--players", "3", "--seat", "2", "--seed", "1", typed="quit\n")
+    assert ran.stdout.count("moves in secret") == 2
+    assert "(heuristic): discard" not in ran.stdout
+    state = game.new_initial_state(seed=5)
+    assert ran.stdout.count("hand of") == 1 < game.render_text(state).count("hand of")
+
+
+def test_watching_shows_every_move_and_every_hand() -> None:
+    ran = run("watch", "random", "heuristic", *TINY, "--seed", "2", "--reasons", "--step", typed="\n" * 20)
+    assert ran.exit_code == 0
+    moves = [line for line in ran.stdout.splitlines() if line.startswith("player_") and "): " in line]
+    assert any(line.startswith("player_0 (random): discard") for line in moves)
+    assert any(line.startswith("player_1 (heuristic): bid") for line in moves)
+    assert "points by reason" in ran.stdout
+    assert "this agent gives no reasons" in ran.stdout
+    again = run("watch", "random", "heuristic", *TINY, "--seed", "2")
+    assert [line for line in again.stdout.splitlines() if line in moves] == moves
+
+
+def test_stopping_to_watch_is_polite() -> None:
+    ran = run("watch", *TINY, "--step", typed="\n")
+    assert ran.exit_code == 0
+    assert "Stopped watching" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("play yellow 5", "play yellow 5"),
+        ("  PLAY  Yellow 5 ", "play yellow 5"),
+        ("y5", "play yellow 5"),
+        ("pl y 5", "play yellow 5"),
+        ("yel 5", "play yellow 5"),
+        ("id 32", "play yellow 5"),
+        ("#32", "play yellow 5"),
+        ("32", "play yellow 5"),
+        ("play red 1", "play red 1"),  # in full, though it is illegal to lead: the game says why
+    ],
+)
+def test_actions_may_be_shortened(typed: str, meant: str) -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
+    plays = [
+        game.string_to_action(f"play {color} {rank}")
+        for color in ("blue", "yellow", "green")
+        for rank in (1, 5)
+    ]
+    assert game.action_to_string(parse_action(game, plays, typed)) == meant
+
+
+def test_a_number_means_what_it_says_before_it_means_an_id() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
+    discards = list(range(8))
+    assert game.action_to_string(parse_action(game, discards, "3")) == "discard 3"
+    assert game.action_to_string(parse_action(game, discards, "#3")) == "discard 4"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("y", "could be: play yellow 1, play yellow 5"), ("x9", "unknown action"), ("#70", "0 to 44")],
+)
+def test_what_is_not_understood_is_said(typed: str, said: str) -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
+    plays = [game.string_to_action(f"play yellow {rank}") for rank in (1, 5)]
+    with pytest.raises(ValueError, match=said):
+        parse_action(game, plays, typed)
+
+
+def test_the_last_agent_fills_the_seats() -> None:
+    assert fill(["a", "b"], 4) == ["a", "b", "b", "b"]
+    with pytest.raises(ValueError, match="0 agents for 4 seats"):
+        fill([], 4)
+
+
+# info, train, help ------------------------------------------------------------------------------------------------
+
+
+def test_info_describes_any_rule_set() -> None:
+    ran = run("info", "--players", "2", "--rounds", "match", "--rule", "bids=1", "--rule", "revealed_cards=0")
+    game = catbox_env.make_game(
+        "cat_in_the_box_v0", num_players=2, rounds="match", bids=(1,), revealed_cards=0
+    )
+    assert f"Actions: {game.num_actions}" in ran.stdout
+    assert f"Observation: {game.observation_layout.size} x int8" in ran.stdout
+    for name, part in game.observation_layout.items():
+        assert any(name in line and f" {part.offset} " in line for line in ran.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("num_ranks=7", 7),
+        ("bids=1,3,4", (1, 3, 4)),
+        ("bids=[1, 3]", (1, 3)),
+        ("bids=2", (2,)),
+        ("bids=", ()),
+        ("start_player=random", "random"),
+    ],
+)
+def test_rules_are_read_as_what_they_are(text: str, value: Any) -> None:
+    assert rule_options("cat_in_the_box_v0", None, None, [text]) == {text.split("=")[0]: value}
+
+
+def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from catbox_train import ppo
+
+    calls: list[tuple[Any, Path]] = []
+    monkeypatch.setattr(ppo, "train", lambda config, output: calls.append((config, Path(output))))
+    monkeypatch.chdir(tmp_path)
+    settings = tmp_path / "mine.yaml"
+    settings.write_text("seed: 5\nepochs: 3\n")
+    assert run("train").exit_code == 0
+    arguments = ["--config", str(settings), "--players", "4", "--rule", "bids=1,3", "--set", "seed=8"]
+    assert run("train", *arguments).exit_code == 0
+    (tmp_path / "runs" / "quick").mkdir(parents=True)
+    assert run("train", "--preset", "quick", "--rounds", "match").exit_code == 0
+    (default, first), (own, second), (match, third) = calls
+    assert (default.game_options, first) == ({"num_players": 3}, Path("runs/quick"))
+    assert (own.seed, own.epochs, second) == (8, 3, Path("runs/mine"))
+    assert own.make_game() == catbox_env.make_game("cat_in_the_box_v0", num_players=4, bids=(1, 3))
+    assert (match.game_options["rounds"], third) == ("match", Path("runs/quick-2"))
+
+
+def test_train_lists_its_settings() -> None:
+    ran = run("train", "--settings")
+    assert "learning_rate" in ran.stdout
+    assert "quick" in ran.stdout
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "play", "watch", "info"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    ran = run(command, "--help")
+    assert ran.exit_code == 0
+    assert f"catbox {command} " in ran.stdout
+
+
+def test_the_version_is_shown() -> None:
+    assert run("--version").stdout == f"catbox {catbox_env.__version__}\n"

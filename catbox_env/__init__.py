@@ -7,8 +7,11 @@
 """
 
 from catbox_env.core.registry import GAMES, make_game, make_vec
+from catbox_env.registration import register
 
 __version__ = "0.1.0"
+
+register()
 
 __all__ = ["GAMES", "__version__", "make_game", "make_vec"]
 

@@ -7,10 +7,20 @@ from pathlib import Path
 
 import numpy as np
 
-from catbox_env import make_game
+from catbox_env import make_game, petrify_v0
 from catbox_env.core.game import Game, GameState
 
 FOLDER = Path(__file__).parent / "golden"
+
+PETRIFY_CROWDED = {
+    "num_players": 4,
+    "move_rule": "up_to",
+    "zeros": 2,
+    "wildcards": 1,
+    "walls": 1,
+    "teleports": 1,
+    "reward": "margin",
+}
 
 #: File name -> (game id, options, seed); the seeds are such that bonuses and paradoxes come up, and a full round.
 PLAYTHROUGHS = {
@@ -18,6 +28,9 @@ PLAYTHROUGHS = {
     "cat_in_the_box_v0_3_players": ("cat_in_the_box_v0", {"num_players": 3, "rounds": 2}, 845),
     "cat_in_the_box_v0_4_players": ("cat_in_the_box_v0", {"num_players": 4, "reward": "margin"}, 2),
     "cat_in_the_box_v0_5_players": ("cat_in_the_box_v0", {"num_players": 5, "start_player": 3}, 13),
+    "petrify_v0_2_players": ("petrify_v0", {"num_players": 2}, 185),
+    "petrify_v0_3_players": ("petrify_v0", {"rules": petrify_v0.Rules.full(num_players=3)}, 20),
+    "petrify_v0_4_players": ("petrify_v0", PETRIFY_CROWDED, 304),
 }
 
 

@@ -31,7 +31,10 @@ Seed = int | np.random.SeedSequence | None
 BUILT_IN = {"random": "catbox_agents.random:RandomAgent"}
 
 #: The hand-written player of each game: game id -> "module:Class".
-HEURISTICS = {"cat_in_the_box_v0": "catbox_agents.heuristic:CatInTheBoxHeuristic"}
+HEURISTICS = {
+    "cat_in_the_box_v0": "catbox_agents.heuristic:CatInTheBoxHeuristic",
+    "petrify_v0": "catbox_agents.petrify_heuristic:PetrifyHeuristic",
+}
 
 
 class Agent:

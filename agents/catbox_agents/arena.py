@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import catbox_env
 from catbox_agents.agent import Agent, check_agent, make
+from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 
 #: Games played side by side. Larger batches cost memory and save little.
@@ -86,8 +87,7 @@ def evaluate(
     """
     labels = _labels(agents, names)
     _check(game, labels, num_deals)
-    # The pay "win" is each seat's share of the win by the game's own rules on ties; the points are in ``info``.
-    played = catbox_env.make_game(game.id, **{**game.options, "reward": "win"})
+    played = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
     seeds = np.random.SeedSequence(seed).spawn(2)
     players = [
         make(agent, game, child) if isinstance(agent, str) else check_agent(agent, label)
@@ -130,22 +130,19 @@ def _play(
 ) -> _Outcome:
     """One game of each deal, all at once."""
     history = any(agent_needs_history(agent) for agent in agents)
-    vec = catbox_env.make_vec(game.id, num_games, seed=deals, history=history, **game.options)
+    vec = Vec(game, num_games, seed=deals, history=history, auto_deal=False)
     shape = (num_games, game.num_players)
     outcome = _Outcome(line_up, np.zeros(shape), np.zeros(shape))
-    running = np.ones(num_games, dtype=bool)
-    while running.any():
-        # A finished game has been dealt anew; it is stepped along by its first legal action and not looked at.
-        actions = np.argmax(vec.action_mask, axis=1)
+    while (running := np.flatnonzero(vec.current_player >= 0)).size:
+        actions = np.zeros(num_games, np.int64)
         to_move = line_up[vec.current_player]
         for i, agent in enumerate(agents):
-            rows = np.flatnonzero(running & (to_move == i))
+            rows = running[to_move[running] == i]
             if len(rows):
                 actions[rows] = _ask(agent, labels[i], vec, rows)
-        vec.step(actions)
-        outcome.score[running] += np.where(vec.round_ended[:, None], vec.info["score"], 0)[running]
-        outcome.win_share[running] += vec.rewards[running]
-        ended = np.flatnonzero(running & vec.round_ended)
+        vec.step(actions[running], running)
+        outcome.score += vec.rewards
+        ended = np.flatnonzero(vec.round_ended)
         if len(ended):
             figures = game.statistics({name: values[ended] for name, values in vec.info.items()})
             for name, values in figures.items():
@@ -155,7 +152,7 @@ def _play(
                     axis=0
                 )
             outcome.rounds += len(ended)
-        running &= ~vec.terminated
+    outcome.win_share += vec.win_shares
     return outcome
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed
@@ -32,12 +33,29 @@ class RandomAgent(Agent):
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int64]:
-        legal_so_far = np.cumsum(action_masks != 0, axis=1)
-        legal = legal_so_far[:, -1]
-        if not legal.all():
+        masks = np.ascontiguousarray(action_masks, np.bool_)
+        actions = np.empty(len(masks), np.int64)
+        draw_rows(masks, self._generator.random(len(masks)), actions)
+        if (actions < 0).any():
             raise ValueError(
-                f"no legal action in row {int(np.argmin(legal))}: only a seat to move can be asked"
+                f"no legal action in row {int(np.argmin(actions))}: only a seat to move can be asked"
             )
-        # The k-th legal action (k from 0) is the first at which more than k have been counted.
-        chosen = self._generator.integers(legal)
-        return np.asarray(np.argmax(legal_so_far > chosen[:, None], axis=1), dtype=np.int64)
+        return actions
+
+
+@njit(cache=True, nogil=True)
+def draw_rows(masks: NDArray[np.bool_], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
+    """A legal action for each row of ``masks`` (N, A) by ``uniforms`` (N,) in [0, 1); -1 where none is legal."""
+    for row in range(len(masks)):
+        mask = masks[row]
+        count = 0
+        for action in range(len(mask)):
+            count += mask[action]
+        skipped = int(uniforms[row] * count)
+        actions[row] = -1
+        for action in range(len(mask)):
+            if mask[action]:
+                if skipped == 0:
+                    actions[row] = action
+                    break
+                skipped -= 1

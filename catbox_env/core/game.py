@@ -16,6 +16,7 @@ from catbox_env.core.layout import Layout
 from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
 
 _MAGIC = b"catbox-state-1\n"
+_ONLY = np.zeros(1, np.int64)
 
 
 class Game(ABC):
@@ -145,7 +146,7 @@ class Game(ABC):
     def initial_state_from(self, generators: np.ndarray, deal: Any = None) -> GameState:
         """As ``new_initial_state``, going on from a generator: array (1,), used and advanced in place."""
         state = GameState(self, np.zeros(1, self.state_dtype), generators, self._empty_log())
-        self.loops.deal_games(self.params, generators, state.records)
+        self.loops.deal_games(self.params, generators, state.records, _ONLY)
         if deal is not None:
             self.set_deal(state.record, deal)
         return state
@@ -183,11 +184,12 @@ class Game(ABC):
         Raises ``ValueError`` with the nearest known strings.
         """
         wanted = " ".join(text.lower().split())
-        known = {self.action_to_string(action): action for action in range(self.num_actions)}
+        names = [self.action_to_string(action) for action in range(self.num_actions)]
+        known = {name.lower(): action for action, name in enumerate(names)}
         if wanted not in known:
             close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.4)
-            hint = f"; near it: {', '.join(map(repr, close))}" if close else ""
-            raise ValueError(f"unknown action {text!r}: expected, say, {next(iter(known))!r}{hint}")
+            hint = f"; near it: {', '.join(repr(names[known[name]]) for name in close)}" if close else ""
+            raise ValueError(f"unknown action {text!r}: expected, say, {names[0]!r}{hint}")
         return known[wanted]
 
     def check_action_id(self, action: Any) -> int:

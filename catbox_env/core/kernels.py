@@ -25,7 +25,16 @@ REWARDS = ("score", "margin", "win")
 
 
 def record_dtype(fields: list[tuple]) -> np.dtype:
-    """An aligned structured dtype whose elements give their fields as attributes, compiled or not."""
+    """An aligned structured dtype whose elements give their fields as attributes, compiled or not.
+
+    Raises ``ValueError`` for a field that NumPy's records have as an attribute of their own: compiled code would read
+    the field, plain Python the attribute.
+    """
+    for name, *_ in fields:
+        if hasattr(np.record, name):
+            raise ValueError(
+                f"field {name!r}: NumPy's records have an attribute of that name; choose another"
+            )
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
@@ -52,7 +61,7 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
         ("round_ended", np.int8),
         ("rewards", np.float32, (max_players,)),
         ("win_shares", np.float32, (max_players,)),
-        ("info", np.int16, (num_info, max_players)),
+        ("info", np.int32, (num_info, max_players)),
         ("num_moves", np.int32),
         ("rounds_ended", np.int32),
         ("returns", np.float64, (max_players,)),
@@ -95,6 +104,20 @@ def _sources_digest(functions: list[Callable[..., Any]]) -> str:
     for path in sorted(path for folder in folders for path in folder.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+def compiled_over(function: Callable[..., Any], *used: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` compiled and kept in the cache on disk, when it calls functions of other files: ``used``.
+
+    Numba's disk cache looks only at the file of the function itself, so the digest of all sources involved becomes
+    part of the name it is cached under: an edited rule can never run from an old cache. ``bind`` does the same.
+    """
+    assert isinstance(function, FunctionType), "a plain function, not yet compiled"
+    copy = FunctionType(function.__code__, function.__globals__, function.__name__)
+    copy.__qualname__ = f"{function.__qualname__}.{_sources_digest([function, *used])}"
+    copy.__module__ = function.__module__
+    copy.__doc__ = function.__doc__
+    return numba.njit(cache=True, nogil=True)(copy)
 
 
 @cache

@@ -5,7 +5,8 @@ which the names are its own kernels, so nothing here knows a game.
 
 Arrays: ``params`` (1,) and ``states`` (N,), ``generators`` (N,) are records; ``logs`` (N, T, 3) int8 rows of
 (seat, action, what the others saw of it), or (N, 0, 3) when no history is kept; the others are described in
-``core.batch.Vec``. ``start`` and ``stop`` bound the games of one call, so that threads can share a batch.
+``core.batch.Vec``. ``rows`` are the games that a call is about, so that threads can share a batch and a step can be
+of some games alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ LOOPS = (
     "step_games",
     "view_games",
     "view_histories",
-    "step_games_at_random",
+    "observe_games",
+    "choose_actions",
     "apply_one",
     "mask_one",
     "observe_one",
@@ -110,30 +112,30 @@ def choose(legal, chooser, scratch):
     return scratch[random_below(chooser, count)]
 
 
-def deal_games(params, generators, states):
-    """New games everywhere."""
-    for i in range(len(states)):
+def deal_games(params, generators, states, rows):
+    """New games."""
+    for i in rows:
         begin(params[0], generators[i], states[i])
 
 
-def check_actions(legal, actions, bad):
-    """Write the rows of illegal actions to the front of ``bad`` and return how many there are."""
+def check_actions(legal, rows, actions, bad):
+    """Write the places in ``rows`` of illegal actions to the front of ``bad`` and return how many there are."""
     count = 0
-    for i in range(len(actions)):
-        action = actions[i]
-        if action < 0 or action >= legal.shape[1] or not legal[i, action]:
-            bad[count] = i
+    for k in range(len(rows)):
+        action = actions[k]
+        if action < 0 or action >= legal.shape[1] or not legal[rows[k], action]:
+            bad[count] = k
             count += 1
     return count
 
 
-def view_games(params, states, start, stop, observation, legal, mask, current_player, state_vectors):
-    """Write what the seat to move sees."""
+def view_games(params, states, rows, observation, legal, mask, current_player, state_vectors):
+    """Write what the seat to move sees; a game that is over is seen by seat 0."""
     p = params[0]
-    for i in range(start, stop):
+    for i in rows:
         state = states[i]
-        seat = state.current_player
-        current_player[i] = seat
+        current_player[i] = state.current_player
+        seat = max(0, int(state.current_player))
         write_observation(p, state, seat, observation[i])
         write_mask(p, state, legal[i])
         for a in range(mask.shape[1]):
@@ -142,52 +144,52 @@ def view_games(params, states, start, stop, observation, legal, mask, current_pl
             write_state(p, state, seat, state_vectors[i])
 
 
-def view_histories(params, states, logs, start, stop, out):
+def view_histories(params, states, logs, rows, out):
     """Write the history of the seat to move into ``out`` (N, T, 2)."""
-    for i in range(start, stop):
-        write_history(params[0], states[i], logs[i], states[i].current_player, out[i])
+    for i in rows:
+        write_history(params[0], states[i], logs[i], max(0, int(states[i].current_player)), out[i])
 
 
-def step_games(params, generators, states, logs, start, stop, actions, rewards, terminated, round_ended):
-    """One checked action in every game; a finished game is dealt anew."""
+def observe_games(params, states, rows, seats, out):
+    """Write what ``seats[k]`` sees of game ``rows[k]`` into ``out[k]``."""
+    for k in range(len(rows)):
+        write_observation(params[0], states[rows[k]], seats[k], out[k])
+
+
+def step_games(
+    params,
+    generators,
+    states,
+    logs,
+    rows,
+    actions,
+    auto_deal,
+    rewards,
+    terminated,
+    round_ended,
+    win_shares,
+):
+    """One checked action in each game of ``rows``; a finished game is dealt anew if ``auto_deal``."""
     p = params[0]
-    for i in range(start, stop):
+    for k in range(len(rows)):
+        i = rows[k]
         state = states[i]
-        advance(p, generators[i], state, logs[i], actions[i])
+        advance(p, generators[i], state, logs[i], actions[k])
         for seat in range(p.num_players):
             rewards[i, seat] = state.rewards[seat]
         terminated[i] = state.terminated != 0
         round_ended[i] = state.round_ended != 0
         if state.terminated:
-            begin(p, generators[i], state)
+            for seat in range(p.num_players):
+                win_shares[i, seat] = state.win_shares[seat]
+            if auto_deal:
+                begin(p, generators[i], state)
 
 
-def step_games_at_random(
-    params,
-    generators,
-    states,
-    logs,
-    start,
-    stop,
-    num_steps,
-    choosers,
-    scratch,
-    actions,
-    observation,
-    legal,
-    mask,
-    current_player,
-    state_vectors,
-    rewards,
-    terminated,
-    round_ended,
-):
-    """``num_steps`` uniformly random legal actions in every game, everything written after each of them."""
-    for _ in range(num_steps):
-        for i in range(start, stop):
-            actions[i] = choose(legal[i], choosers[i], scratch)
-        step_games(params, generators, states, logs, start, stop, actions, rewards, terminated, round_ended)
-        view_games(params, states, start, stop, observation, legal, mask, current_player, state_vectors)
+def choose_actions(legal, rows, choosers, scratch, actions):
+    """A uniformly random legal action for each game of ``rows``."""
+    for k in range(len(rows)):
+        actions[k] = choose(legal[rows[k]], choosers[rows[k]], scratch)
 
 
 def apply_one(params, generators, states, log, action):

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 GAMES: dict[str, str] = {
     "cat_in_the_box_v0": "catbox_env.games.cat_in_the_box.game:CatInTheBox",
+    "cat_te_v0": "catbox_env.games.cat_te.game:CatTe",
+    "petrify_v0": "catbox_env.games.petrify.game:Petrify",
 }
 
 
@@ -42,6 +44,7 @@ def make_vec(
     num_threads: int = 1,
     history: bool = False,
     state: bool = False,
+    auto_deal: bool = True,
     **options: Any,
 ) -> Vec:
     """``num_envs`` games side by side, stepped in place: see ``catbox_env.core.batch.Vec``.
@@ -51,4 +54,4 @@ def make_vec(
     from catbox_env.core.batch import Vec
 
     game = make_game(game_id, **options)
-    return Vec(game, num_envs, seed=seed, num_threads=num_threads, history=history, state=state)
+    return Vec(game, num_envs, seed, num_threads, history, state, auto_deal)

@@ -1,0 +1,218 @@
+"""A hand-written player of Petrify, whose reasons can be read.
+
+It looks at one observation, tries every legal action on the board that it shows, and gives the position after it
+points for the reasons below; the action with most points is taken (the lowest id among equals). "End cells" of a
+player are the cells on which its walk could end if it were to move.
+
+| reason | what it weighs |
+|---|---|
+| ``finish`` | the finishing place, where the move decides it; the other players that the move petrifies |
+| ``others`` | the end cells that it leaves to the other players |
+| ``answer`` | own end cells after the answer of the next player that leaves fewest of them |
+| ``onward`` | end cells after one more move of its own, the best one: not to walk into a dead end |
+
+An action that lands on a teleport counts as much as the best way out of it. `explain` shows the points for a
+position, ``Weights`` holds what each reason counts for. The rules come from the game's own kernels: an observation
+hides nothing, so the position can be set up from it and played on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent, Seed
+from catbox_env.core.game import Game
+from catbox_env.core.kernels import compiled_over
+from catbox_env.core.rng import new_generators
+from catbox_env.games.petrify.kernels import apply, end_cells, legal_cells, sample
+from catbox_env.games.petrify.observation import EMPTY, ONE, holds
+from catbox_env.games.petrify.state import NONE, STATE
+
+REASONS = ("finish", "others", "answer", "onward")
+FINISH, OTHERS, ANSWER, ONWARD = range(len(REASONS))
+
+
+class Weights(NamedTuple):
+    """Points, most of them for the logarithm (base 2) of one more than a number of end cells: the first count most."""
+
+    finish: float = 100.0  # of each unit of reward that the place pays
+    petrified: float = 10.0  # of each other player that the move petrifies
+    others: float = 1.0  # of the end cells of each other player
+    answer: float = 1.5  # of own end cells after the worst answer
+    stuck: float = 5.0  # of having none then
+    onward: float = 1.0  # of end cells after the best move of one's own
+
+
+class PetrifyHeuristic(Agent):
+    """The hand-written player of ``petrify_v0``, for every rule set. It uses no randomness."""
+
+    def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
+        super().__init__(game, seed)
+        if game.id != "petrify_v0":
+            raise ValueError(f"this heuristic plays petrify_v0, not {game.id!r}")
+        self.weights = Weights() if weights is None else weights
+        fields = np.dtype((np.record, [(name, np.float64) for name in Weights._fields]))
+        self._w = np.array([tuple(self.weights)], fields)
+        # The kernels ask for a generator, but set up and play on without a draw.
+        self._generators = new_generators([np.random.SeedSequence(0)])
+
+    def act(
+        self,
+        observation: NDArray[np.int8],
+        action_mask: NDArray[Any],
+        history: NDArray[np.int8] | None = None,
+    ) -> int:
+        return int(self.act_batch(observation[None], action_mask[None])[0])
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        actions = np.empty(len(observations), np.int64)
+        self._choose(observations, action_masks, actions)
+        return actions
+
+    def explain(
+        self, observation: NDArray[np.int8], action_mask: NDArray[Any]
+    ) -> dict[int, dict[str, float]]:
+        """The points of every legal action by reason, best action first: {action: {reason: points}}."""
+        points = self._choose(observation[None], action_mask[None], np.empty(1, np.int64))
+        order = sorted(np.flatnonzero(action_mask).tolist(), key=lambda action: -points[action].sum())
+        return {action: dict(zip(REASONS, points[action].tolist(), strict=True)) for action in order}
+
+    def _choose(
+        self, observations: NDArray[np.int8], action_masks: NDArray[Any], actions: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Fill ``actions``; the points (A, reasons) of the last row."""
+        # Compiled code does not look where it reads, so the shapes are held here.
+        length, num_actions = self.game.observation_layout.size, self.game.num_actions
+        if observations.shape[1:] != (length,) or action_masks.shape != (len(observations), num_actions):
+            raise ValueError(
+                f"observations {observations.shape} and masks {action_masks.shape}: this game has rows of "
+                f"{length} and {num_actions}, one of each for a decision"
+            )
+        points = np.zeros((num_actions + 1, len(REASONS)))
+        _choose_rows(
+            self.game.params,
+            self._generators,
+            np.ascontiguousarray(observations, np.int8),
+            np.ascontiguousarray(action_masks, np.bool_),
+            self._w,
+            np.zeros(4, STATE),
+            points,
+            actions,
+        )
+        if (actions < 0).any():
+            raise ValueError(
+                f"row {int(np.argmin(actions))} has no legal action, or shows no position of a game under way: only a "
+                f"seat to move can be asked"
+            )
+        return points
+
+
+@numba.njit
+def worth(cells: Any) -> float:
+    """The logarithm (base 2) of one more than the number of ``cells``."""
+    number = 1
+    while cells != EMPTY:
+        cells &= cells - ONE  # drops the lowest bit
+        number += 1
+    return float(np.log2(number))
+
+
+@numba.njit
+def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, w: Any, points: Any) -> None:
+    """Fill ``points`` (reasons) for the position ``boards[0]`` after a turn of ``me``; ``boards[1]`` is scratch.
+
+    ``num_out``: players petrified before that turn.
+    """
+    board, trial = boards[0], boards[1]
+    players = params.num_players
+    for reason in range(len(REASONS)):
+        points[reason] = 0.0
+    if board.place[me] != NONE:
+        points[FINISH] = w.finish * (1.0 - 2.0 * board.place[me] / (players - 1))
+        return
+    for seat in range(players):
+        if board.place[seat] != NONE:
+            points[FINISH] += w.petrified
+        elif seat != me:
+            points[OTHERS] -= w.others * worth(end_cells(params, board, seat))
+    points[FINISH] -= w.petrified * num_out
+    points[ANSWER] = np.inf
+    answers = legal_cells(params, board)
+    for cell in range(params.num_cells):
+        if holds(answers, cell):
+            boards[1] = boards[0]
+            apply(params, generator, trial, cell)
+            left = worth(end_cells(params, trial, me))
+            left = w.answer * left if left > 0.0 else -w.stuck
+            points[ANSWER] = min(points[ANSWER], left)
+    own = end_cells(params, board, me)
+    for cell in range(params.num_cells):
+        if holds(own, cell):
+            boards[1] = boards[0]
+            trial.current_player = me
+            apply(params, generator, trial, cell)
+            points[ONWARD] = max(points[ONWARD], w.onward * worth(end_cells(params, trial, me)))
+
+
+@numba.njit
+def weigh_action(
+    params: Any, generator: Any, boards: Any, action: int, w: Any, points: Any, scratch: Any
+) -> None:
+    """Fill ``points`` (reasons) for an action in ``boards[0]``; the other boards and ``scratch`` (reasons) are used."""
+    me, num_out = int(boards[0].current_player), 0
+    for seat in range(params.num_players):
+        num_out += boards[0].place[seat] != NONE
+    boards[1] = boards[0]
+    apply(params, generator, boards[1], action)
+    if not boards[1].teleporting:
+        weigh(params, generator, boards[1:], me, num_out, w, points)
+        return
+    exits, best = legal_cells(params, boards[1]), -np.inf
+    for cell in range(params.num_cells):
+        if holds(exits, cell):
+            boards[2] = boards[1]
+            apply(params, generator, boards[2], cell)
+            weigh(params, generator, boards[2:], me, num_out, w, scratch)
+            if scratch.sum() > best:
+                best = scratch.sum()
+                points[:] = scratch
+
+
+def choose_rows(
+    params: Any,
+    generators: Any,
+    observations: Any,
+    masks: Any,
+    weights: Any,
+    boards: Any,
+    points: Any,
+    actions: Any,
+) -> None:
+    """Write the action with most points for each row, -1 where none is legal or the row shows no position.
+
+    ``boards`` (4,) states and ``points`` (A + 1, reasons) are used; ``points`` is left as the last row's.
+    """
+    for row in range(len(observations)):
+        actions[row] = -1
+        if sample(params[0], observations[row], generators[0], boards[0]):
+            continue
+        best = -np.inf
+        for action in range(masks.shape[1]):
+            if masks[row, action]:
+                weigh_action(params[0], generators[0], boards, action, weights[0], points[action], points[-1])
+                total = points[action].sum()
+                if total > best:
+                    best = total
+                    actions[row] = action
+
+
+_choose_rows = compiled_over(choose_rows, apply)

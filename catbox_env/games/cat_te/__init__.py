@@ -1,0 +1,1 @@
+"""Cat Te: rules, state, kernels, observation, sampling, text and rendering."""

@@ -1,0 +1,74 @@
+"""Cat Te as a ``Game``: its rules, layouts, words for actions, and given deals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from catbox_env.core.game import Game
+from catbox_env.games.cat_te import text
+from catbox_env.games.cat_te.kernels import KERNELS, clear_round
+from catbox_env.games.cat_te.observation import observation_layout, offsets, state_layout
+from catbox_env.games.cat_te.render import render
+from catbox_env.games.cat_te.rules import NUM_TRICKS, Deal, Rules
+from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE, make_params
+
+
+class CatTe(Game):
+    """Cat Te under one ``Rules``; see ``catbox_env.cat_te_v0`` for actions and observation."""
+
+    id = "cat_te_v0"
+    kernels = KERNELS
+    rules_class = Rules
+    state_dtype = STATE
+    info_names = INFO
+
+    rules: Rules
+
+    def set_up(self) -> None:
+        rules = self.rules
+        self.num_players = players = rules.num_players
+        self.num_actions = NUM_ACTIONS
+        self.observation_layout = observation_layout(rules)
+        self.state_layout = state_layout(rules)
+        # The last trick plays itself; the side pot may be claimed once a round.
+        self.history_length = rules.num_rounds * (players * (NUM_TRICKS - 1) + bool(rules.side_pot))
+        factor = max(rules.sweep_factor, rules.show_factor if rules.instant_wins else 1)
+        worst = -float(rules.num_rounds * (factor + rules.side_pot))
+        best = -worst * (players - 1)
+        # The scores of a game sum to zero, so the others' mean is minus the own score / (players - 1).
+        share = players / (players - 1)
+        self.min_utility, self.max_utility = {
+            "score": (worst, best),
+            "margin": (worst * share, best * share),
+            "win": (0.0, 1.0),
+        }[self.reward]
+        self.params = make_params(
+            rules, self.reward, offsets(self.observation_layout), offsets(self.state_layout)
+        )
+
+    def action_to_string(self, action: int) -> str:
+        return text.action_to_string(self.check_action_id(action))
+
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        return text.describe_actions()
+
+    def why_illegal(self, state: np.record, action: int) -> str:
+        return text.why_illegal(self.rules, state, action)
+
+    def render(self, state: np.record, seat: int | None = None) -> list[tuple[str, str]]:
+        return render(self.rules, state, seat)
+
+    def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
+        deal = Deal.of(deal)
+        deal.check(self.rules)
+        clear_round(self.params[0], state)
+        for seat, hand in enumerate(deal.hands):
+            state.hand[seat] = sum(1 << int(card) for card in hand)
+        if deal.upturned is not None:
+            state.upturned = deal.upturned
+
+    def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: info[name].astype(np.float64) for name in INFO}

@@ -1,0 +1,286 @@
+"""The rules of Cat Te, written once: deal, legal actions, actions, settlement.
+
+Action ids, with card = rank * 4 + suit:
+
+    0 .. 51      play card id face up (in the blind trick: choose it)
+    52 .. 103    fold card id - 52
+    104          CLAIM the side pot
+    105          SHOW an instant win
+"""
+
+from __future__ import annotations
+
+import numba
+
+from catbox_env.core.kernels import Kernels
+from catbox_env.core.rng import random_below
+from catbox_env.games.cat_te.observation import write_observation, write_state
+from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS, NUM_TRICKS
+from catbox_env.games.cat_te.sampling import nth_card, sample, trick_winner
+from catbox_env.games.cat_te.state import (
+    ALL_CARDS,
+    BLIND_TRICK,
+    CLAIM,
+    FOLD,
+    INFO_CLAIMED,
+    INFO_ELIMINATED,
+    INFO_SCORE,
+    INFO_SHOWED,
+    INFO_TRICKS,
+    INFO_WON,
+    LAST_TRICK,
+    LOW_CARDS,
+    NONE,
+    NUM_EARLY_TRICKS,
+    ONE_SUIT,
+    SHOW,
+)
+
+
+@numba.njit
+def deal(params, generator, state):
+    """Begin a new game: scores at zero, an empty side pot, the first round dealt."""
+    for seat in range(params.num_players):
+        state.scores[seat] = 0
+    state.pot = 0
+    state.rounds_left = params.num_rounds - 1
+    state.dealer = params.dealer
+    deal_round(params, generator, state)
+
+
+@numba.njit
+def deal_round(params, generator, state):
+    """Stakes, six cards each, and the upturned card; ``dealer``, ``rounds_left``, ``scores`` and ``pot`` are set."""
+    clear_round(params, state)
+    state.pot += params.num_players * params.side_pot
+    undealt = ALL_CARDS
+    left = NUM_CARDS
+    for seat in range(params.num_players):
+        hand = 0
+        for _ in range(HAND_SIZE):
+            hand |= nth_card(undealt & ~hand, random_below(generator, left))
+            left -= 1
+        state.hand[seat] = hand
+        undealt &= ~hand
+    if params.side_pot > 0:
+        state.upturned = card_of(nth_card(undealt, random_below(generator, left)))
+
+
+@numba.njit
+def clear_round(params, state):
+    """No cards anywhere, everybody in, the seat after the dealer to lead."""
+    first = state.dealer + 1 if state.dealer + 1 < params.num_players else 0
+    state.leader = first
+    state.current_player = first
+    state.led = NONE
+    state.trick = 0
+    state.upturned = NONE
+    state.claimed = NONE
+    for seat in range(params.num_players):
+        state.hand[seat] = 0
+        state.folded[seat] = 0
+        state.chosen[seat] = NONE
+        state.num_folded[seat] = 0
+        state.early_tricks[seat] = 0
+        state.tricks_won[seat] = 0
+        state.in_round[seat] = 1
+        for trick in range(NUM_TRICKS):
+            state.faceup[seat, trick] = NONE
+
+
+@numba.njit
+def card_of(single):
+    """The card of a set of one."""
+    card = 0
+    while single > 1:
+        single >>= 1
+        card += 1
+    return card
+
+
+@numba.njit
+def write_mask(params, state, mask):
+    """The legal actions of the seat to move, into ``mask`` (A,)."""
+    seat = int(state.current_player)
+    if seat < 0:
+        for action in range(len(mask)):
+            mask[action] = False
+        return
+    faceup, folds = playable(params, state, seat)
+    for card in range(NUM_CARDS):
+        mask[card] = ((faceup >> card) & 1) != 0
+    for card in range(NUM_CARDS):
+        mask[FOLD + card] = ((folds >> card) & 1) != 0
+    mask[CLAIM] = may_claim(state, seat)
+    mask[SHOW] = params.instant_wins != 0 and state.trick == 0 and wins_instantly(state.hand[seat])
+
+
+@numba.njit
+def playable(params, state, seat):
+    """Two sets: the cards that ``seat``, who is to move, may play face up (or choose), and those it may fold."""
+    hand = state.hand[seat]
+    if seat == state.leader or (params.eliminates and state.trick == BLIND_TRICK):
+        return hand, 0
+    suited = hand & (ONE_SUIT << int(state.led))
+    others = hand if params.offsuit_faceup else 0
+    return (suited if suited != 0 else others), hand
+
+
+@numba.njit
+def may_claim(state, seat):
+    """Whether ``seat`` holds the card above the upturned one and nobody has claimed (an ace has none above)."""
+    wanted = int(state.upturned) + NUM_SUITS
+    holds = ((state.hand[seat] >> min(wanted, NUM_CARDS - 1)) & 1) != 0
+    return holds and state.upturned != NONE and wanted < NUM_CARDS and state.claimed == NONE
+
+
+@numba.njit
+def wins_instantly(hand):
+    """Whether six cards hold four equal ranks, or are all of one suit, or all from A, 2, 3, 4, 5."""
+    if hand & (hand >> 1) & (hand >> 2) & (hand >> 3) & ONE_SUIT:
+        return True
+    for suit in range(NUM_SUITS):
+        if hand & ~(ONE_SUIT << suit) == 0:
+            return True
+    return hand & ~LOW_CARDS == 0
+
+
+@numba.njit
+def shown_action(params, state, action):
+    """What the other seats see of an action: everything but which card is folded or chosen blind."""
+    folds = FOLD <= action < CLAIM
+    chooses = action < FOLD and params.eliminates and state.trick == BLIND_TRICK
+    return -1 if folds or (chooses and state.current_player != state.leader) else action
+
+
+@numba.njit
+def apply(params, generator, state, action):
+    """One legal action of the seat to move."""
+    seat = int(state.current_player)
+    if action == CLAIM:
+        state.claimed = seat
+        return
+    if action == SHOW:
+        end_round(params, generator, state, seat, params.show_factor, seat)
+        return
+    card = int(action) if action < FOLD else int(action) - FOLD
+    state.hand[seat] &= ~(1 << card)
+    if action >= FOLD:
+        state.folded[seat] |= 1 << card
+        state.num_folded[seat] += 1
+    elif seat == state.leader:
+        state.led = card & 3
+        state.faceup[seat, state.trick] = card
+    elif params.eliminates and state.trick == BLIND_TRICK:
+        state.chosen[seat] = card
+    else:
+        state.faceup[seat, state.trick] = card
+    following = next_in_round(params, state, seat)
+    state.current_player = following
+    if following == state.leader:
+        end_trick(params, generator, state)
+
+
+@numba.njit
+def next_in_round(params, state, seat):
+    """The next seat clockwise that is not eliminated."""
+    following = seat
+    while True:
+        following = following + 1 if following + 1 < params.num_players else 0
+        if state.in_round[following]:
+            return following
+
+
+@numba.njit
+def end_trick(params, generator, state):
+    """Show what was chosen blind, find the winner; eliminate after the fourth trick, play the sixth after the fifth."""
+    if params.eliminates and state.trick == BLIND_TRICK:
+        for seat in range(params.num_players):
+            if state.chosen[seat] >= 0:
+                state.faceup[seat, BLIND_TRICK] = state.chosen[seat]
+                state.chosen[seat] = NONE
+    winner = win_trick(params, state)
+    if state.trick == NUM_EARLY_TRICKS - 1 and params.eliminates:
+        left = 0
+        for seat in range(params.num_players):
+            state.in_round[seat] = 1 if state.early_tricks[seat] > 0 else 0
+            left += state.in_round[seat]
+        if left == 1:
+            end_round(params, generator, state, winner, params.sweep_factor, NONE)
+            return
+    state.trick += 1
+    if state.trick == LAST_TRICK:
+        for seat in range(params.num_players):
+            if state.in_round[seat]:
+                state.faceup[seat, LAST_TRICK] = card_of(state.hand[seat])
+                state.hand[seat] = 0
+        state.led = state.faceup[winner, LAST_TRICK] & 3
+        end_round(params, generator, state, win_trick(params, state), 1, NONE)
+
+
+@numba.njit
+def win_trick(params, state):
+    """Give the trick to its winner, who leads next, and return it."""
+    winner = trick_winner(params, state, int(state.trick), int(state.led))
+    state.tricks_won[winner] += 1
+    if state.trick < NUM_EARLY_TRICKS:
+        state.early_tricks[winner] += 1
+    state.leader = winner
+    state.current_player = winner
+    state.led = NONE
+    return winner
+
+
+@numba.njit
+def end_round(params, generator, state, winner, factor, shower):
+    """Pay ``factor`` antes to ``winner`` from each other seat, and the side pot; deal the next round or end the game.
+
+    ``shower`` is the seat that showed an instant win, or NONE.
+    """
+    players = params.num_players
+    for seat in range(players):
+        state.info[INFO_SCORE, seat] = (
+            factor * (players - 1) if seat == winner else -factor
+        ) - params.side_pot
+        state.info[INFO_WON, seat] = 1 if seat == winner else 0
+        state.info[INFO_TRICKS, seat] = state.tricks_won[seat]
+        state.info[INFO_ELIMINATED, seat] = 1 - state.in_round[seat]
+        state.info[INFO_SHOWED, seat] = 1 if seat == shower else 0
+        state.info[INFO_CLAIMED, seat] = 1 if seat == state.claimed else 0
+    if state.claimed != NONE:
+        state.info[INFO_SCORE, state.claimed] += state.pot
+        state.pot = 0
+    elif state.rounds_left == 0:
+        for seat in range(players):
+            state.info[INFO_SCORE, seat] += state.pot // players
+        state.pot = 0
+    for seat in range(players):
+        state.rewards[seat] = state.info[INFO_SCORE, seat]
+        state.scores[seat] += state.info[INFO_SCORE, seat]
+    state.round_ended = 1
+    if state.rounds_left > 0:
+        state.rounds_left -= 1
+        state.dealer = winner
+        deal_round(params, generator, state)
+    else:
+        state.terminated = 1
+        state.current_player = NONE
+        share_win(params, state)
+
+
+@numba.njit
+def share_win(params, state):
+    """The highest total wins; a tie goes to the better last round; who is still tied shares."""
+    best_total, best_last, winners = -1_000_000, -1_000_000, 0
+    for seat in range(params.num_players):
+        total, last = int(state.scores[seat]), int(state.info[INFO_SCORE, seat])
+        if total > best_total or (total == best_total and last > best_last):
+            best_total, best_last, winners = total, last, 1
+        elif total == best_total and last == best_last:
+            winners += 1
+    for seat in range(params.num_players):
+        wins = state.scores[seat] == best_total and state.info[INFO_SCORE, seat] == best_last
+        state.win_shares[seat] = 1.0 / winners if wins else 0.0
+
+
+KERNELS = Kernels(deal, apply, write_mask, write_observation, write_state, shown_action, sample)

@@ -1,0 +1,157 @@
+"""The rules of Cat Te as data: the cards, the options of a rule set, and given deals.
+
+A card is an integer ``rank * 4 + suit``: ranks 0 (two) to 12 (ace), suits clubs, diamonds, hearts, spades. In words
+it is the rank and the letter of the suit: ``"2C"``, ``"10H"``, ``"AS"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
+SUITS = ("clubs", "diamonds", "hearts", "spades")
+NUM_RANKS, NUM_SUITS = len(RANKS), len(SUITS)
+NUM_CARDS = NUM_RANKS * NUM_SUITS
+HAND_SIZE = NUM_TRICKS = 6
+REGIONS = ("khmer", "laos", "vietnamese")
+
+MAX_PLAYERS, MAX_ROUNDS, MAX_SIDE_POT = 6, 127, 100
+
+_CARDS = {
+    rank + suit[0].upper(): i * NUM_SUITS + j for i, rank in enumerate(RANKS) for j, suit in enumerate(SUITS)
+}
+_NAMES = {card: name for name, card in _CARDS.items()}
+
+
+def card_to_string(card: int) -> str:
+    """``"AS"`` for 51. Raises ``KeyError`` outside 0 .. 51."""
+    return _NAMES[int(card)]
+
+
+def card_in_deal(card: int | str) -> int:
+    """The id of a card of a given deal, in words (any case) or as its id. Raises ``ValueError`` for anything else."""
+    if isinstance(card, str) and card.strip().upper() in _CARDS:
+        return _CARDS[card.strip().upper()]
+    if isinstance(card, int | np.integer) and not isinstance(card, bool) and 0 <= card < NUM_CARDS:
+        return int(card)
+    raise ValueError(
+        f"deal: card {card!r}; expected a rank of {', '.join(RANKS)} and the letter of a suit of C, D, H, S, such as "
+        f"'10H', or an integer from 0 to {NUM_CARDS - 1}"
+    )
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One rule set, validated.
+
+    Attributes:
+        num_players: 2-6.
+        region: ``"khmer"``, ``"laos"`` or ``"vietnamese"``; the last two play by the same rules.
+        offsuit_faceup: whether a player without the led suit may play another card face up.
+        instant_wins: whether a hand of four equal ranks, of one suit, or all from A, 2, 3, 4, 5 may be shown to win.
+        instant_wins_double: whether such a win is paid twice.
+        side_pot: 0-100 antes that each player puts into the side pot every round; 0: there is none.
+        rounds: 1-127 or ``"match"``, one round for each player.
+        dealer: the seat that deals the first round, 0 .. num_players - 1; -1, the default, means the last one.
+
+    Raises:
+        ValueError: a value that cannot be played; the message names the field, the value and the bound.
+    """
+
+    num_players: int = 4
+    region: str = "laos"
+    offsuit_faceup: bool = True
+    instant_wins: bool = True
+    instant_wins_double: bool = False
+    side_pot: int = 0
+    rounds: int | str = 1
+    dealer: int = -1
+
+    def __post_init__(self) -> None:
+        players = self._integer("num_players", 2, MAX_PLAYERS)
+        if self.region not in REGIONS:
+            raise ValueError(f"region={self.region!r}: expected one of {', '.join(map(repr, REGIONS))}")
+        for name in ("offsuit_faceup", "instant_wins", "instant_wins_double"):
+            value = getattr(self, name)
+            if not isinstance(value, bool | np.bool_):
+                raise ValueError(f"{name}={value!r}: expected True or False")
+            object.__setattr__(self, name, bool(value))
+        self._integer("side_pot", 0, MAX_SIDE_POT)
+        if self.rounds != "match":
+            self._integer("rounds", 1, MAX_ROUNDS, ", or 'match'")
+        if self._integer("dealer", -1, players - 1, " (-1: the last seat)") == -1:
+            object.__setattr__(self, "dealer", players - 1)
+
+    @property
+    def num_rounds(self) -> int:
+        """Rounds in a game."""
+        return self.num_players if self.rounds == "match" else int(self.rounds)
+
+    @property
+    def eliminates(self) -> bool:
+        """Whether players without a trick are out after four tricks, and the fifth is chosen blind."""
+        return self.region != "khmer"
+
+    @property
+    def sweep_factor(self) -> int:
+        """What all four early tricks are paid with: 2 antes from each of the others at tables of four or more."""
+        return 2 if self.eliminates and self.num_players >= 4 else 1
+
+    @property
+    def show_factor(self) -> int:
+        """What an instant win is paid with."""
+        return 2 if self.instant_wins_double else 1
+
+    def _integer(self, name: str, low: int, high: int, more: str = "") -> int:
+        value = getattr(self, name)
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or not low <= value <= high:
+            raise ValueError(f"{name}={value!r}: expected an integer from {low} to {high}{more}")
+        object.__setattr__(self, name, int(value))
+        return int(value)
+
+
+@dataclass(frozen=True)
+class Deal:
+    """A given deal of the first round; cards as ids or in words.
+
+    Attributes: ``hands``: six cards for each seat; ``upturned``: the card that is turned up for the side pot, only
+    where there is one.
+    """
+
+    hands: Sequence[Sequence[int | str]]
+    upturned: int | str | None = None
+
+    @classmethod
+    def of(cls, deal: Deal | Mapping[str, Any]) -> Deal:
+        """``deal``, or a mapping with the same keys, with cards as ids. Raises ``ValueError`` for anything else."""
+        if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= {"hands", "upturned"}:
+            deal = cls(**deal)
+        if not isinstance(deal, cls):
+            raise ValueError(f"deal={deal!r}: expected Deal(hands, upturned) or a dict with these keys")
+        hands = [[card_in_deal(card) for card in hand] for hand in deal.hands]
+        return cls(hands, None if deal.upturned is None else card_in_deal(deal.upturned))
+
+    def check(self, rules: Rules) -> None:
+        """Raise ``ValueError`` unless this deal can come up under ``rules``."""
+        sizes = [len(hand) for hand in self.hands]
+        if sizes != [HAND_SIZE] * rules.num_players:
+            raise ValueError(
+                f"deal: hands of {sizes} cards; expected {rules.num_players} hands of {HAND_SIZE} cards each"
+            )
+        if (self.upturned is not None) != (rules.side_pot > 0):
+            expected = "an upturned card" if rules.side_pot else "no upturned card"
+            raise ValueError(
+                f"deal: upturned={self.upturned!r}; expected {expected} with side_pot={rules.side_pot}"
+            )
+        cards = [card for hand in self.hands for card in hand]
+        cards += [] if self.upturned is None else [self.upturned]
+        twice = sorted({card_to_string(int(card)) for card in cards if cards.count(card) > 1})
+        if twice:
+            raise ValueError(
+                f"deal: {', '.join(twice)} more than once; there is one card of each rank and suit"
+            )

@@ -1,0 +1,121 @@
+"""The state of a game of Cat Te: one record, with the sizes of the largest table.
+
+Seats, ranks, suits and tricks are indices from 0. A card is ``rank * 4 + suit``, and a set of cards is one integer
+with bit ``card`` set for each of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catbox_env.core.kernels import CORE_PARAMS, REWARDS, core_state_fields, record_dtype
+from catbox_env.games.cat_te.rules import MAX_PLAYERS, NUM_CARDS, NUM_SUITS, NUM_TRICKS, Rules
+
+#: Nothing here: no card, no suit, no seat.
+NONE = -1
+
+#: Actions: 0 .. 51 play a card face up (or choose it), FOLD .. FOLD + 51 fold it, then the two without a card.
+FOLD = NUM_CARDS
+CLAIM = 2 * NUM_CARDS
+SHOW = CLAIM + 1
+NUM_ACTIONS = SHOW + 1
+
+#: The first four tricks decide who stays in; the fifth is chosen blind (both but in khmer); the sixth plays itself.
+NUM_EARLY_TRICKS = 4
+BLIND_TRICK, LAST_TRICK = NUM_TRICKS - 2, NUM_TRICKS - 1
+
+ALL_CARDS = (1 << NUM_CARDS) - 1
+#: The set of the cards of suit 0; shifted by s, those of suit s.
+ONE_SUIT = sum(1 << card for card in range(0, NUM_CARDS, NUM_SUITS))
+#: Two, three, four, five and ace of every suit.
+LOW_CARDS = sum(1 << card for card in range(NUM_CARDS) if card // NUM_SUITS in (0, 1, 2, 3, 12))
+
+#: Rows of ``state.info``: figures of the last finished round.
+INFO = ("score", "won_round", "tricks_won", "eliminated", "showed", "claimed")
+INFO_SCORE, INFO_WON, INFO_TRICKS, INFO_ELIMINATED, INFO_SHOWED, INFO_CLAIMED = range(len(INFO))
+
+#: Parts of the observation and of the state vector; ``params.at[PART]`` is where it begins, -1 if it is left out.
+PARTS = (
+    "hand",
+    "folded",
+    "chosen",
+    "faceup",
+    "num_folded",
+    "early_tricks",
+    "tricks_won",
+    "in_round",
+    "led_suit",
+    "leader",
+    "to_move",
+    "trick",
+    "upturned",
+    "claimed",
+    "side_pot",
+    "dealer",
+    "rounds_left",
+    "scores",
+    "seat",
+)
+NUM_PARTS = len(PARTS)
+
+STATE = record_dtype(
+    [
+        *core_state_fields(MAX_PLAYERS, len(INFO)),
+        ("dealer", np.int8),  # seat that deals this round
+        ("leader", np.int8),  # seat that led, or will lead, this trick; after the last one its winner
+        ("led", np.int8),  # suit led in this trick, or NONE
+        (
+            "trick",
+            np.int8,
+        ),  # the trick under way, 0-5; after the end of the game the last one that was played
+        ("upturned", np.int8),  # card turned up for the side pot, or NONE
+        ("claimed", np.int8),  # seat that claimed the side pot in this round, or NONE
+        ("rounds_left", np.int8),  # rounds after this one
+        ("pot", np.int32),  # antes in the side pot
+        ("hand", np.int64, (MAX_PLAYERS,)),  # set of the cards held, by seat
+        ("folded", np.int64, (MAX_PLAYERS,)),  # set of the cards folded
+        ("chosen", np.int8, (MAX_PLAYERS,)),  # card chosen blind and not shown yet, or NONE
+        ("faceup", np.int8, (MAX_PLAYERS, NUM_TRICKS)),  # card shown by each seat in each trick, or NONE
+        ("num_folded", np.int8, (MAX_PLAYERS,)),  # cards folded
+        ("early_tricks", np.int8, (MAX_PLAYERS,)),  # tricks won among the first four
+        ("tricks_won", np.int8, (MAX_PLAYERS,)),  # tricks won in this round
+        ("in_round", np.int8, (MAX_PLAYERS,)),  # 0: eliminated
+        ("scores", np.int32, (MAX_PLAYERS,)),  # antes won in the finished rounds
+    ]
+)
+
+PARAMS = record_dtype(
+    [
+        *CORE_PARAMS,
+        ("eliminates", np.int64),  # 1: laos and vietnamese
+        ("offsuit_faceup", np.int64),
+        ("instant_wins", np.int64),
+        ("show_factor", np.int64),  # antes that each loser of an instant win pays
+        ("sweep_factor", np.int64),  # antes that each loser to a player with all four early tricks pays
+        ("side_pot", np.int64),  # antes of each player to the side pot in a round
+        ("num_rounds", np.int64),
+        ("dealer", np.int64),  # seat that deals the first round
+        ("at", np.int64, (NUM_PARTS,)),  # offsets of the observation's parts
+        ("state_at", np.int64, (NUM_PARTS,)),  # offsets of the state vector's parts
+    ]
+)
+
+
+def make_params(rules: Rules, reward: str, at: list[int], state_at: list[int]) -> np.ndarray:
+    """``rules`` as an array (1,) of PARAMS for the kernels."""
+    params = np.zeros(1, PARAMS)
+    record = params[0]
+    record.num_players = rules.num_players
+    record.num_actions = NUM_ACTIONS
+    record.reward_mode = REWARDS.index(reward)
+    record.eliminates = rules.eliminates
+    record.offsuit_faceup = rules.offsuit_faceup
+    record.instant_wins = rules.instant_wins
+    record.show_factor = rules.show_factor
+    record.sweep_factor = rules.sweep_factor
+    record.side_pot = rules.side_pot
+    record.num_rounds = rules.num_rounds
+    record.dealer = rules.dealer
+    record.at[:] = at
+    record.state_at[:] = state_at
+    return params

@@ -1,0 +1,91 @@
+"""Cat Te in words: names of actions, and why one is illegal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, SUITS, Rules, card_to_string
+from catbox_env.games.cat_te.state import (
+    BLIND_TRICK,
+    CLAIM,
+    FOLD,
+    NONE,
+    ONE_SUIT,
+    SHOW,
+)
+
+
+def action_to_string(action: int) -> str:
+    """``"play AS"``, ``"fold 2C"``, ``"claim"`` or ``"show"``."""
+    if action < FOLD:
+        return f"play {card_to_string(action)}"
+    if action < CLAIM:
+        return f"fold {card_to_string(action - FOLD)}"
+    return "claim" if action == CLAIM else "show"
+
+
+def describe_actions() -> list[tuple[int, int, str]]:
+    """Rows (first id, last id, what they do)."""
+    return [
+        (
+            0,
+            FOLD - 1,
+            "play a card face up (in a blind trick: choose it): rank * 4 + suit, 2C, 2D, 2H, 2S .. AS",
+        ),
+        (FOLD, CLAIM - 1, "fold the card id - 52"),
+        (CLAIM, CLAIM, "CLAIM the side pot"),
+        (SHOW, SHOW, "SHOW an instant win"),
+    ]
+
+
+def cards_in(cards: int) -> list[int]:
+    """The cards of a set, by suit and rank."""
+    held = [card for card in range(NUM_CARDS) if int(cards) >> card & 1]
+    return sorted(held, key=lambda card: (card % NUM_SUITS, card))
+
+
+def cards_to_string(cards: int) -> str:
+    """``"5C QC 10H"``: the cards of a set, by suit and rank."""
+    return " ".join(map(card_to_string, cards_in(cards)))
+
+
+def why_illegal(rules: Rules, state: np.record, action: int) -> str:
+    """The rule that forbids an illegal ``action`` in ``state``."""
+    seat = int(state.current_player)
+    if action == SHOW:
+        return _why_no_show(rules, state)
+    if action == CLAIM:
+        return _why_no_claim(rules, state)
+    card = action % NUM_CARDS
+    hand = int(state.hand[seat])
+    if not hand >> card & 1:
+        return f"there is no {card_to_string(card)} in the hand: {cards_to_string(hand)}"
+    if action >= FOLD:
+        if seat == state.leader:
+            return "the leader of a trick plays face up and cannot fold"
+        assert state.trick == BLIND_TRICK, "every other fold is legal"
+        return "in the fifth trick every card is shown, so none can be folded"
+    led = SUITS[state.led]
+    if hand & (ONE_SUIT << int(state.led)):
+        return f"a card played face up has to follow suit while the hand holds {led}; play {led} or fold"
+    assert not rules.offsuit_faceup, "every other card is legal"
+    return f"without {led} a card can only be folded (offsuit_faceup=False)"
+
+
+def _why_no_show(rules: Rules, state: np.record) -> str:
+    if not rules.instant_wins:
+        return "these rules have no instant wins (instant_wins=False)"
+    if state.trick > 0:
+        return "a hand can only be shown on the first turn of a round"
+    return "the hand is no instant win: four of a kind, six of one suit, or six from A, 2, 3, 4, 5"
+
+
+def _why_no_claim(rules: Rules, state: np.record) -> str:
+    if not rules.side_pot:
+        return "these rules have no side pot (side_pot=0)"
+    if state.claimed != NONE:
+        return f"seat {state.claimed} has claimed the side pot of this round"
+    wanted = int(state.upturned) + NUM_SUITS
+    if wanted >= NUM_CARDS:
+        return f"the upturned card is {card_to_string(state.upturned)}, and no card is above an ace"
+    return f"that takes {card_to_string(wanted)}, next above the upturned {card_to_string(state.upturned)}"

@@ -1,0 +1,1 @@
+"""Petrify: rules, state, kernels, observation, text and rendering."""

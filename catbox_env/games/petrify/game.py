@@ -1,0 +1,74 @@
+"""Petrify as a ``Game``: its rules, layouts, words for actions, and given deals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from catbox_env.core.game import Game
+from catbox_env.games.petrify import text
+from catbox_env.games.petrify.kernels import KERNELS, begin_play, end_cells
+from catbox_env.games.petrify.observation import observation_layout, offsets
+from catbox_env.games.petrify.render import render
+from catbox_env.games.petrify.rules import Deal, Rules
+from catbox_env.games.petrify.state import INFO, STATE, TILE_NAMES, make_params
+
+
+class Petrify(Game):
+    """Petrify under one ``Rules``; see ``catbox_env.petrify_v0`` for actions and observation."""
+
+    id = "petrify_v0"
+    kernels = KERNELS
+    rules_class = Rules
+    state_dtype = STATE
+    info_names = INFO
+
+    rules: Rules
+
+    def set_up(self) -> None:
+        rules = self.rules
+        self.num_players = players = rules.num_players
+        self.num_actions = rules.num_cells
+        self.observation_layout = self.state_layout = observation_layout(rules)
+        # With teleports a turn may take a second decision.
+        self.history_length = rules.max_turns * (2 if rules.teleports else 1)
+        # The rewards of all seats sum to 0, so that the mean of the others is -own / (players - 1).
+        margin = players / (players - 1)
+        self.min_utility, self.max_utility = {
+            "score": (-1.0, 1.0),
+            "margin": (-margin, margin),
+            "win": (0.0, 1.0),
+        }[self.reward]
+        self.params = make_params(rules, self.reward, offsets(self.observation_layout))
+
+    def action_to_string(self, action: int) -> str:
+        return f"move to {text.cell_name(self.rules, self.check_action_id(action))}"
+
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        return text.describe_actions(self.rules)
+
+    def why_illegal(self, state: np.record, action: int) -> str:
+        return text.why_illegal(self.rules, state, action)
+
+    def render(self, state: np.record, seat: int | None = None) -> list[tuple[str, str]]:
+        return render(self.rules, state)
+
+    def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
+        deal = Deal.of(deal)
+        deal.check(self.rules)
+        names = [name for row in deal.tiles for name in row]
+        state.tile[: len(names)] = [TILE_NAMES.index(name) for name in names]
+        state.position[: self.num_players] = deal.positions
+        begin_play(self.params[0], state)
+        for seat in range(self.num_players):
+            if not end_cells(self.params[0], state, seat):
+                raise ValueError(
+                    f"deal: player_{seat} has no legal end cell; a game begins only where every player would have "
+                    f"one if it were to move first"
+                )
+
+    def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        place = info["place"]
+        return {"place": place.astype(np.float64), "win": (place == 0).astype(np.float64)}

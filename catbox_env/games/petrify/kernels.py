@@ -1,0 +1,270 @@
+"""The rules of Petrify, written once: laying out, legal end cells, moves, landing effects, petrifying.
+
+An action is a cell, ``row * size + column``: where the walk ends, or where the player comes out of a teleport.
+"""
+
+from __future__ import annotations
+
+import numba
+
+from catbox_env.core.kernels import Kernels
+from catbox_env.core.rng import random_below
+from catbox_env.games.petrify.observation import (
+    EMPTY,
+    holds,
+    read_board,
+    read_seats,
+    set_of,
+    write_observation,
+)
+from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS, NUM_SYMBOLS
+from catbox_env.games.petrify.state import (
+    INFO_PLACE,
+    NONE,
+    NUMBER,
+    TELEPORT,
+    WALL,
+    WILDCARD,
+    WILDCARD_TILE,
+    ZERO_TILE,
+    color_of,
+    kind_of,
+    symbol_of,
+)
+
+
+@numba.njit
+def deal(params, generator, state):
+    """Begin a new game: boards and places are drawn until every player could move if it were the first."""
+    while True:
+        lay_tiles(params, generator, state)
+        place_figures(params, generator, state)
+        begin_play(params, state)
+        if all_can_move(params, state):
+            return
+
+
+@numba.njit
+def lay_tiles(params, generator, state):
+    """The deck of number cards, some of them replaced by the special tiles, shuffled over the board."""
+    cells = params.num_cells
+    for i in range(cells):
+        symbol, color = i % NUM_SYMBOLS, (i // NUM_SYMBOLS) % NUM_NUMBER_COLORS
+        state.tile[i] = symbol * NUM_NUMBER_COLORS + color
+    for i in range(params.num_specials):
+        # The cards before i have been replaced: put one of the others in place i, and replace it.
+        swap_tiles(state, i, i + random_below(generator, cells - i))
+        state.tile[i] = params.specials[i]
+    for i in range(cells - 1):
+        swap_tiles(state, i, i + random_below(generator, cells - i))
+
+
+@numba.njit
+def swap_tiles(state, one, other):
+    """Exchange the tiles of two cells."""
+    tile = int(state.tile[one])
+    state.tile[one] = state.tile[other]
+    state.tile[other] = tile
+
+
+@numba.njit
+def place_figures(params, generator, state):
+    """Every player on a number or wildcard of its own, at random."""
+    taken = EMPTY
+    for seat in range(params.num_players):
+        while True:
+            cell = random_below(generator, params.num_cells)
+            kind = kind_of(int(state.tile[cell]))
+            if kind in (NUMBER, WILDCARD) and not holds(taken, cell):
+                break
+        taken |= set_of(cell)
+        state.position[seat] = cell
+
+
+@numba.njit
+def begin_play(params, state):
+    """Tiles and positions are set: open every cell but the walls; nobody is petrified, seat 0 is to move."""
+    state.open = EMPTY
+    for cell in range(params.num_cells):
+        if kind_of(int(state.tile[cell])) != WALL:
+            state.open |= set_of(cell)
+    for seat in range(params.num_players):
+        state.place[seat] = NONE
+    state.teleporting = 0
+    state.current_player = 0
+
+
+@numba.njit
+def all_can_move(params, state):
+    """Whether every player would have a legal end cell if it were to move."""
+    able = 0
+    for seat in range(params.num_players):
+        able += end_cells(params, state, seat) != EMPTY
+    return able == params.num_players
+
+
+@numba.njit
+def free_cells(params, state):
+    """The set of open cells without a figure."""
+    free = state.open
+    for seat in range(params.num_players):
+        free &= ~set_of(state.position[seat])
+    return free
+
+
+@numba.njit
+def end_cells(params, state, seat):
+    """The set of cells on which a walk of ``seat`` may end.
+
+    A walk of at most four steps that never turns straight back, and never enters the cell it began on, visits no cell
+    twice: the shortest ring of a grid has four cells, so only the first cell could be met again in so few steps, and
+    there stands the player itself. So it is enough to carry, step by step, four sets of cells: those that can be
+    reached by a last step to the right, to the left, down and up. Every open cell accepts a walker: walls are never
+    open, and who stands on a teleport has no energy to walk to another one.
+    """
+    tile = int(state.tile[state.position[seat]])
+    energy, up_to = symbol_of(tile), params.up_to != 0
+    if tile == WILDCARD_TILE:
+        energy, up_to = NUM_SYMBOLS, True
+    free, width = free_cells(params, state), int(params.width)
+    free_right, free_left = free & params.not_first_column, free & params.not_last_column
+    ends = EMPTY
+    right = left = down = up = set_of(state.position[seat])
+    for _ in range(energy):
+        was_right, was_left, was_down, was_up = right, left, down, up
+        right = ((was_right | was_down | was_up) << 1) & free_right
+        left = ((was_left | was_down | was_up) >> 1) & free_left
+        down = ((was_down | was_right | was_left) << width) & free
+        up = ((was_up | was_right | was_left) >> width) & free
+        reached = right | left | down | up
+        ends = ends | reached if up_to else reached
+    return ends
+
+
+@numba.njit
+def teleport_cells(params, state, seat):
+    """The set of cells to which the teleport under ``seat`` can bring it."""
+    color = color_of(int(state.tile[state.position[seat]]))
+    free, cells = free_cells(params, state), EMPTY
+    for cell in range(params.num_cells):
+        tile = int(state.tile[cell])
+        fits = color == 0 or color_of(tile) == color
+        if fits and kind_of(tile) != TELEPORT and holds(free, cell):
+            cells |= set_of(cell)
+    return cells
+
+
+@numba.njit
+def legal_cells(params, state):
+    """The set of legal actions of the seat to move."""
+    if state.current_player < 0:
+        return EMPTY
+    if state.teleporting:
+        return teleport_cells(params, state, state.current_player)
+    return end_cells(params, state, state.current_player)
+
+
+@numba.njit
+def write_mask(params, state, mask):
+    """The legal actions of the seat to move, into ``mask`` (A,)."""
+    legal = legal_cells(params, state)
+    for cell in range(len(mask)):
+        mask[cell] = holds(legal, cell)
+
+
+@numba.njit
+def shown_action(params, state, action):
+    """Everybody sees everything."""
+    return action
+
+
+@numba.njit
+def apply(params, generator, state, action):
+    """One legal action of the seat to move."""
+    seat = int(state.current_player)
+    start = int(state.position[seat])
+    state.position[seat] = action
+    if state.teleporting:
+        state.teleporting = 0
+    else:
+        state.open &= ~set_of(start)
+        landed_on_teleport = kind_of(int(state.tile[action])) == TELEPORT
+        if landed_on_teleport and teleport_cells(params, state, seat) != EMPTY:
+            state.teleporting = 1
+            return
+    if state.tile[action] == ZERO_TILE:
+        rotate(params, state, seat)
+    pass_turn(params, state)
+
+
+@numba.njit
+def rotate(params, state, seat):
+    """``seat`` has landed on a zero: every player takes the place of the next one still in the game.
+
+    The one before ``seat`` comes to the zero tile, which becomes a copy of the tile that player stood on.
+    """
+    zero = int(state.position[seat])
+    current = seat
+    while True:
+        following = next_in_game(params, state, current)
+        if following == seat:
+            break
+        state.position[current] = state.position[following]
+        current = following
+    state.tile[zero] = state.tile[state.position[current]]
+    state.position[current] = zero
+
+
+@numba.njit
+def next_in_game(params, state, seat):
+    """The next seat in turn order that is not petrified."""
+    while True:
+        seat = seat + 1 if seat + 1 < params.num_players else 0
+        if state.place[seat] == NONE:
+            return seat
+
+
+@numba.njit
+def pass_turn(params, state):
+    """Give the turn to the next player that can move; those before it are petrified. Who is left alone wins."""
+    num_in = 0
+    for seat in range(params.num_players):
+        num_in += state.place[seat] == NONE
+    seat = next_in_game(params, state, int(state.current_player))
+    while num_in > 1:
+        if end_cells(params, state, seat) != EMPTY:
+            state.current_player = seat
+            return
+        num_in -= 1
+        state.place[seat] = num_in
+        seat = next_in_game(params, state, seat)
+    state.place[seat] = 0
+    end_game(params, state)
+
+
+@numba.njit
+def end_game(params, state):
+    """Everybody has a place: pay 1 for the first, -1 for the last, and evenly between."""
+    players = params.num_players
+    for seat in range(players):
+        place = int(state.place[seat])
+        state.rewards[seat] = 1.0 - 2.0 * place / (players - 1)
+        state.win_shares[seat] = 1.0 if place == 0 else 0.0
+        state.info[INFO_PLACE, seat] = place
+    state.round_ended = 1
+    state.terminated = 1
+    state.current_player = NONE
+
+
+@numba.njit
+def sample(params, observation, generator, state):
+    """Nothing is hidden: the state that ``observation`` shows. 1 if no game under way looks like that."""
+    if read_board(params, observation, state) or read_seats(params, observation, state):
+        return 1
+    on_teleport = kind_of(int(state.tile[state.position[state.current_player]])) == TELEPORT
+    if state.teleporting and not on_teleport:
+        return 1
+    return 0 if legal_cells(params, state) != EMPTY else 1
+
+
+KERNELS = Kernels(deal, apply, write_mask, write_observation, write_observation, shown_action, sample)

@@ -1,0 +1,178 @@
+"""The rules of Petrify as data: how many players, how large a board, which tiles, how far a player walks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+MAX_PLAYERS, MIN_SIZE, MAX_SIZE = 4, 3, 8
+#: Number cards are crossed from symbols 1 .. NUM_SYMBOLS, the energy they give, and colours 1 .. NUM_NUMBER_COLORS.
+NUM_SYMBOLS, NUM_NUMBER_COLORS = 4, 4
+#: Colour 0 is "colourless"; teleports may have any of the five.
+NUM_COLORS = NUM_NUMBER_COLORS + 1
+MOVE_RULES = ("exact", "up_to")
+
+#: What a tile is; the place in this tuple is its kind.
+KINDS = ("number", "wall", "wildcard", "zero", "teleport")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One rule set, validated.
+
+    Attributes:
+        num_players: 2-4.
+        size: 3-8, the board's rows and columns.
+        move_rule: ``"exact"``: a number X takes its player exactly X steps; ``"up_to"``: 1 to X steps. A wildcard
+            always gives 1 to 4.
+        teleports, walls, wildcards, zeros: special tiles, each in place of a number card; at most ``size`` walls.
+
+    Raises:
+        ValueError: a rule set that cannot be laid out; the message names the field, the value and the bound.
+    """
+
+    num_players: int = 2
+    size: int = 4
+    move_rule: str = "exact"
+    teleports: int = 0
+    walls: int = 0
+    wildcards: int = 0
+    zeros: int = 0
+
+    def __post_init__(self) -> None:
+        self._integer("num_players", 2, MAX_PLAYERS)
+        size = self._integer("size", MIN_SIZE, MAX_SIZE)
+        if self.move_rule not in MOVE_RULES:
+            raise ValueError(
+                f"move_rule={self.move_rule!r}: expected one of {', '.join(map(repr, MOVE_RULES))}"
+            )
+        self._integer("walls", 0, size)
+        for name in ("teleports", "wildcards", "zeros"):
+            self._integer(name, 0)
+        given = (
+            f"{self.teleports} teleports, {self.walls} walls, {self.wildcards} wildcards, {self.zeros} zeros"
+        )
+        if self.num_specials > self.num_cells:
+            raise ValueError(
+                f"{given}: {self.num_specials} special tiles, but a board of size {size} has {self.num_cells} "
+                f"cells; give fewer, or a larger size"
+            )
+        if self.num_valid < self.num_players:
+            raise ValueError(
+                f"num_players={self.num_players}: with {given} only {self.num_valid} of {self.num_cells} cells hold "
+                f"a number or wildcard, and each player begins on one of its own; give fewer of the others, or a "
+                f"larger size"
+            )
+
+    @classmethod
+    def full(cls, num_players: int = 2) -> Rules:
+        """Every kind of tile on a board of 5 x 5: three teleports, two walls, two wildcards, one zero."""
+        return cls(num_players=num_players, size=5, teleports=3, walls=2, wildcards=2, zeros=1)
+
+    @property
+    def num_cells(self) -> int:
+        """Cells of the board."""
+        return self.size * self.size
+
+    @property
+    def num_specials(self) -> int:
+        """Tiles that are not number cards."""
+        return self.teleports + self.walls + self.wildcards + self.zeros
+
+    @property
+    def num_valid(self) -> int:
+        """Cells that a player can begin on: numbers and wildcards."""
+        return self.num_cells - self.teleports - self.walls - self.zeros
+
+    @property
+    def max_turns(self) -> int:
+        """Most turns in a game: each closes a cell for good, and needs an open cell a player and one to go to."""
+        return self.num_cells - self.walls - self.num_players
+
+    def _integer(self, name: str, low: int, high: int | None = None) -> int:
+        value = getattr(self, name)
+        bound = f"an integer from {low} to {high}" if high is not None else f"an integer of {low} or more"
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or value < low or (high is not None and value > high):
+            limit = f" (the size, {self.size})" if name == "walls" else ""
+            raise ValueError(f"{name}={value!r}: expected {bound}{limit}")
+        object.__setattr__(self, name, int(value))
+        return int(value)
+
+
+def special_tiles(rules: Rules) -> list[str]:
+    """The special tiles of ``rules``, as a ``Deal`` names them; the k-th teleport (from 0) has colour ``k % 5``."""
+    teleports = [f"T{k % NUM_COLORS}" for k in range(rules.teleports)]
+    return teleports + ["W"] * rules.walls + ["*"] * rules.wildcards + ["0"] * rules.zeros
+
+
+#: Every name of a tile in a ``Deal``.
+NUMBER_TILES = [f"{s}.{c}" for s in range(1, NUM_SYMBOLS + 1) for c in range(1, NUM_NUMBER_COLORS + 1)]
+TELEPORT_TILES = [f"T{color}" for color in range(NUM_COLORS)]
+
+
+@dataclass(frozen=True)
+class Deal:
+    """A given board and the players' places on it.
+
+    Attributes:
+        tiles: rows of names: ``"2.3"`` symbol 2, colour 3; ``"W"`` wall; ``"*"`` wildcard; ``"0"`` zero; ``"T1"``
+            teleport of colour 1.
+        positions: the cell (``row * size + column``) of each player.
+
+    The special tiles have to be those of the rules. Number cards may be any: a deck of one's own can be laid out.
+    """
+
+    tiles: Sequence[Sequence[str]]
+    positions: Sequence[int]
+
+    @classmethod
+    def of(cls, deal: Deal | Mapping[str, Any]) -> Deal:
+        """``deal``, or a mapping with the same keys, as a ``Deal``. Raises ``ValueError`` for anything else."""
+        if isinstance(deal, cls):
+            return deal
+        if isinstance(deal, Mapping) and set(deal) == {"tiles", "positions"}:
+            return cls(**deal)
+        raise ValueError(f"deal={deal!r}: expected Deal(tiles, positions) or a dict with these keys")
+
+    def check(self, rules: Rules) -> None:
+        """Raise ``ValueError`` unless the tiles and places are such as ``rules`` allow."""
+        widths = [len(row) for row in self.tiles]
+        if widths != [rules.size] * rules.size:
+            raise ValueError(f"deal: rows of {widths} tiles; expected {rules.size} rows of {rules.size}")
+        names = [name for row in self.tiles for name in row]
+        known = {*NUMBER_TILES, *TELEPORT_TILES, "W", "*", "0"}
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"deal: tile {name!r}; expected a number card such as '2.3' (symbol 1-4, colour 1-4), 'W' wall, "
+                    f"'*' wildcard, '0' zero, or 'T0' .. 'T4' teleport of that colour"
+                )
+        found = Counter(name for name in names if name not in NUMBER_TILES)
+        expected = Counter(special_tiles(rules))
+        if found != expected:
+            raise ValueError(
+                f"deal: special tiles {sorted(found.elements())}; the rules have {sorted(expected.elements())}: "
+                f"change the tiles, or teleports, walls, wildcards and zeros of the rules"
+            )
+        self._check_positions(rules, names)
+
+    def _check_positions(self, rules: Rules, names: list[str]) -> None:
+        if len(self.positions) != rules.num_players:
+            raise ValueError(
+                f"deal: {len(self.positions)} positions; expected one for each of {rules.num_players} players"
+            )
+        for cell in self.positions:
+            whole = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
+            if not whole or not 0 <= cell < rules.num_cells:
+                raise ValueError(f"deal: position {cell!r}; expected a cell from 0 to {rules.num_cells - 1}")
+            if names[cell] not in NUMBER_TILES and names[cell] != "*":
+                raise ValueError(
+                    f"deal: position {cell} is on tile {names[cell]!r}; players begin on number cards or wildcards"
+                )
+        if len(set(self.positions)) < len(self.positions):
+            raise ValueError(f"deal: positions {list(self.positions)}; players begin on different cells")

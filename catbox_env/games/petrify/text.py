@@ -1,0 +1,60 @@
+"""Petrify in words: names of cells, and why an action is illegal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catbox_env.games.petrify.rules import Rules
+from catbox_env.games.petrify.state import (
+    TELEPORT,
+    WALL,
+    WILDCARD_TILE,
+    color_of,
+    kind_of,
+    symbol_of,
+)
+
+
+def cell_name(rules: Rules, cell: int) -> str:
+    """The column's letter and the row's number, from 1: ``"a1"`` is the corner above on the left, cell 0."""
+    row, column = divmod(cell, rules.size)
+    return f"{'abcdefgh'[column]}{row + 1}"
+
+
+def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
+    """Rows (first id, last id, what they do)."""
+    last = rules.num_cells - 1
+    what = f"move to the cell row * {rules.size} + column: {cell_name(rules, 0)} .. {cell_name(rules, last)}"
+    return [(0, last, what + (" (also where to come out of a teleport)" if rules.teleports else ""))]
+
+
+def energy(rules: Rules, state: np.record, seat: int) -> str:
+    """How many steps the tile under ``seat`` gives: ``"exactly 3"``, ``"1 to 3"``, ``"no"``."""
+    tile = int(state.tile[state.position[seat]])
+    if tile == WILDCARD_TILE:
+        return "1 to 4"
+    symbol = symbol_of(tile)
+    if symbol == 0:
+        return "no"
+    return f"1 to {symbol}" if rules.move_rule == "up_to" and symbol > 1 else f"exactly {symbol}"
+
+
+def why_illegal(rules: Rules, state: np.record, action: int) -> str:
+    """The rule that forbids an illegal ``action`` in ``state``."""
+    seat = int(state.current_player)
+    where = cell_name(rules, action)
+    tile = int(state.tile[action])
+    for other in range(rules.num_players):
+        if state.position[other] == action:
+            return f"{where} holds the figure of player_{other}"
+    if kind_of(tile) == WALL:
+        return f"{where} is a wall"
+    if not int(state.open) >> action & 1:
+        return f"{where} is closed"
+    if not state.teleporting:
+        steps = energy(rules, state, seat)
+        return f"no path of {steps} step{'' if steps == 'exactly 1' else 's'} over free cells ends on {where}"
+    if kind_of(tile) == TELEPORT:
+        return f"{where} is a teleport, and a teleport does not lead to another"
+    color = color_of(int(state.tile[state.position[seat]]))
+    return f"the teleport has colour {color} and {where} has colour {color_of(tile)}"

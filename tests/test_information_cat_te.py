@@ -1,0 +1,359 @@
+"""Cat Te: nobody sees more than its own cards and the table, and what it cannot see is drawn fairly."""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from catbox_env import cat_te_v0, make_game, make_vec
+from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
+from catbox_env.games.cat_te.text import cards_to_string
+
+CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
+
+BLIND = ["AS KS 2C 3C 4C 5C", "2S QC 6D 8D 9D 10D", "3S 6C 7D AD KD QD", "4S 9C JC 10C 7C AC"]
+
+
+def start(hands: Iterable[str], upturned: str | None = None, **options: Any) -> Any:
+    dealt = [hand.split() for hand in hands]
+    game = make_game("cat_te_v0", num_players=len(dealt), **options)
+    return game.new_initial_state(seed=0, deal={"hands": dealt, "upturned": upturned})
+
+
+def play(state: Any, *tricks: str) -> Any:
+    """Apply tricks such as "AS, fold 2C, 9S"."""
+    for move in [move for trick in tricks for move in trick.split(", ")]:
+        named = move if move.split()[0] in ("fold", "claim", "show") else f"play {move}"
+        state.apply_action(state.game.string_to_action(named))
+    return state
+
+
+def hidden_cards(state: Any, seat: int) -> tuple[str, str, str]:
+    """Hand, folded cards and blind choice of a seat."""
+    record = state.record
+    chosen = "" if record.chosen[seat] < 0 else card_to_string(record.chosen[seat])
+    return cards_to_string(record.hand[seat]), cards_to_string(record.folded[seat]), chosen
+
+
+def draws(state: Any, observer: int, number: int, *seats: int) -> Counter:
+    """How often each assignment of hidden cards to ``seats`` comes up."""
+    observation = state.observation(observer)
+    sampled = (state.game.sample_state(observation, seed) for seed in range(number))
+    return Counter(tuple(hidden_cards(each, seat) for seat in seats) for each in sampled)
+
+
+def assert_uniform(counts: Counter, possible: Iterable[Any]) -> None:
+    possible = list(possible)
+    assert set(counts) <= set(possible)
+    assert chisquare([counts[each] for each in possible]).pvalue > 0.001
+
+
+def named(*cards: int) -> str:
+    return cards_to_string(sum(1 << card for card in cards))
+
+
+def unseen(*seen: str) -> list[int]:
+    gone = {card_in_deal(card) for cards in seen for card in cards.split()}
+    return [card for card in range(52) if card not in gone]
+
+
+# What is dealt and drawn -------------------------------------------------------------------------------------
+
+
+def test_every_card_comes_to_every_seat_and_is_turned_up_equally_often() -> None:
+    vec = make_vec("cat_te_v0", 26_000, seed=2, num_players=5, side_pot=1, state=True)
+    parts = vec.game.state_layout.unpack(vec.state)
+    for seat in range(5):
+        assert chisquare(parts["hand"][:, seat].sum(0, dtype=int)).pvalue > 0.001
+    assert chisquare(parts["upturned"].sum(0, dtype=int)).pvalue > 0.001
+    # Neighbours in the deck do not come together more often than others: 6 x 5 / (52 x 51) of the hands.
+    together = int((parts["hand"][:, 2, 20] & parts["hand"][:, 2, 21]).sum(dtype=int))
+    expected = 26_000 * 30 / (52 * 51)
+    assert abs(together - expected) < 4 * np.sqrt(expected)
+
+
+def test_unseen_cards_are_drawn_uniformly() -> None:
+    """The other player holds one card and folded one: any two of the unseen cards, either way round."""
+    hands = ["AS KS QS JC 10D 9H", "2S AC 3D 4D 5D 6D"]
+    state = start(hands, region="khmer")
+    play(state, "AS, fold 2S", "JC, AC", "3D, fold KS", "4D, fold QS", "5D")
+    assert hidden_cards(state, 1) == ("6D", "2S", "")
+    counts = draws(state, 0, 40_000, 1)
+    cards = map(card_to_string, unseen(hands[0], "AC 3D 4D 5D"))
+    assert_uniform(counts, [((hand, folded, ""),) for hand, folded in permutations(cards, 2)])
+
+
+def test_a_blind_choice_is_drawn_like_any_card_of_the_hand() -> None:
+    state = play(start(BLIND[:3]), "AS, 2S, 3S", "2C, QC, 6C", "6D, 7D, 3C", "AD, 4C, 8D", "KD, KS")
+    assert state.current_player == 1
+    assert hidden_cards(state, 0) == ("5C", "", "KS")
+    counts = draws(state, 1, 20_000, 0)
+    # Seat 0 showed a club on diamonds, so its two cards are of the other suits.
+    cards = [card for card in unseen(BLIND[1], "AS 2C 3C 4C 3S 6C 7D AD KD") if card % 4 != DIAMONDS]
+    assert_uniform(counts, [((named(a), "", card_to_string(b)),) for a, b in permutations(cards, 2)])
+
+
+def test_who_shows_another_suit_has_none_of_the_led_one() -> None:
+    """Seat 1 showed a heart on spades and seat 2 clubs on hearts and diamonds: three hidden cards in all.
+
+    Drawing seat by seat would favour some pairs: what seat 1 holds may be taken from seat 2 or not.
+    """
+    hands = ["AS KH 9H QD JD 2C", "2H 3H 4D 5D 6D 7C", "2S 3C 4C 5C 6C 9S"]
+    options = {"region": "khmer", "instant_wins": False}
+    state = play(start(hands, **options), "AS, 2H, 2S", "KH, 3H, 3C", "QD, 4D, 4C", "JD, 5D, 5C", "9H")
+    # Seat 1 has none of spades, and two cards left; seat 2 no hearts or diamonds, and two cards left.
+    counts = draws(state, 0, 30_000, 1, 2)
+    cards = unseen(hands[0], "2H 3H 4D 5D 2S 3C 4C 5C")
+    first = [card for card in cards if card % 4 != SPADES]
+    second = [card for card in cards if card % 4 in (CLUBS, SPADES)]
+    for (one, _, _), (two, _, _) in counts:
+        assert not any(name.endswith("S") for name in one.split())
+        assert not any(name[-1] in "HD" for name in two.split())
+    # Too many states for each to come up often; by number of clubs with either seat they are few enough.
+    clubs = sum(card % 4 == CLUBS for card in cards)
+    others, spades = len(first) - clubs, len(second) - clubs
+    weights = {}
+    for i in range(3):
+        for j in range(3):
+            pairs_1 = ways(clubs, i) * ways(others, 2 - i)
+            weights[(i, j)] = pairs_1 * ways(clubs - i, j) * ways(spades, 2 - j)
+    by_clubs: Counter = Counter()
+    for ((one, _, _), (two, _, _)), number in counts.items():
+        by_clubs[(one.count("C"), two.count("C"))] += number
+    total = sum(weights.values())
+    expected = [30_000 * weight / total for weight in weights.values()]
+    assert chisquare([by_clubs[key] for key in weights], expected).pvalue > 0.001
+
+
+def ways(number: int, chosen: int) -> int:
+    return len(list(combinations(range(number), chosen)))
+
+
+def test_cards_folded_before_a_suit_ran_out_may_be_of_it() -> None:
+    """Seat 1 folded, showed clubs on spades, folded again: one of its folded cards at most is a spade."""
+    hands = ["AS KS QS JS 10S 9H", "2S 2C 3C 4C 5C 6C"]
+    state = play(start(hands, region="khmer"), "AS, fold 2S", "KS, 2C", "QS, fold 3C", "JS, 4C", "10S")
+    counts = draws(state, 0, 60_000, 1)
+    cards = unseen(hands[0], "2C 4C")
+    plain = [card for card in cards if card % 4 != SPADES]
+    spades = [card for card in cards if card % 4 == SPADES]
+    by_fold = Counter({"a spade": 0, "none": 0})
+    for ((hand, folded, _),), number in counts.items():
+        assert "S" not in hand
+        by_fold["a spade" if "S" in folded else "none"] += number
+        assert folded.count("S") <= 1
+    # A spade and a plain card folded, or two plain ones; and two of the plain cards left in hand.
+    weights = [
+        len(spades) * len(plain) * ways(len(plain) - 1, 2),
+        ways(len(plain), 2) * ways(len(plain) - 2, 2),
+    ]
+    expected = [60_000 * weight / sum(weights) for weight in weights]
+    assert chisquare([by_fold["a spade"], by_fold["none"]], expected).pvalue > 0.001
+
+
+def test_a_claimed_card_stays_with_its_claimer() -> None:
+    """It is in the claimer's hand or among its folded cards until it is shown."""
+    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
+    state = start(hands, "4S", side_pot=1, instant_wins=False)
+    play(state, "AS, claim, fold 5S, 2D", "KS, 2C, 3D", "QS")
+    counts = draws(state, 0, 20_000, 1)
+    where = Counter(
+        "hand" if "5S" in hand.split() else "folded" for ((hand, folded, _),) in counts.elements()
+    )
+    # Seat 1 showed clubs on spades in the second trick, so the five of spades was folded before.
+    assert where == {"folded": 20_000}
+    state = start(hands, "4S", side_pot=1, instant_wins=False)
+    play(state, "AS, claim, fold 5S, 2D", "KS, fold 2C, 3D", "QS")
+    counts = draws(state, 0, 20_000, 1)
+    where = Counter(
+        "hand" if "5S" in hand.split() else "folded" for ((hand, folded, _),) in counts.elements()
+    )
+    # Four cards in hand, two folded: it is equally likely to be any of the six.
+    assert chisquare([where["hand"], where["folded"]], [20_000 * 4 / 6, 20_000 * 2 / 6]).pvalue > 0.001
+    assert all("5S" in hand.split() + folded.split() for ((hand, folded, _),) in counts)
+
+
+def test_a_sampled_state_holds_every_card_once_and_what_is_known() -> None:
+    rng = np.random.default_rng(1)
+    for seed in range(40):
+        options = {"num_players": 2 + seed % 5, "region": ("khmer", "laos")[seed % 2], "side_pot": seed % 3}
+        game = make_game("cat_te_v0", rounds=1 + seed % 2, **options)
+        state = game.new_initial_state(seed=seed)
+        while not state.is_terminal():
+            observer = int(rng.integers(game.num_players))
+            sampled = game.sample_state(state.observation(observer), seed)
+            cards = [card for seat in range(game.num_players) for card in cards_of(sampled.record, seat)]
+            assert len(cards) == len(set(cards)) == 6 * game.num_players
+            assert int(state.record.upturned) not in cards
+            for seat in range(game.num_players):
+                ours, theirs = hidden_cards(state, seat), hidden_cards(sampled, seat)
+                assert ours == theirs or seat != observer
+                assert [len(part.split()) for part in ours] == [len(part.split()) for part in theirs]
+            state.apply_action(int(rng.choice(state.legal_actions())))
+
+
+def cards_of(record: Any, seat: int) -> list[int]:
+    held = int(record.hand[seat]) | int(record.folded[seat])
+    shown = [int(card) for card in record.faceup[seat] if card >= 0]
+    chosen = [int(record.chosen[seat])] if record.chosen[seat] >= 0 else []
+    return [card for card in range(52) if held >> card & 1] + shown + chosen
+
+
+@pytest.mark.parametrize(
+    "what", ["finished", "own cards", "leader", "led suit", "claimer", "numbers", "dealer"]
+)
+def test_a_vector_that_no_seat_can_see_is_refused(what: str) -> None:
+    hands = ["AS KS QS JS 9H 8H", "2S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
+    state = play(start(hands, upturned="9D", side_pot=1), "AS, 2S, 2D", "KS")
+    game, observer = state.game, 1
+    if what == "finished":
+        while not state.is_terminal():
+            state.apply_action(state.legal_actions()[0])
+    observation = state.observation(observer)
+    parts = game.observation_layout.unpack(observation)
+    if what == "own cards":
+        parts["hand"][:] = 0
+    elif what == "leader":
+        parts["leader"][:] = [1, 0, 0]
+    elif what == "led suit":
+        parts["led_suit"][:] = [0, 1, 0, 0]
+    elif what == "claimer":  # of a card that the observer has
+        parts["claimed"][:] = [0, 1, 0]
+        parts["upturned"][:] = 0
+        parts["upturned"][card_in_deal("9H")] = 1
+        assert parts["hand"][card_in_deal("10H")]
+    elif what == "numbers":
+        parts["num_folded"][:] = [0, 5, 5]
+    elif what == "dealer":
+        parts["dealer"][:] = 0
+    with pytest.raises(ValueError, match="observation: no state of this game agrees"):
+        game.sample_state(observation, 0)
+
+
+# What the blind trick tells -------------------------------------------------------------------------------------
+
+BEFORE = "AS, 2S, 3S, 4S", "3C, QC, 6C, fold 7C", "8D, 7D, fold JC, fold KS", "6D, AD, fold 9C, fold 5C"
+
+
+def blind(reward: str = "score") -> Any:
+    """Seat 3 is out; seat 2 leads the fifth trick, then seats 0 and 1 choose."""
+    state = play(start(BLIND, reward=reward), *BEFORE)
+    assert [int(each) for each in state.record.in_round[:4]] == [1, 1, 1, 0]
+    return play(state, "KD")
+
+
+def test_a_blind_choice_is_seen_by_its_owner_alone() -> None:
+    one, two = play(blind(), "2C"), play(blind(), "4C")
+    for seat in (1, 2, 3):
+        assert np.array_equal(one.observation(seat), two.observation(seat))
+        assert np.array_equal(one.action_mask(seat), two.action_mask(seat))
+        assert np.array_equal(one.history_observation(seat), two.history_observation(seat))
+        assert one.game.render_text(one, seat) == two.game.render_text(two, seat)
+        samples = [
+            [each.game.sample_state(each.observation(seat), s).records.tobytes() for s in range(20)]
+            for each in (one, two)
+        ]
+        assert samples[0] == samples[1]
+        assert one.info(seat) == two.info(seat) == {}
+    assert one.legal_actions() == two.legal_actions()
+    assert one.rewards() == two.rewards() == [0.0] * 4
+    own = one.game.observation_layout.unpack(one.observation(0))
+    assert np.flatnonzero(own["chosen"]).tolist() == [card_in_deal("2C")]
+    assert np.flatnonzero(own["hand"]).tolist() == [card_in_deal("4C")]
+    assert one.history_observation(0)[len(one.history()) - 1].tolist() == [0, card_in_deal("2C")]
+    assert one.history_observation(1)[len(one.history()) - 1].tolist() == [3, -1]
+
+
+def test_the_led_card_of_the_blind_trick_is_open() -> None:
+    state = blind()
+    for seat in (0, 1, 3):
+        faceup = state.game.observation_layout.unpack(state.observation(seat))["faceup"]
+        leader = faceup[(2 - seat) % 4, 4]
+        assert np.flatnonzero(leader).tolist() == [11, 13 + DIAMONDS]
+    assert state.history_observation(0)[len(state.history()) - 1].tolist() == [2, card_in_deal("KD")]
+
+
+def test_all_choices_are_shown_when_the_last_has_chosen() -> None:
+    state = play(blind(), "2C", "9D")
+    faceup = state.game.observation_layout.unpack(state.observation(3))["faceup"]
+    shown = [np.flatnonzero(faceup[(seat - 3) % 4, 4]).tolist() for seat in range(3)]
+    assert shown == [[0, 13 + CLUBS], [7, 13 + DIAMONDS], [11, 13 + DIAMONDS]]
+    assert not state.game.observation_layout.unpack(state.observation(0))["chosen"].any()
+    assert state.is_terminal()
+
+
+def test_the_choice_does_not_reach_anybody_through_pettingzoo() -> None:
+    seen = []
+    for choice in ("2C", "4C"):
+        env = cat_te_v0.raw_env(num_players=4, history=True, render_mode="ansi")
+        env.reset(seed=5, options={"deal": {"hands": [hand.split() for hand in BLIND]}})
+        moves = ", ".join([*BEFORE, "KD", choice]).split(", ")
+        for move in moves:
+            env.step(env.game.string_to_action(move if move.startswith("fold") else f"play {move}"))
+        others = [env.observe(f"player_{seat}") for seat in (1, 2, 3)]
+        seen.append(
+            (
+                [{name: part.tobytes() for name, part in each.items()} for each in others],
+                env.infos,
+                env.rewards,
+                env.terminations,
+                env.agent_selection,
+                env.render(),
+                env.last()[0]["action_mask"].tolist(),
+            )
+        )
+    assert seen[0] == seen[1]
+    assert seen[0][1] == {f"player_{seat}": {} for seat in range(4)}
+
+
+def test_the_choice_does_not_reach_anybody_through_a_batch() -> None:
+    vec = make_vec("cat_te_v0", 1, seed=0, history=True)
+    arrays = []
+    for choice in ("2C", "4C"):
+        state = blind()
+        vec.reset(seed=0)
+        saved = vec.save()
+        saved["records"] = state.records.view(np.uint8).reshape(saved["records"].shape).copy()
+        saved["logs"] = state.log[None].copy()
+        vec.load(saved)
+        vec.step(np.array([card_in_deal(choice)]))
+        assert vec.current_player[0] == 1
+        names = ("observation", "action_mask", "rewards", "terminated", "round_ended", "history")
+        arrays.append({name: getattr(vec, name).tobytes() for name in names})
+        arrays[-1]["info"] = b"".join(values.tobytes() for values in vec.info.values())
+    assert arrays[0] == arrays[1]
+
+
+def test_two_folds_look_alike_to_all_but_their_owner() -> None:
+    one, two = (play(start(BLIND), f"AS, fold {card}") for card in ("QC", "9D"))
+    for seat in (0, 2, 3):
+        assert np.array_equal(one.observation(seat), two.observation(seat))
+        assert np.array_equal(one.history_observation(seat), two.history_observation(seat))
+    assert not np.array_equal(one.observation(1), two.observation(1))
+
+
+def test_dealing_the_unseen_cards_anew_changes_nothing_that_a_seat_sees() -> None:
+    rng = np.random.default_rng(5)
+    for seed in range(12):
+        game = make_game("cat_te_v0", num_players=3 + seed % 4, side_pot=seed % 2, rounds=1 + seed % 3)
+        state = game.new_initial_state(seed=seed)
+        while not state.is_terminal():
+            for seat in range(game.num_players):
+                other = game.sample_state(state.observation(seat), seed)
+                assert np.array_equal(other.observation(seat), state.observation(seat))
+                assert np.array_equal(other.action_mask(seat), state.action_mask(seat))
+            state.apply_action(int(rng.choice(state.legal_actions())))
+
+
+def test_a_clone_does_not_tell_the_next_deal() -> None:
+    state = make_game("cat_te_v0", num_players=2, rounds=2).new_initial_state(seed=3)
+    while state.record.rounds_ended == 0:
+        twin, other = state.clone(), state.clone()
+        action = state.legal_actions()[0]
+        for each in (state, twin, other):
+            each.apply_action(action)
+    assert len({each.record.hand.tobytes() for each in (state, twin, other)}) == 3

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pettingzoo.test import api_test, seed_test
 
-from catbox_env import make_game, make_vec
+from catbox_env import make_game, make_vec, petrify_v0
 from catbox_env.core.conformance import check_game
 from catbox_env.core.game import GameState
 from catbox_env.core.kernels import record_dtype
@@ -175,6 +176,40 @@ def test_compiled_random_play_writes_what_single_steps_write(options: dict) -> N
         state = vec.game.sample_state(vec.observation[row], seed=0)
         assert state.current_player == vec.current_player[row]
         assert np.array_equal(state.action_mask(), vec.action_mask[row])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
+@pytest.mark.parametrize("make", [petrify_v0.env, petrify_v0.raw_env])
+def test_pettingzoo_plays_it(make: Any) -> None:
+    api_test(make(rules=Rules.full(num_players=4)), num_cycles=100)
+    seed_test(lambda: make(size=3, num_players=3), num_cycles=100)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_through_pettingzoo_every_agent_is_told_its_reward_and_its_place(players: int) -> None:
+    env = petrify_v0.raw_env(rules=Rules.full(num_players=players))
+    rng = np.random.default_rng(players)
+    acted_twice = 0
+    for seed in range(20):
+        env.reset(seed=seed)
+        told, places, last = dict.fromkeys(env.agents, 0.0), [], None
+        for agent in env.agent_iter():
+            observation, reward, terminated, truncated, info = env.last()
+            assert not truncated
+            told[agent] += reward
+            if terminated:
+                places.append(info["place"])
+                env.step(None)
+                continue
+            if env.game_state.record.teleporting:
+                assert agent == last
+                acted_twice += 1
+            last = agent
+            env.step(int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+        assert list(told.values()) == env.game_state.returns()
+        assert sorted(places) == list(range(players))
+        assert env.game_state.returns() == pytest.approx([1 - 2 * place / (players - 1) for place in places])
+    assert acted_twice > 0
 
 
 def test_a_field_that_plain_python_would_misread_is_refused() -> None:

@@ -91,8 +91,8 @@ def sb3_run(config: TrainConfig, num_envs: int) -> Callable[[], float]:
 
 def measure(quick: bool) -> list[Figure]:
     """Five players, two cores; float32 is what MaskablePPO computes in, auto what `catbox train` does."""
-    batch_size = 8192 if quick else 65_536
-    updates = 1 if quick else 8
+    batch_size = 8192 if quick else TrainConfig().batch_size
+    updates = 1 if quick else 16
     with ThreadPoolExecutor(CORES, initializer=partial(torch.set_num_threads, 1)) as pool:
         runs = {
             precision: catbox_run(settings(precision, batch_size), updates, pool)

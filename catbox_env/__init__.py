@@ -6,6 +6,8 @@
 - ``GAMES``: the ids of the games that are here.
 """
 
+from typing import Any
+
 from catbox_env.core.registry import GAMES, make_game, make_vec
 from catbox_env.registration import register
 
@@ -16,7 +18,7 @@ register()
 __all__ = ["GAMES", "__version__", "make_game", "make_vec"]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """The PettingZoo modules are imported when they are first asked for: pettingzoo takes a while to load."""
     if name in GAMES:
         import importlib

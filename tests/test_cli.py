@@ -333,5 +333,19 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
     assert f"catbox {command} " in ran.stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("ev", "evaluate"), ("evaluate heu", "heuristic"), ("info --game cat_i", "cat_in_the_box_v0")],
+)
+def test_the_shell_completes(words: str, completed: str) -> None:
+    asked = {
+        "_CATBOX_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"catbox {words}",
+        "COMP_CWORD": f"{words.count(' ') + 1}",
+    }
+    ran = CliRunner().invoke(app, [], prog_name="catbox", env=asked)
+    assert ran.stdout.split() == [completed]
+
+
 def test_the_version_is_shown() -> None:
     assert run("--version").stdout == f"catbox {catbox_env.__version__}\n"

@@ -18,8 +18,8 @@ def test_later_sources_win(tmp_path: Path) -> None:
     preset = load_config("quick")
     config = load_config("quick", file, {"clip": "0.25", "game_options.reward": "margin"})
     assert preset.game_options["num_players"] == 3
-    assert preset.batch_size != TrainConfig().batch_size
-    assert config.batch_size == preset.batch_size
+    assert preset.total_decisions != TrainConfig().total_decisions
+    assert config.total_decisions == preset.total_decisions
     assert config.epochs == 3
     assert config.clip == 0.25
     assert config.game_options == {"num_players": 3, "rounds": 2, "reward": "margin"}
@@ -81,7 +81,7 @@ def test_every_setting_says_what_it_does() -> None:
         ({"activation": "gelu"}, "activation = 'gelu': expected one of relu, tanh"),
         ({"precision": "float16"}, "precision = 'float16': expected one of auto"),
         ({"num_envs": 1023}, r"num_envs = 1023: expected a multiple of workers \(2\)"),
-        ({"batch_size": 1000}, r"batch_size = 1000: expected a multiple of num_envs \(1024\)"),
+        ({"batch_size": 1000}, r"batch_size = 1000: expected a multiple of num_envs \(512\)"),
         ({"minibatch_size": 3000}, "multiple of minibatch_size"),
         ({"game_options": "three"}, "game_options = 'three'.*expected a mapping"),
     ],

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,9 +15,12 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import typer
 from nbclient import NotebookClient
 
 import catbox_env
+from catbox_train.cli import app
+from catbox_train.config import preset_names
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -88,6 +92,17 @@ def test_generated_blocks_are_in_step_with_the_code() -> None:
 def test_python_examples_run(page: Path, block: int, tmp_path: Path) -> None:
     result = run_python("-W", "error", "-c", code_blocks(page)[block], cwd=tmp_path)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_in_the_docs_exist(page: Path) -> None:
+    commands = typer.main.get_command(app).commands
+    for line in re.findall(r"^catbox (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+        name, *words = shlex.split(line, comments=True)
+        options = {option for parameter in commands[name].params for option in parameter.opts}
+        assert {word for word in words if word.startswith("-")} <= options, line
+        if "--preset" in words:
+            assert words[words.index("--preset") + 1] in preset_names(), line
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -19,6 +19,7 @@ import numpy as np
 REASONS = ("tricks", "bid", "group", "paradox", "tokens", "spoil", "hand")
 TRICKS, BID, GROUP, PARADOX, TOKENS, SPOIL, HAND = range(len(REASONS))
 RED = 0
+PLAYED = -1.0
 
 
 class View(NamedTuple):
@@ -26,13 +27,14 @@ class View(NamedTuple):
 
     hand: Any  # (R,) cards of each rank in the own hand
     unseen: Any  # (R,) cards of each rank not seen by the observer
+    unseen_cards: int  # all of them, and one more so that it can divide
     above: Any  # (C, R + 1) unseen cards of this rank or higher that fit an open cell of the colour
-    eagerness: Any  # (P,) chance to try for the trick; 0 for a seat that has played its card already
+    eagerness: Any  # (P,) chance to try for the trick, or PLAYED
     tokens: Any  # (P, C) X-tokens
     stuck_now: (
-        float  # how many of the seats that still follow would have no legal declaration with a random hand
+        float  # expected number of seats, of those that still follow, that a random hand would leave stuck
     )
-    stuck: float  # how many of all other seats
+    stuck: float  # ... of all other seats
     mine: int  # cells with an own token
     group: int  # the largest connected part of them
     open: int  # empty cells
@@ -101,15 +103,21 @@ def index_of_one(one_hot: Any) -> int:
 
 
 @numba.njit(cache=True)
-def look(seen: Any, t: Any, w: Any, bid_values: Any, unseen: Any, above: Any, eagerness: Any) -> View:
-    """Read an observation; the last three arrays are filled and become part of the answer."""
+def scratch_for(t: Any) -> tuple[Any, Any, Any]:
+    """The arrays that `look` writes: ``unseen``, ``above`` and ``eagerness`` of a view."""
+    return np.zeros(t.ranks, np.int64), np.zeros((t.colors, t.ranks + 1), np.int64), np.zeros(t.players)
+
+
+@numba.njit(cache=True)
+def look(seen: Any, t: Any, w: Any, bid_values: Any, scratch: tuple[Any, Any, Any]) -> View:
+    """Read an observation; the arrays of ``scratch`` become part of the answer."""
+    unseen, above, eagerness = scratch
     hand = seen[t.hand : t.hand + t.ranks]
     tokens = seen[t.x_tokens : t.x_tokens + t.players * t.colors].reshape((t.players, t.colors))
     board = seen[t.board : t.board + t.colors * t.ranks * t.players].reshape((t.colors, t.ranks, t.players))
     trick = seen[t.trick : t.trick + t.players * t.colors * t.ranks].reshape((t.players, t.colors, t.ranks))
 
-    mine = 0
-    open_cells = 0
+    mine = open_cells = 0
     for rank in range(t.ranks):
         unseen[rank] = t.copies - hand[rank] - seen[t.discarded + rank]
     for color in range(t.colors):
@@ -133,14 +141,14 @@ def look(seen: Any, t: Any, w: Any, bid_values: Any, unseen: Any, above: Any, ea
                 above[color, rank] += unseen[rank]
 
     led = index_of_one(seen[t.led : t.led + t.colors])
-    best_color = -1
-    best_rank = -1
-    best_seat = 0
+    best_color, best_rank, best_seat = -1, -1, 0
     for seat in range(t.players):
+        eagerness[seat] = 0.0
         for color in range(t.colors):
             rank = index_of_one(trick[seat, color])
             if rank < 0:
                 continue
+            eagerness[seat] = PLAYED
             higher = color == best_color and rank > best_rank
             trumps = color == RED and best_color != RED
             if higher or trumps or (color == led and best_color < 0):
@@ -148,29 +156,20 @@ def look(seen: Any, t: Any, w: Any, bid_values: Any, unseen: Any, above: Any, ea
 
     tricks_left = seen[t.tricks_left]
     least, most = wanted(seen, t, bid_values, 0)
-    unseen_cards = 1
-    for rank in range(t.ranks):
-        unseen_cards += unseen[rank]
+    unseen_cards = 1 + unseen.sum()
     best_need = 0
-    stuck_now = 0.0
-    stuck = 0.0
-    for seat in range(t.players):
-        eagerness[seat] = 0.0
-        played = False
-        for color in range(t.colors):
-            played |= index_of_one(trick[seat, color]) >= 0
+    stuck_now = stuck = 0.0
+    for seat in range(1, t.players):
         other_least, other_most = wanted(seen, t, bid_values, seat)
-        if seat == best_seat and seat > 0:
+        if seat == best_seat:
             best_need = int(other_least > 0) - int(other_most == 0)
-        if seat == 0:
-            continue
         playable = 0
         for rank in range(t.ranks):
             for color in range(t.colors):
                 if tokens[seat, color] and open_cells & cell(color, rank, t.ranks):
                     playable += unseen[rank]
                     break
-        if played:
+        if eagerness[seat] == PLAYED:
             stuck += (1.0 - playable / unseen_cards) ** tricks_left
         else:
             chance = (1.0 - playable / unseen_cards) ** (tricks_left + 1)
@@ -183,7 +182,7 @@ def look(seen: Any, t: Any, w: Any, bid_values: Any, unseen: Any, above: Any, ea
             else:
                 eagerness[seat] = w.indifferent
     return View(
-        hand, unseen, above, eagerness, tokens, stuck_now, stuck, mine, largest_group(mine, t.ranks),
+        hand, unseen, unseen_cards, above, eagerness, tokens, stuck_now, stuck, mine, largest_group(mine, t.ranks),
         open_cells, led, best_color, best_rank, best_need,
         least, most, seen[t.tricks_won], tricks_left,
     )  # fmt: skip
@@ -216,20 +215,17 @@ def win_chance(view: View, t: Any, w: Any, color: int, rank: int) -> float:
         beats = rank > view.best_rank if color == view.best_color else color == RED
         if not beats:
             return 0.0
-    unseen = 1
-    for r in range(t.ranks):
-        unseen += view.unseen[r]
     cards = view.tricks_left + 1  # in the hand of a seat that has yet to play
     chance = 1.0
     for seat in range(1, t.players):
-        if view.eagerness[seat] == 0.0:
+        if view.eagerness[seat] == PLAYED:
             continue
         safe = 1.0
         if view.tokens[seat, color]:
-            holds = 1.0 - (1.0 - view.above[color, rank + 1] / unseen) ** cards
+            holds = 1.0 - (1.0 - view.above[color, rank + 1] / view.unseen_cards) ** cards
             safe *= 1.0 - view.eagerness[seat] * holds
         if color != RED and view.tokens[seat, RED]:
-            holds = 1.0 - (1.0 - view.above[RED, 0] / unseen) ** cards
+            holds = 1.0 - (1.0 - view.above[RED, 0] / view.unseen_cards) ** cards
             safe *= 1.0 - view.eagerness[seat] * w.trumping * holds
         chance *= safe
     return chance
@@ -239,15 +235,10 @@ def win_chance(view: View, t: Any, w: Any, color: int, rank: int) -> float:
 def outlook(view: View, t: Any, w: Any, without: int, open_cells: int, lost: int) -> tuple[float, float]:
     """What the hand promises ``without`` one card of that rank (-1: all of it), on these open cells, without the
     X-token of colour ``lost`` (-1: none): cards that will find a cell, and the chance of each to win a trick."""
-    unseen_cards = 1
-    for rank in range(t.ranks):
-        unseen_cards += view.unseen[rank]
-    supply = 0.0
-    strength = 0.0
-    lower = 0.0
+    supply = strength = lower = 0.0
     for rank in range(t.ranks):
         cards = view.hand[rank] - (rank == without)
-        quantile = (lower + 0.5 * view.unseen[rank]) / unseen_cards
+        quantile = (lower + 0.5 * view.unseen[rank]) / view.unseen_cards
         lower += view.unseen[rank]
         if cards == 0:
             continue
@@ -263,7 +254,7 @@ def outlook(view: View, t: Any, w: Any, without: int, open_cells: int, lost: int
         if own == 0:
             continue
         usable = min(float(cards), own * free / (free + w.rush * view.unseen[rank]))
-        power = w.base + w.rank * quantile
+        power = w.luck + w.rank * quantile
         if red:
             power += w.red
         supply += usable
@@ -325,7 +316,7 @@ def weigh_bid(seen: Any, view: View, t: Any, w: Any, bid_values: Any, bid: int, 
             claimed += bid_values[other] - t.tricks / t.players
     expected = strength * t.tricks - w.claimed * claimed + w.confidence
     hit = hit_chance(bid, bid, expected, t.tricks, 0.0, w)
-    points[TRICKS] = w.bid_height * bid
+    points[TRICKS] = hit * w.bid_trick * bid
     points[BID] = hit * w.bonus
 
 
@@ -373,19 +364,9 @@ def weigh_play(view: View, t: Any, w: Any, color: int, rank: int, points: Any) -
 
 
 @numba.njit(cache=True)
-def weigh_row(
-    seen: Any,
-    mask: Any,
-    t: Any,
-    w: Any,
-    bid_values: Any,
-    unseen: Any,
-    above: Any,
-    eagerness: Any,
-    points: Any,
-) -> None:
+def weigh_row(seen: Any, mask: Any, t: Any, w: Any, bid_values: Any, scratch: Any, points: Any) -> None:
     """Fill ``points`` (A, reasons) in the rows of the legal actions of one observation."""
-    view = look(seen, t, w, bid_values, unseen, above, eagerness)
+    view = look(seen, t, w, bid_values, scratch)
     first_play = t.ranks + t.num_bids
     for action in range(len(mask)):
         if not mask[action]:
@@ -404,12 +385,10 @@ def weigh_row(
 @numba.njit(cache=True, nogil=True)
 def choose_rows(observations: Any, masks: Any, t: Any, w: Any, bid_values: Any, actions: Any) -> None:
     """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
-    unseen = np.zeros(t.ranks, np.int64)
-    above = np.zeros((t.colors, t.ranks + 1), np.int64)
-    eagerness = np.zeros(t.players)
+    scratch = scratch_for(t)
     points = np.zeros((masks.shape[1], len(REASONS)))
     for row in range(len(observations)):
-        weigh_row(observations[row], masks[row], t, w, bid_values, unseen, above, eagerness, points)
+        weigh_row(observations[row], masks[row], t, w, bid_values, scratch, points)
         best = -np.inf
         actions[row] = -1
         for action in range(masks.shape[1]):

@@ -39,8 +39,8 @@ class TrainConfig:
         20_000_000
     )
     workers: Annotated[int, "threads that play and learn, best one a core; the result depends on it"] = 2
-    num_envs: Annotated[int, "games played side by side, all workers together"] = 1024
-    batch_size: Annotated[int, "decisions played between two rounds of learning"] = 65_536
+    num_envs: Annotated[int, "games played side by side, all workers together"] = 512
+    batch_size: Annotated[int, "decisions played between two rounds of learning"] = 32_768
     precision: Annotated[
         str, "of the hidden layers: float32, bfloat16, or auto (bfloat16 where the CPU computes in it)"
     ] = "auto"
@@ -54,11 +54,11 @@ class TrainConfig:
 
     # PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347).
     epochs: Annotated[int, "times that each batch is learned from"] = 2
-    minibatch_size: Annotated[int, "decisions for each gradient step"] = 4096
-    learning_rate: Annotated[float, "of Adam at the start, falling linearly to learning_rate_end"] = 5e-4
+    minibatch_size: Annotated[int, "decisions for each gradient step"] = 1024
+    learning_rate: Annotated[float, "of Adam at the start, falling linearly to learning_rate_end"] = 1e-3
     learning_rate_end: Annotated[float, "learning rate at the end"] = 5e-5
     entropy: Annotated[float, "weight of the entropy bonus at the start, falling linearly to entropy_end"] = (
-        0.03
+        0.06
     )
     entropy_end: Annotated[float, "weight of the entropy bonus at the end"] = 0.002
     clip: Annotated[

@@ -96,7 +96,6 @@ def keep_freed_memory() -> None:
 def _run(config: TrainConfig, game: Game, run: Path, console: Console) -> dict[str, Any]:
     threads_before = torch.get_num_threads()
     torch.set_num_threads(1)  # the cores are taken by the workers
-    keep_freed_memory()
     try:
         with ThreadPoolExecutor(config.workers, initializer=partial(torch.set_num_threads, 1)) as pool:
             trainer = Trainer(config, game, run, pool)
@@ -111,6 +110,7 @@ class Trainer:
     """The parts of a run under way: the weights, the optimizer, the workers, the counters."""
 
     def __init__(self, config: TrainConfig, game: Game, run: Path, pool: ThreadPoolExecutor) -> None:
+        keep_freed_memory()
         self.config, self.game, self.run, self.pool = config, game, run, pool
         self.weights = SharedWeights(ActorCritic(game, config))
         self.optimizer = torch.optim.Adam(

@@ -1,0 +1,58 @@
+"""Small training runs, and how two of them are compared; for the tests of training."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from catbox_agents.policy import latest_checkpoint
+from catbox_train.config import TrainConfig, load_config
+from catbox_train.metrics import read_metrics
+
+#: A run of a second: 8 updates, a checkpoint after every third.
+SMALL = {
+    "game_options": {"num_players": 3, "num_ranks": 3, "copies": 4},
+    "precision": "float32",
+    "total_decisions": 8 * 512,
+    "num_envs": 32,
+    "batch_size": 512,
+    "minibatch_size": 128,
+    "hidden": [16],
+    "checkpoint_every": 3,
+    "evaluate_every": 4,
+    "evaluate_deals": 4,
+    "final_deals": 4,
+}
+
+
+def small(**settings: object) -> TrainConfig:
+    return load_config(overrides={**SMALL, **settings})
+
+
+def quiet() -> Console:
+    return Console(quiet=True)
+
+
+def final_arrays(run: Path) -> dict[str, np.ndarray]:
+    folder = latest_checkpoint(run)
+    assert folder is not None
+    with np.load(folder / "training.npz", allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def assert_same_end(run: Path, other: Path) -> None:
+    """Same number of updates, and every array of the last checkpoint equal bit for bit."""
+    one, two = final_arrays(run), final_arrays(other)
+    assert one.keys() == two.keys()
+    assert [name for name in one if not np.array_equal(one[name], two[name])] == []
+    values = [json.loads((latest_checkpoint(r) / "training.json").read_text()) for r in (run, other)]
+    for value in values:
+        del value["seconds"]
+    assert values[0] == values[1]
+    policies = [(latest_checkpoint(r) / "policy.safetensors").read_bytes() for r in (run, other)]
+    assert policies[0] == policies[1]
+    learned = [[row["learning/policy_loss"] for row in read_metrics(r)] for r in (run, other)]
+    assert learned[0] == learned[1]

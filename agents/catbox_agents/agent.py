@@ -33,6 +33,7 @@ BUILT_IN = {"random": "catbox_agents.random:RandomAgent"}
 #: The hand-written player of each game: game id -> "module:Class".
 HEURISTICS = {
     "cat_in_the_box_v0": "catbox_agents.heuristic:CatInTheBoxHeuristic",
+    "cat_te_v0": "catbox_agents.cat_te_heuristic:CatTeHeuristic",
     "petrify_v0": "catbox_agents.petrify_heuristic:PetrifyHeuristic",
 }
 

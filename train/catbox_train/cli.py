@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 from rich.table import Table
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import catbox_env
 from catbox_env.core.game import Game
@@ -33,6 +33,30 @@ class _Commands(TyperGroup):
                 raise
             typer.echo(f"catbox: {error}", err=True)
             raise typer.Exit(2) from None
+
+
+class _WithRules(TyperCommand):
+    """Takes every rule of every game as an option of its own: ``--region laos`` is ``--rule region=laos``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+        expanded: list[str] = []
+        rest = iter(args)
+        for text in rest:
+            name, equals, value = text.partition("=")
+            rule = name.removeprefix("--").replace("-", "_")
+            if not text.startswith("--") or name in own or rule not in _rule_names():
+                expanded.append(text)
+                continue
+            given = value if equals else next(rest, None)
+            if given is None:
+                raise ValueError(f"{name}: expected a value, such as {name} VALUE")
+            expanded += ["--rule", f"{rule}={given}"]
+        return super().parse_args(ctx, expanded)
+
+
+def _rule_names() -> set[str]:
+    return {field.name for game_id in catbox_env.GAMES for field in fields(game_class(game_id).rules_class)}
 
 
 app = typer.Typer(
@@ -76,7 +100,7 @@ RuleOptions = Annotated[
     typer.Option(
         "--rule",
         metavar="NAME=VALUE",
-        help="Any other rule, as often as you like: --rule num_ranks=7 --rule bids=1,3,4",
+        help="Any other rule: --rule num_ranks=7 --rule bids=1,3,4; also as --num-ranks 7.",
         rich_help_panel=_RULES_PANEL,
     ),
 ]
@@ -107,11 +131,11 @@ def _catbox(
         sys.path.append(os.getcwd())
 
 
-@app.command()
+@app.command(cls=_WithRules)
 def train(
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help="Settings by name.", show_default="quick, unless --config is given"),
+        typer.Option("--preset", help="Settings by name.", show_default="the game's first, unless --config is given"),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="YAML file of settings.")] = None,
     settings: Annotated[
@@ -181,7 +205,7 @@ def train(
             resume_run(output)
             return
         if preset is None and config is None:
-            preset = "quick"
+            preset = configuration.default_preset(game or DEFAULT_GAME)
         chosen = configuration.load_config(preset, config, overrides)
         from catbox_train.ppo import train as train_run
 
@@ -192,7 +216,7 @@ def train(
         raise typer.Exit(130) from None
 
 
-@app.command(no_args_is_help=True)
+@app.command(cls=_WithRules, no_args_is_help=True)
 def evaluate(
     agents: Annotated[
         list[str],
@@ -228,7 +252,7 @@ def evaluate(
     run(build_game(game, players, rounds, rule), agents, deals, seed, json_path, csv_path)
 
 
-@app.command()
+@app.command(cls=_WithRules)
 def play(
     agents: Annotated[
         list[str] | None,
@@ -256,7 +280,7 @@ def play(
     play_game(build_game(game, players, rounds, rule), agents or ["heuristic"], seat, seed, Console())
 
 
-@app.command()
+@app.command(cls=_WithRules)
 def watch(
     agents: Annotated[
         list[str] | None,
@@ -285,7 +309,7 @@ def watch(
     watch_game(game_object, agents or ["heuristic"], seed, Console(), delay, step, reasons)
 
 
-@app.command()
+@app.command(cls=_WithRules)
 def info(
     game: GameId = DEFAULT_GAME, players: Players = None, rounds: Rounds = None, rule: RuleOptions = None
 ) -> None:

@@ -151,6 +151,14 @@ def preset_names() -> list[str]:
     return list(_presets())
 
 
+def default_preset(game_id: str) -> str | None:
+    """The first preset for a game, None where there is none."""
+    for name, settings in _presets().items():
+        if settings.get("game", TrainConfig().game) == game_id:
+            return name
+    return None
+
+
 def load_config(
     preset: str | None = None,
     file: str | os.PathLike[str] | None = None,

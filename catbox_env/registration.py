@@ -8,7 +8,7 @@ from catbox_env.core.registry import GAMES
 
 
 def gymnasium_id(game_id: str) -> str:
-    """The name in Gymnasium: ``"cat_in_the_box_v0"`` is ``"catbox/CatInTheBox-v0"``."""
+    """The name in Gymnasium: ``"some_game_v0"`` is ``"catbox/SomeGame-v0"``."""
     words, _, version = game_id.rpartition("_v")
     return f"catbox/{''.join(word.capitalize() for word in words.split('_'))}-v{version}"
 

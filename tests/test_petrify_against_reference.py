@@ -112,6 +112,17 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
     seen["games"] += 1
 
 
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize(
+    "options", [{"size": 3, "walls": 3}, {"size": 3, "teleports": 3, "zeros": 2}, {"walls": 4}]
+)
+def test_board_and_places_are_drawn_until_everybody_could_move_first(players, options):
+    game = catbox_env.make_game("petrify_v0", num_players=players, **options)
+    for seed in range(40):
+        reference = as_reference(game.new_initial_state(seed=seed))
+        assert all(reference.end_cells(player) for player in range(players))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_seeded_games_agree_move_by_move(players):

@@ -23,7 +23,7 @@ class Game(ABC):
     """A game under one rule set: immutable, picklable, equal to another of the same id, rules and reward.
 
     Attributes:
-        id: name and version, such as ``"cat_in_the_box_v0"``.
+        id: name and version: a key of ``GAMES``.
         rules: the game's frozen ``Rules``.
         reward: ``"score"``, points of each round; ``"margin"``, own points minus the mean of the others';
             ``"win"``, 1 shared among the winners at the end of the game.

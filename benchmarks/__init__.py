@@ -10,10 +10,11 @@
 | step | `vec.step` with NumPy actions, 4,096 games |
 | aec | `raw_env` and PettingZoo's connect_four through `last()` / `step()` |
 | startup | import to first step in a fresh process, empty and warm compilation cache |
+| learner | the vectorised Gymnasium view among random and heuristic opponents |
 | ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
 
 Each module has one function `measure(quick) -> list[Figure]` and runs in a process of its own.
 """
 
 #: In the order they run: name -> BLAS and torch threads of its process.
-MEASUREMENTS = {"engine": 1, "step": 1, "aec": 1, "startup": 1, "ppo": 2}
+MEASUREMENTS = {"engine": 1, "step": 1, "aec": 1, "startup": 1, "learner": 1, "ppo": 2}

@@ -15,9 +15,9 @@ GAME = "cat_in_the_box_v0"
 NUM_ENVS = 512
 
 
-def batch_run(num_players: int, num_threads: int, num_steps: int) -> Callable[[], float]:
+def batch_run(num_players: int, num_threads: int, num_steps: int, game: str = GAME) -> Callable[[], float]:
     """A run of random legal actions chosen in compiled code, observation and mask written for every decision."""
-    vec = catbox_env.make_vec(GAME, NUM_ENVS, seed=0, num_threads=num_threads, num_players=num_players)
+    vec = catbox_env.make_vec(game, NUM_ENVS, seed=0, num_threads=num_threads, num_players=num_players)
     vec.step_random(1, seed=0)
 
     def run() -> float:
@@ -66,7 +66,14 @@ def measure(quick: bool) -> list[Figure]:
         },
         repeats=2 if quick else 7,
     )
-    others = alternate({str(p): batch_run(p, 1, num_steps) for p in (2, 3, 4)}, repeats=1 if quick else 3)
+    others = alternate(
+        {
+            **{str(p): batch_run(p, 1, num_steps) for p in (2, 3, 4)},
+            "cat_te": batch_run(4, 1, num_steps, "cat_te_v0"),
+            "petrify": batch_run(2, 1, num_steps, "petrify_v0"),
+        },
+        repeats=1 if quick else 3,
+    )
     return [
         figure_of("batch engine, random play, 5 players, 1 thread", results["one"], "/s", 4_000_000),
         figure_of("OpenSpiel hearts from Python, tensor and legal mask", results["hearts"], "/s"),
@@ -77,4 +84,6 @@ def measure(quick: bool) -> list[Figure]:
             figure_of(f"batch engine, random play, {p} players, 1 thread", others[str(p)], "/s")
             for p in (2, 3, 4)
         ),
+        figure_of("the same, Cat Te, 4 players", others["cat_te"], "/s", 2_000_000),
+        figure_of("the same, Petrify, 2 players", others["petrify"], "/s", 1_000_000),
     ]

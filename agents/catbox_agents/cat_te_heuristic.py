@@ -71,11 +71,11 @@ class Table(NamedTuple):
 class Weights(NamedTuple):
     """How the others are thought to play: chances from 0 to 1, but for ``height`` and ``hide``."""
 
-    eager: float = 0.5  # that a player that can win an early trick tries to
-    eager_blind: float = 0.8  # ... the fifth trick
+    eager: float = 0.65  # that a player that can win an early trick tries to
+    eager_blind: float = 0.85  # ... the fifth trick
     height: float = 1.6  # leaders lead high cards: a card below it as likely as in so many random ones
     last_height: float = 1.2  # ... in the sixth trick
-    survival: float = 0.5  # that a player without a trick wins one of the early ones that are left
+    survival: float = 0.4  # that a player without a trick wins one of the early ones that are left
     hide: float = 0.01  # antes for each card shown that cannot win
 
 

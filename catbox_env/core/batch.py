@@ -165,10 +165,20 @@ class Vec:
         choosers = new_generators(seed_sequence(seed).spawn(self.num_envs))
 
         def play(rows: np.ndarray, actions: np.ndarray) -> None:
-            scratch = np.empty(self.game.num_actions + 1, np.int64)
-            for _ in range(num_steps):
-                self.game.loops.choose_actions(self._legal, rows, choosers, scratch, actions)
-                self._step_and_view(rows, actions)
+            self.game.loops.step_games_at_random(
+                self.game.params,
+                self._generators,
+                self._records,
+                self._logs,
+                rows,
+                actions,
+                num_steps,
+                choosers,
+                np.empty(self.game.num_actions + 1, np.int64),
+                *self._paid(),
+                *self._seen(),
+            )
+            self._view_histories(rows)
 
         self._share(play, self._all, self._actions)
 
@@ -238,17 +248,17 @@ class Vec:
             raise ValueError(f"rows={rows!r}: a game is named twice; every game moves once in a step")
         return given
 
+    def _paid(self) -> tuple[np.ndarray, ...]:
+        return self.rewards, self.terminated, self.round_ended, self.win_shares
+
+    def _seen(self) -> tuple[np.ndarray, ...]:
+        return self.observation, self._legal, self.action_mask, self.current_player, self._state
+
     def _view(self, rows: np.ndarray) -> None:
-        self.game.loops.view_games(
-            self.game.params,
-            self._records,
-            rows,
-            self.observation,
-            self._legal,
-            self.action_mask,
-            self.current_player,
-            self._state,
-        )
+        self.game.loops.view_games(self.game.params, self._records, rows, *self._seen())
+        self._view_histories(rows)
+
+    def _view_histories(self, rows: np.ndarray) -> None:
         if self._history is not None:
             self.game.loops.view_histories(self.game.params, self._records, self._logs, rows, self._history)
 
@@ -261,10 +271,7 @@ class Vec:
             rows,
             actions,
             self.auto_deal,
-            self.rewards,
-            self.terminated,
-            self.round_ended,
-            self.win_shares,
+            *self._paid(),
         )
         self._view(rows)
 

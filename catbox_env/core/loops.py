@@ -33,7 +33,7 @@ LOOPS = (
     "view_games",
     "view_histories",
     "observe_games",
-    "choose_actions",
+    "step_games_at_random",
     "apply_one",
     "mask_one",
     "observe_one",
@@ -186,10 +186,44 @@ def step_games(
                 begin(p, generators[i], state)
 
 
-def choose_actions(legal, rows, choosers, scratch, actions):
-    """A uniformly random legal action for each game of ``rows``."""
-    for k in range(len(rows)):
-        actions[k] = choose(legal[rows[k]], choosers[rows[k]], scratch)
+def step_games_at_random(
+    params,
+    generators,
+    states,
+    logs,
+    rows,
+    actions,
+    num_steps,
+    choosers,
+    scratch,
+    rewards,
+    terminated,
+    round_ended,
+    win_shares,
+    observation,
+    legal,
+    mask,
+    current_player,
+    state_vectors,
+):
+    """``num_steps`` uniformly random legal actions in each game of ``rows``, everything written after each of them."""
+    for _ in range(num_steps):
+        for k in range(len(rows)):
+            actions[k] = choose(legal[rows[k]], choosers[rows[k]], scratch)
+        step_games(
+            params,
+            generators,
+            states,
+            logs,
+            rows,
+            actions,
+            True,
+            rewards,
+            terminated,
+            round_ended,
+            win_shares,
+        )
+        view_games(params, states, rows, observation, legal, mask, current_player, state_vectors)
 
 
 def apply_one(params, generators, states, log, action):

@@ -8,14 +8,21 @@ import pytest
 from hypothesis import given, settings
 
 import catbox_agents
+from catbox_agents import cat_te_heuristic as heuristic
 from catbox_agents.cat_te_heuristic import REASONS, CatTeHeuristic
 from catbox_env import make_game, make_vec
+from catbox_env.games.cat_te.rules import card_to_string
 from tests.rule_sets_cat_te import cat_te_rule_sets
 
 
-def reach(hands: list[str], *tricks: str, upturned: str | None = None, **options: Any) -> Any:
-    """The state after tricks such as "AS, fold 2C, 9S", from these hands."""
+def reach(
+    hands: list[str], *tricks: str, players: int = 4, upturned: str | None = None, **options: Any
+) -> Any:
+    """The state after tricks such as "AS, fold 2C, 9S" from these hands; the other seats hold what is left."""
     dealt = [hand.split() for hand in hands]
+    gone = [card for hand in dealt for card in hand] + [upturned]
+    rest = [name for name in map(card_to_string, range(52)) if name not in gone]
+    dealt += [rest[seat::6][:6] for seat in range(players - len(hands))]
     game = make_game("cat_te_v0", num_players=len(dealt), **options)
     state = game.new_initial_state(seed=0, deal={"hands": dealt, "upturned": upturned})
     for move in [move for trick in tricks for move in trick.split(", ")]:
@@ -80,8 +87,8 @@ def test_bad_input_is_refused() -> None:
 )  # fmt: skip
 def test_it_clearly_beats_random(players: int, region: str, margin: float) -> None:
     game = make_game("cat_te_v0", num_players=players, region=region)
-    heuristic, _ = catbox_agents.evaluate(game, ["heuristic", "random"], num_deals=500, seed=11).standings
-    assert heuristic.margin - heuristic.margin_ci95 > margin
+    ours, _ = catbox_agents.evaluate(game, ["heuristic", "random"], num_deals=500, seed=11).standings
+    assert ours.margin - ours.margin_ci95 > margin
 
 
 def test_the_reasons_add_up_to_the_choice() -> None:
@@ -99,45 +106,39 @@ def test_the_reasons_add_up_to_the_choice() -> None:
         state.apply_action(action)
 
 
-SPADES = "AS KS QS JS 10S 9S"
-PLAIN = ["2H 4D 7C 9H 8D 5C", "3H 5D 8C 10H 9D 6C", "4H 6D 9C JH 10D 2D"]
-
-
 def test_a_weak_hand_that_wins_at_once_is_shown() -> None:
-    assert choice(reach(["2S 2C 3C 4C 5C 3D", *PLAIN])) == "show"
-    assert "show" not in reasons(reach(["2S 2C 3C 4C 5C 3D", *PLAIN], instant_wins=False))
+    low = "2S 2C 3C 4C 5C 3D"
+    assert choice(reach([low])) == "show"
+    assert "show" not in reasons(reach([low], instant_wins=False))
 
 
-def test_a_hand_that_cannot_be_beaten_plays_for_all_four_tricks_where_they_pay_double() -> None:
-    assert choice(reach([SPADES, *PLAIN])).startswith("play")
-    assert choice(reach([SPADES, *PLAIN], instant_wins_double=True)) == "show"
-    assert choice(reach([SPADES, *PLAIN[:2]])) == "show"  # three players: all four tricks pay once
+def test_four_sure_tricks_are_played_where_they_pay_more_than_the_hand_shown() -> None:
+    sure, strong = "AS KS QS JS 9S 8S", "KS QS 10S 9S 8S 7S"
+    assert choice(reach([sure])).startswith("play")
+    assert reasons(reach([sure]))["show"]["show"] == 4
+    assert choice(reach([strong], instant_wins_double=True)) == "show"
+    assert choice(reach([strong], players=3)) == "show"  # three players: all four tricks pay once
 
 
 def test_the_side_pot_is_claimed_at_once() -> None:
-    state = reach(["AS KC QD JH 10S 5C", *PLAIN[1:]], upturned="JS", side_pot=3, region="khmer")
-    assert "claim" not in reasons(state)
-    state = reach(["QS KC QD JH 10S 5C", *PLAIN[1:]], upturned="JS", side_pot=3, region="khmer")
+    state = reach(["QS KC QD JH 10S 5C"], upturned="JS", side_pot=3, region="khmer")
     assert choice(state) == "claim"
-    assert reasons(state)["claim"]["show"] == 9
+    assert reasons(state)["claim"]["show"] == 12
     state.apply_action(state.game.string_to_action("claim"))
     assert choice(state).startswith("play")
 
 
 def test_what_cannot_win_is_folded_and_it_is_a_low_card() -> None:
-    state = reach(["AS 3S 4S 5D 6C 7H", "KS AH KH QH 2C 10D", *PLAIN[1:]], "AS")
+    state = reach(["AS 3S 4S 5D 6C 7H", "KS AH KH QH 2C 10D"], "AS")
     assert choice(state) == "fold 2C"
     assert reasons(state)["play KS"]["hide"] < 0
     assert all(points["hide"] == 0 for move, points in reasons(state).items() if move.startswith("fold"))
 
 
 def test_the_last_chance_to_stay_in_is_taken() -> None:
-    """Without a trick after three, only the fourth counts; with one, the ace is better kept for the fifth."""
-    without = ["2S AC KC 3D 4D 7H", "8S 2D 5D 3S KD 6H"]
-    state = reach(without, "2S, 8S", "2D, 3D", "5D, fold 7H")
-    assert state.current_player == 0
-    assert [int(tricks) for tricks in state.record.early_tricks[:2]] == [0, 2] or True
-    state = reach(["2S AC KC 3D 4D 7H", "8S 7D 5D 3C KD 6H"], "2S, 8S", "7D, 3D", "5D, 4D", "3C")
+    """Without a trick after three only the fourth counts: to fold is to be out."""
+    hands = ["2S AC KC 3D 4D 7H", "8S 7D 5D 3C KD 6H"]
+    state = reach(hands, "2S, 8S", "7D, 3D", "5D, 4D", "3C", players=2)
     assert choice(state) in {"play AC", "play KC"}
     assert reasons(state)["fold 7H"]["wait"] == 0
 
@@ -145,8 +146,27 @@ def test_the_last_chance_to_stay_in_is_taken() -> None:
 def test_another_is_kept_from_all_four_tricks() -> None:
     hands = ["AS KS QS 9C 2C 3C", "2S 3S 4S QC 5H 6H", "2D 3D 4D 5D 7D AC", "8D 9D 10D JD 4H 3H"]
     tricks = "AS, 2S, fold 2D, fold 8D", "KS, 3S, fold 3D, fold 9D", "QS, 4S, fold 4D, fold 10D"
-    state = reach(hands, *tricks, "9C, fold 5H")
-    why = reasons(state)
+    why = reasons(reach(hands, *tricks, "9C, fold 5H"))
     assert next(iter(why)) == "play AC"
     assert why["fold 5D"]["stop"] == -1.0
-    assert why["play AC"]["stop"] > -0.5
+    assert why["play AC"]["stop"] == 0.0  # nobody can beat the ace
+
+
+@pytest.mark.nojit
+def test_the_plan_knows_what_is_certain() -> None:
+    """The sixth trick is won by who leads the highest card that is left of its suit."""
+    worth = np.zeros((64, 3, 2))
+    state = reach(["AS KS QS 9C 2C 3C", "2S 3S 4S QC 5H 6H"], region="khmer", players=2)
+    agent: Any = catbox_agents.make("heuristic", state.game)
+    cards, above, of_suit = np.zeros(6, int), np.zeros(52, int), np.zeros(4, int)
+    view = heuristic.look(state.observation(0), agent._t, agent._w, cards, above, of_suit)
+    heuristic.plan(view, agent._t, agent._w, worth)
+    assert [card_to_string(card) for card in cards] == ["2C", "3C", "9C", "QS", "KS", "AS"]
+    assert (view.leads, view.best, view.rivals, view.trick) == (True, -1, 1, 0)
+    assert of_suit.tolist() == [10, 13, 13, 10]
+    assert above[cards].tolist() == [10, 10, 5, 0, 0, 0]
+    alone = [worth[1 << i, heuristic.SOME, heuristic.LEADS] for i in range(6)]
+    assert alone == sorted(alone)
+    assert alone[3:] == [1.0, 1.0, 1.0]
+    assert worth[63, heuristic.ALL, heuristic.LEADS] > worth[63, heuristic.ALL, heuristic.FOLLOWS]
+    assert 0.0 <= worth.min() <= worth.max() <= 1.0

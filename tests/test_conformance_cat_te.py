@@ -147,6 +147,7 @@ def test_an_illegal_action_is_refused_with_the_rule_that_forbids_it(
     assert state.serialize() == saved
 
 
+@pytest.mark.nojit
 def test_more_illegal_actions_are_refused_with_their_rule() -> None:
     game = make_game("cat_te_v0", num_players=2, side_pot=1)
     hands = ["AS KS QH JC 10S 8S", "AH KH 2S JD 10H 8H"]
@@ -226,6 +227,7 @@ def test_the_pettingzoo_module_gives_the_game() -> None:
     assert "Cat Te (khmer): trick 1 of 6, player_0 leads" in env.render()
 
 
+@pytest.mark.nojit
 def test_the_table_shows_open_cards_to_all_and_the_rest_to_its_owner() -> None:
     game = make_game("cat_te_v0", num_players=3, side_pot=2, rounds=2)
     hands = ["AS KS QS JS 2C 3C", "2S 3S 4S 5S AC KC", "AD KD QD 9S 8S 7H"]
@@ -251,6 +253,7 @@ def test_the_table_shows_open_cards_to_all_and_the_rest_to_its_owner() -> None:
     assert rows[7] == "hand of player_2: QD KD AD   folded: 7H 8S"
 
 
+@pytest.mark.nojit
 def test_a_blind_choice_stands_face_down_on_the_table() -> None:
     game = make_game("cat_te_v0", num_players=3)
     hands = ["AS KS 2C 3C 4C 5C", "2S QC 6D 8D 9D 10D", "3S 6C 7D AD KD QD"]

@@ -86,6 +86,7 @@ def test_the_holder_of_the_next_higher_card_of_the_suit_may_claim():
         ("KH", "AH", True),  # ace is next to king
         ("AH", "2H", False),  # two follows nothing
         ("AH", "KH", False),
+        ("AH", "AS", False),  # over an ace there is none
         ("9H", "10S", False),  # another suit
         ("9H", "8H", False),
         ("9H", "JH", False),

@@ -58,6 +58,14 @@ def test_in_khmer_trick_5_follows_and_folds_like_any_other():
     assert legal(state) == {"7D", "fold 7D", "fold 10H"}
 
 
+def test_in_khmer_trick_5_is_played_face_up():
+    state = play(after_four_tricks("khmer"), "9D, AD")
+    assert faceup(state)[0][4] == "AD"
+    assert state.history_observation(1)[17].tolist() == [3, move_id("AD")]
+    play(state, "fold 7D")
+    assert state.history_observation(0)[18].tolist() == [1, -1]
+
+
 @pytest.mark.parametrize(
     ("trick_5", "last_cards", "winner"),
     [

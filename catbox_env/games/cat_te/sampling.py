@@ -21,7 +21,6 @@ from catbox_env.games.cat_te.observation import (
     FOLDED,
     HAND,
     SEAT,
-    absolute,
     one_hot_index,
     read_public,
     read_set,
@@ -93,15 +92,17 @@ def observing_seat(params, observation):
     if params.num_rounds > 1:
         return one_hot_index(observation, params.at[SEAT], params.num_players)
     dealer = one_hot_index(observation, params.at[DEALER], params.num_players)
-    return absolute(params.dealer, -dealer, params.num_players) if dealer >= 0 else NONE
+    return (params.dealer - dealer) % params.num_players if dealer >= 0 else NONE
 
 
 @numba.njit
 def is_sound(params, state, observer):
-    """Whether the game runs and what everybody sees hangs together: tricks, leader, led suit, numbers of cards."""
+    """Whether the game runs and what everybody sees, with the observer's own cards, hangs together."""
     if state.current_player == NONE or state.trick == NONE or state.dealer == NONE or state.leader == NONE:
         return False
-    if state.trick == LAST_TRICK or (params.side_pot > 0 and state.upturned == NONE):
+    if state.trick == LAST_TRICK or not 0 <= state.rounds_left < params.num_rounds:
+        return False
+    if params.side_pot > 0 and (state.upturned == NONE or state.pot < params.num_players * params.side_pot):
         return False
     leader = (state.dealer + 1) % params.num_players
     for trick in range(state.trick):
@@ -114,7 +115,7 @@ def is_sound(params, state, observer):
     if not state.in_round[leader] or not state.in_round[state.current_player]:
         return False
     for seat in range(params.num_players):
-        if num_hidden(params, state, seat, IN_HAND) < 0 or state.num_folded[seat] < 0:
+        if not is_sound_seat(params, state, seat):
             return False
     return (
         size(state.hand[observer]) == num_hidden(params, state, observer, IN_HAND)
@@ -123,6 +124,37 @@ def is_sound(params, state, observer):
         and size(unseen_cards(params, state)) == num_unseen(params, state, observer)
         and (state.claimed == NONE or could_claim(params, state, observer))
     )
+
+
+@numba.njit
+def is_sound_seat(params, state, seat):
+    """Whether the tricks that ``seat`` won and its cards, shown, chosen and folded, are those of the tricks played."""
+    won, early = 0, 0
+    leader = (state.dealer + 1) % params.num_players
+    for trick in range(state.trick):
+        leader = trick_winner(params, state, trick, state.faceup[leader, trick] & 3)
+        won += leader == seat
+        early += leader == seat and trick < NUM_EARLY_TRICKS
+    shown = num_hidden(params, state, seat, IS_CHOSEN) + int(state.num_folded[seat])
+    for trick in range(NUM_TRICKS):
+        shown += state.faceup[seat, trick] >= 0
+    out = params.eliminates != 0 and state.trick >= NUM_EARLY_TRICKS and early == 0
+    return (
+        won == state.tricks_won[seat]
+        and early == state.early_tricks[seat]
+        and out == (state.in_round[seat] == 0)
+        and state.num_folded[seat] >= 0
+        and shown == num_played(params, state, seat)
+    )
+
+
+@numba.njit
+def num_played(params, state, seat):
+    """Cards that ``seat`` has played, face up or down: one in each trick in which it had its turn."""
+    if not state.in_round[seat]:
+        return NUM_EARLY_TRICKS
+    turn = (int(seat) - state.leader) % params.num_players
+    return state.trick + (1 if turn < (state.current_player - state.leader) % params.num_players else 0)
 
 
 @numba.njit
@@ -145,16 +177,11 @@ def num_hidden(params, state, seat, kind):
     """Cards of ``seat`` in its hand, chosen blind and not shown yet, or folded."""
     if kind == IS_FOLDED:
         return int(state.num_folded[seat])
-    chosen = 0
-    if params.eliminates and state.trick == BLIND_TRICK and state.in_round[seat] and seat != state.leader:
-        turn = (int(seat) - state.leader) % params.num_players
-        chosen = 1 if turn < (state.current_player - state.leader) % params.num_players else 0
-    if kind == IS_CHOSEN:
-        return chosen
-    held = HAND_SIZE - chosen - int(state.num_folded[seat])
-    for trick in range(NUM_TRICKS):
-        held -= 1 if state.faceup[seat, trick] >= 0 else 0
-    return held
+    played = num_played(params, state, seat)
+    if kind == IN_HAND:
+        return HAND_SIZE - played
+    blind = params.eliminates != 0 and state.trick == BLIND_TRICK and seat != state.leader
+    return 1 if blind and played > state.trick else 0
 
 
 @numba.njit

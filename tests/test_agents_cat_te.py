@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 import catbox_agents
-from catbox_agents import cat_te_heuristic as heuristic
-from catbox_agents.cat_te_heuristic import REASONS, CatTeHeuristic
+from catbox_agents import cat_te_reasons
+from catbox_agents.cat_te_heuristic import CatTeHeuristic
 from catbox_env import make_game, make_vec
 from catbox_env.games.cat_te.rules import card_to_string
 from tests.rule_sets_cat_te import cat_te_rule_sets
@@ -102,7 +102,7 @@ def test_the_reasons_add_up_to_the_choice() -> None:
         assert totals == sorted(totals, reverse=True)
         action = agent.act(seen, state.action_mask())
         assert sum(why[action].values()) == totals[0]
-        assert tuple(why[action]) == REASONS
+        assert tuple(why[action]) == cat_te_reasons.REASONS
         state.apply_action(action)
 
 
@@ -155,18 +155,22 @@ def test_another_is_kept_from_all_four_tricks() -> None:
 @pytest.mark.nojit
 def test_the_plan_knows_what_is_certain() -> None:
     """The sixth trick is won by who leads the highest card that is left of its suit."""
-    worth = np.zeros((64, 3, 2))
+    chances, worth = np.zeros((6, 6, 3)), np.zeros((64, 3, 2))
     state = reach(["AS KS QS 9C 2C 3C", "2S 3S 4S QC 5H 6H"], region="khmer", players=2)
     agent: Any = catbox_agents.make("heuristic", state.game)
     cards, above, of_suit = np.zeros(6, int), np.zeros(52, int), np.zeros(4, int)
-    view = heuristic.look(state.observation(0), agent._t, agent._w, cards, above, of_suit)
-    heuristic.plan(view, agent._t, agent._w, worth)
+    view = cat_te_reasons.look(state.observation(0), agent._t, agent._w, cards, above, of_suit)
+    cat_te_reasons.outlook(view, agent._t, agent._w, chances)
+    cat_te_reasons.plan(view, agent._t, agent._w, chances, worth)
     assert [card_to_string(card) for card in cards] == ["2C", "3C", "9C", "QS", "KS", "AS"]
     assert (view.leads, view.best, view.rivals, view.trick) == (True, -1, 1, 0)
     assert of_suit.tolist() == [10, 13, 13, 10]
     assert above[cards].tolist() == [10, 10, 5, 0, 0, 0]
-    alone = [worth[1 << i, heuristic.SOME, heuristic.LEADS] for i in range(6)]
+    alone = [worth[1 << i, cat_te_reasons.SOME, cat_te_reasons.LEADS] for i in range(6)]
     assert alone == sorted(alone)
     assert alone[3:] == [1.0, 1.0, 1.0]
-    assert worth[63, heuristic.ALL, heuristic.LEADS] > worth[63, heuristic.ALL, heuristic.FOLLOWS]
+    assert (
+        worth[63, cat_te_reasons.ALL, cat_te_reasons.LEADS]
+        > worth[63, cat_te_reasons.ALL, cat_te_reasons.FOLLOWS]
+    )
     assert 0.0 <= worth.min() <= worth.max() <= 1.0

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pettingzoo.test import api_test, seed_test
 
 from catbox_env import cat_te_v0, make_game, make_vec
 from catbox_env.core.conformance import check_game
@@ -216,6 +217,15 @@ def test_one_illegal_action_in_a_batch_moves_no_game() -> None:
     with pytest.raises(ValueError, match="row 2: action 60 of seat 0"):
         vec.step(actions)
     assert saved == {name: array.tobytes() for name, array in vec.save().items()}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
+@pytest.mark.parametrize(
+    "options", [{}, {"num_players": 6, "side_pot": 2, "rounds": 2, "region": "khmer"}], ids=str
+)
+def test_pettingzoo_accepts_the_environment(options: dict[str, Any]) -> None:
+    api_test(cat_te_v0.env(**options), num_cycles=150)
+    seed_test(lambda: cat_te_v0.raw_env(**options), num_cycles=100)
 
 
 def test_the_pettingzoo_module_gives_the_game() -> None:

@@ -236,6 +236,30 @@ def test_a_vector_that_no_seat_can_see_is_refused(what: str) -> None:
         game.sample_state(observation, 0)
 
 
+def test_a_damaged_observation_is_refused_or_gives_a_game_that_can_be_played() -> None:
+    rng = np.random.default_rng(0)
+    refused = 0
+    for seed in range(60):
+        options = {"num_players": 2 + seed % 5, "region": ("khmer", "laos")[seed % 2], "side_pot": seed % 3}
+        state = make_game("cat_te_v0", rounds=1 + seed % 2, **options).new_initial_state(seed=seed)
+        for _ in range(int(rng.integers(5 * state.game.num_players - 2))):
+            state.apply_action(int(rng.choice(state.legal_actions())))
+            if state.is_terminal():
+                break
+        for _ in range(5):
+            observation = state.observation(int(rng.integers(state.game.num_players)))
+            for _ in range(int(rng.integers(1, 6))):
+                observation[rng.integers(len(observation))] = rng.choice([0, 1, 5, -1, 127, -128])
+            try:
+                sampled = state.game.sample_state(observation, 1)
+            except ValueError:
+                refused += 1
+                continue
+            while not sampled.is_terminal():
+                sampled.apply_action(int(rng.choice(sampled.legal_actions())))
+    assert refused > 100
+
+
 # What the blind trick tells -------------------------------------------------------------------------------------
 
 BEFORE = "AS, 2S, 3S, 4S", "3C, QC, 6C, fold 7C", "8D, 7D, fold JC, fold KS", "6D, AD, fold 9C, fold 5C"

@@ -28,8 +28,9 @@ from catbox_env.games.cat_te.observation import (
 from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS, NUM_TRICKS
 from catbox_env.games.cat_te.state import ALL_CARDS, BLIND_TRICK, LAST_TRICK, NONE, NUM_EARLY_TRICKS, ONE_SUIT
 
-#: An honest observation needs a few tries, tens in rare cases; one that contradicts itself would need for ever.
-MOST_TRIES = 100_000
+#: An honest observation needs a few tries, hundreds where a claimed card has few places to lie; one that contradicts
+#: itself in a way that `is_sound` does not see would need for ever.
+MOST_TRIES = 20_000
 
 #: Kinds of hidden cards of a seat.
 IN_HAND, IS_CHOSEN, IS_FOLDED = 0, 1, 2

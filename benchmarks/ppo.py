@@ -28,15 +28,15 @@ ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
 def settings(precision: str, batch_size: int) -> TrainConfig:
-    """The defaults of `catbox train` with two hidden layers of 256 and two epochs, whatever they are."""
+    """The defaults of `catbox train`, with two hidden layers of 256 and two epochs whatever they say of these."""
     return TrainConfig(
         game=GAME,
         game_options={"num_players": NUM_PLAYERS},
         workers=CORES,
         hidden=(256, 256),
         epochs=2,
-        batch_size=batch_size,
         precision=precision,
+        batch_size=batch_size,
     )
 
 

@@ -60,7 +60,7 @@ def test_training_learns(tmp_path: Path) -> None:
 def test_a_run_leaves_metrics_results_picture_and_an_agent(finished: Path) -> None:
     rows = read_metrics(finished)
     assert [row["update"] for row in rows] == list(range(1, 9))
-    assert rows[0]["learning/learning_rate"] == 5e-4
+    assert rows[0]["learning/learning_rate"] == 1e-3
     assert rows[-1]["learning/learning_rate"] == pytest.approx(5e-5)
     assert rows[-1]["learning/entropy_weight"] == pytest.approx(0.002)
     for name in ("game/score", "game/paradox", "game/bid_hit", "game/bonus", "learning/explained_variance"):

@@ -25,6 +25,7 @@ from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from catbox_agents.agent import Agent, Seed
+from catbox_agents.files import write_atomically
 from catbox_env import make_game
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout
@@ -171,19 +172,6 @@ class PolicyCheckpoint:
     game_id: str
     options: dict[str, Any]
     training: dict[str, Any]
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write ``data`` so that ``path`` holds either what it held before or all of it, whatever happens."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.writing")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def save_checkpoint(

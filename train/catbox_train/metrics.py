@@ -12,7 +12,7 @@ from pathlib import Path
 
 from torch.utils.tensorboard import SummaryWriter
 
-from catbox_agents.policy import write_atomically
+from catbox_agents.files import write_atomically
 
 METRICS_FILE = "metrics.jsonl"
 

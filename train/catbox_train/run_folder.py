@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from catbox_agents.policy import write_atomically
+from catbox_agents.files import write_atomically
 from catbox_train.config import TrainConfig, load_config
 
 CONFIG_FILE = "config.yaml"

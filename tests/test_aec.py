@@ -198,7 +198,9 @@ def test_a_given_deal() -> None:
     ]
 
 
-@pytest.mark.parametrize("call", [lambda env: env.step(None), lambda env: env.step(0), lambda env: env.last()])
+@pytest.mark.parametrize(
+    "call", [lambda env: env.step(None), lambda env: env.step(0), lambda env: env.last()]
+)
 def test_a_step_after_every_agent_has_left_says_so(call: object) -> None:
     env = cat_in_the_box_v0.raw_env(num_players=2)
     env.reset(seed=0)

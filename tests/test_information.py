@@ -111,7 +111,15 @@ def test_a_sampled_state_holds_every_card_once() -> None:
 
 @pytest.mark.parametrize(
     ("part", "value"),
-    [("hand", 0), ("phase", 0), ("hand", -3), ("x_tokens", 7), ("tricks_left", -100), ("bids", 1), ("board", 1)],
+    [
+        ("hand", 0),
+        ("phase", 0),
+        ("hand", -3),
+        ("x_tokens", 7),
+        ("tricks_left", -100),
+        ("bids", 1),
+        ("board", 1),
+    ],
 )
 def test_a_vector_with_a_part_that_cannot_be_is_refused(part: str, value: int) -> None:
     game = make_game("cat_in_the_box_v0", num_players=4)

@@ -137,7 +137,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """As PettingZoo's; raises ``ValueError`` when every agent has left."""
-        if not self._running() or not self.agents:
+        self._running()
+        if not self.agents:
             raise ValueError("last() after the end: every agent has left; call reset()")
         return super().last(observe)
 

@@ -31,6 +31,8 @@ def run(
 
     Raises ValueError for what the arena refuses, and before anything is played for a path that cannot be written.
     """
+    if json_path is not None and csv_path is not None and json_path.resolve() == csv_path.resolve():
+        raise ValueError(f"--json and --csv are both {csv_path}: give each a file of its own")
     for path in (json_path, csv_path):
         if path is not None:
             check_writable(path)

@@ -14,11 +14,15 @@ def results_table(matches: list[Result], title: str) -> Table:
         title=title,
         caption="margin: own score minus the others', with its 95 % interval",
         box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
     )
     figures = [name for name in matches[0].standings[0].figures if name != "score"] if matches else []
-    table.add_column("agent", no_wrap=True)
-    for column in ("score", "margin", "win share", *(name.replace("_", " ") for name in figures)):
-        table.add_column(column, justify="right", no_wrap=column == "margin")
+    table.add_column(
+        "agent", overflow="fold"
+    )  # a long path takes more lines; figures and headers are never cut
+    for column in ("score", "margin", "win_share", *figures):
+        table.add_column(column.replace("_", "\n"), justify="right", no_wrap=True)
     for match in matches:
         for standing in match.standings:
             table.add_row(

@@ -23,8 +23,8 @@ SMALL = {
     "hidden": [16],
     "checkpoint_every": 3,
     "evaluate_every": 4,
-    "evaluate_deals": 4,
-    "final_deals": 4,
+    "evaluate_deals": 10,
+    "final_deals": 10,
 }
 
 

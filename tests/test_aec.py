@@ -125,7 +125,7 @@ def test_observations_are_never_changed_by_a_later_step() -> None:
         assert all(np.array_equal(seen[key], was[key]) for key in seen)
 
 
-@pytest.mark.parametrize("action", [-1, 26, 2.0, None, "discard 1", 25])
+@pytest.mark.parametrize("action", [-1, 26, 2.0, None, True, "discard 1", 25])
 def test_an_illegal_action_is_refused_and_the_game_is_unchanged(action: object) -> None:
     env = cat_in_the_box_v0.raw_env(num_players=2)
     env.reset(seed=0)
@@ -196,6 +196,17 @@ def test_a_given_deal() -> None:
         0,
         3,
     ]
+
+
+@pytest.mark.parametrize(
+    "call", [lambda env: env.step(None), lambda env: env.step(0), lambda env: env.last()]
+)
+def test_a_step_after_every_agent_has_left_says_so(call: object) -> None:
+    env = cat_in_the_box_v0.raw_env(num_players=2)
+    env.reset(seed=0)
+    play(env, np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"every agent has left; call reset\(\)"):
+        call(env)
 
 
 def test_use_before_reset_and_wrong_names_are_told_apart() -> None:

@@ -59,9 +59,15 @@ def choice(state: Any, agent: Agent | None = None) -> str:
         (f"{__name__}:FirstLegel", "did you mean 'FirstLegal'"),
         (f"{__name__}:NoAgent", "has no method 'act'"),
         ("runs/nowhere/policy.safetensors", "runs/nowhere/policy.safetensors"),
+        ("os:getcwd", "module 'os' has no class 'getcwd'"),
+        ("json:JSONDecoder", r"called as JSONDecoder\(game, seed\)"),
+        ("x" * 5000, "unknown agent"),
+        ("x/" * 2500, "no agent"),
+        (None, "agent None: expected a text"),
+        (5, "agent 5: expected a text"),
     ],
 )
-def test_a_spec_that_names_no_agent_is_refused_with_a_remedy(spec: str, said: str) -> None:
+def test_a_spec_that_names_no_agent_is_refused_with_a_remedy(spec: Any, said: str) -> None:
     with pytest.raises(ValueError, match="(?s)" + said):
         catbox_agents.make(spec, game_for(3))
 
@@ -88,6 +94,13 @@ def test_what_a_users_module_lacks_is_not_hidden(tmp_path: Path, monkeypatch: py
     with pytest.raises(ModuleNotFoundError, match="a_library_that_is_not_there"):
         catbox_agents.make("bots_of_a_user:Bot", game_for(3))
     sys.modules.pop("bots_of_a_user", None)
+
+
+def test_a_users_module_that_is_not_python_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bots_with_a_typo.py").write_text("class Bot(:\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ValueError, match=r"module 'bots_with_a_typo' is not valid Python: .*line 1"):
+        catbox_agents.make("bots_with_a_typo:Bot", game_for(3))
 
 
 # Random ----------------------------------------------------------------------------------------------------------

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, arena
+from catbox_train.play import watch
+
+#: The 97.5 % quantile of Student's t for ten deals, from a printed table.
+T_TEN_DEALS = 2.262
 
 
 class Fixed(Agent):
@@ -81,7 +86,7 @@ def plain_evaluation(game: Any, agents: list[Fixed], num_deals: int, seed: int) 
         "win_share": [np.mean(x) for x in wins],
         "bonus": [np.mean(x) for x in bonuses],
         "margin": [np.mean(x) for x in deal_margins],
-        "margin_ci95": [1.96 * np.std(x, ddof=1) / len(x) ** 0.5 for x in deal_margins],
+        "margin_ci95": [T_TEN_DEALS * np.std(x, ddof=1) / len(x) ** 0.5 for x in deal_margins],
     }
 
 
@@ -100,14 +105,14 @@ def test_the_figures_are_those_of_a_plain_reckoning(
 ) -> None:
     game = game_for(players, **options)
     agents = [Fixed(game, highest=i % 2 == 1) for i in range(num_agents)]
-    result = catbox_agents.evaluate(game, agents, num_deals=5, seed=3)
-    expected = plain_evaluation(game, agents, 5, 3)
-    assert result.games == 5 * players
+    result = catbox_agents.evaluate(game, agents, num_deals=10, seed=3)
+    expected = plain_evaluation(game, agents, 10, 3)
+    assert result.games == 10 * players
     for i, standing in enumerate(result.standings):
         assert standing.seats == (1 if i < num_agents - 1 else players - num_agents + 1)
         assert standing.score == pytest.approx(expected["score"][i])
         assert standing.margin == pytest.approx(expected["margin"][i])
-        assert standing.margin_ci95 == pytest.approx(expected["margin_ci95"][i])
+        assert standing.margin_ci95 == pytest.approx(expected["margin_ci95"][i], rel=3e-4)
         assert standing.win_share == pytest.approx(expected["win_share"][i])
         assert standing.figures["bonus"] == pytest.approx(expected["bonus"][i])
 
@@ -123,7 +128,7 @@ def test_equal_players_on_the_same_deals_are_exactly_even() -> None:
 def test_every_agent_holds_every_hand() -> None:
     game = game_for(2)
     agents = [Recording(game), Recording(game)]
-    catbox_agents.evaluate(game, agents, num_deals=6)
+    catbox_agents.evaluate(game, agents, num_deals=10)
     hand = game.observation_layout["hand"].slice
     first = game.observation_layout["phase"].offset  # the discard phase: nobody has touched its hand
 
@@ -132,7 +137,7 @@ def test_every_agent_holds_every_hand() -> None:
         return sorted(seen[seen[:, first] == 1, hand].tolist())
 
     assert hands(agents[0]) == hands(agents[1])
-    assert len(hands(agents[0])) == 12
+    assert len(hands(agents[0])) == 20
 
 
 def test_the_same_seed_gives_the_same_result_and_another_one_another() -> None:
@@ -150,7 +155,7 @@ def test_wins_add_up_to_one_a_game() -> None:
 def test_only_the_agent_that_asks_for_it_is_given_its_history() -> None:
     game = game_for(3)
     agents = [Recording(game, needs_history=True), Recording(game)]
-    catbox_agents.evaluate(game, agents, num_deals=4)
+    catbox_agents.evaluate(game, agents, num_deals=10)
     assert all(past is None for past in agents[1].histories)
     bidding = 0
     for seen, past in zip(agents[0].observations, agents[0].histories, strict=True):
@@ -164,7 +169,7 @@ def test_only_the_agent_that_asks_for_it_is_given_its_history() -> None:
                 own = rows[:3, 0] == 0
                 assert (rows[:3, 1][own] >= 0).all()
                 assert (rows[:3, 1][~own] == -1).all()
-    assert bidding == 4 * 3
+    assert bidding == 10 * 3
 
 
 def test_many_deals_are_played_in_chunks_and_told_as_progress(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +185,7 @@ def test_many_deals_are_played_in_chunks_and_told_as_progress(monkeypatch: pytes
 
 def test_a_result_is_plain_data() -> None:
     game = game_for(3, rounds=2)
-    result = catbox_agents.evaluate(game, ["heuristic", "random"], 4, names=["one", "two"])
+    result = catbox_agents.evaluate(game, ["heuristic", "random"], 10, names=["one", "two"])
     data = json.loads(json.dumps(result.as_dict()))
     assert data["game"] == game.id
     assert catbox_env.make_game(data["game"], **data["options"]) == game
@@ -217,7 +222,7 @@ class Cheat(Fixed):
 def test_an_agent_that_breaks_the_rules_is_named(answer: Any, said: str) -> None:
     game = game_for(3)
     with pytest.raises(ValueError, match=f"(?i){said}"):
-        catbox_agents.evaluate(game, [Cheat(game, answer), "random"], 4)
+        catbox_agents.evaluate(game, [Cheat(game, answer), "random"], 10)
 
 
 @pytest.mark.parametrize(
@@ -229,12 +234,41 @@ def test_an_agent_that_breaks_the_rules_is_named(answer: Any, said: str) -> None
         ({"agents": ["random"] * 4}, "4 agents .* for 3 seats"),
         ({"agents": ["random", "clever"]}, "unknown agent 'clever'"),
         ({"agents": ["random", object()]}, "has no method 'act'"),
-        ({"num_deals": 1}, "num_deals=1: expected at least 2"),
+        ({"num_deals": 9}, "num_deals=9: expected at least 10"),
+        ({"seed": -1}, "seed=-1: expected an integer of 0 or more"),
         ({"names": ["one"]}, "expected 2 different names"),
         ({"names": ["one", "one"]}, "expected 2 different names"),
     ],
 )
 def test_impossible_arguments_are_refused(arguments: dict[str, Any], said: str) -> None:
-    full: dict[str, Any] = {"agents": ["random", "heuristic"], "num_deals": 4, **arguments}
+    full: dict[str, Any] = {"agents": ["random", "heuristic"], "num_deals": 10, **arguments}
     with pytest.raises(ValueError, match=said):
         catbox_agents.evaluate(game_for(3), **full)
+
+
+@pytest.mark.parametrize(
+    ("freedom", "printed"), [(9, 2.2622), (14, 2.1448), (30, 2.0423), (120, 1.9799), (10**6, 1.9600)]
+)
+def test_the_interval_is_as_wide_as_the_tables_of_student_say(freedom: int, printed: float) -> None:
+    assert arena.t_quantile(freedom) == pytest.approx(printed, abs=1e-3)
+
+
+class Seeded(Fixed):
+    """Keeps the seeds it is made with."""
+
+    seeds: ClassVar[list[Any]] = []
+
+    def __init__(self, game: Any, seed: Any = None) -> None:
+        super().__init__(game)
+        self.seeds.append(seed)
+
+
+def test_an_agent_is_given_a_number_and_not_the_root_of_the_deals() -> None:
+    Seeded.seeds.clear()
+    spec = f"{__name__}:Seeded"
+    catbox_agents.evaluate(game_for(3), [spec, spec], 10, seed=3)
+    watch(game_for(3), [spec], 3, Console(quiet=True))
+    assert [type(seed) for seed in Seeded.seeds] == [int] * 5
+    assert 3 not in Seeded.seeds
+    assert len(set(Seeded.seeds[:2])) == 2
+    assert len(set(Seeded.seeds[2:])) == 3

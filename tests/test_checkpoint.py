@@ -144,6 +144,54 @@ def test_arrays_that_do_not_fit_the_header_are_refused(saved: Path, game: Game) 
         load_checkpoint(saved, game)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"options": 5},
+        {"options": {"num_players": 9}},
+        {"game": ["cat"]},
+        {"training": None},
+        {"network": 5},
+        {"network": {"activation": "gelu"}},
+        {"network": {"hidden": []}},
+        {"network": {"hidden": "16"}},
+    ],
+)
+def test_a_damaged_header_is_refused_with_file_and_remedy(saved: Path, game: Game, change: dict) -> None:
+    arrays = load_file(saved)
+    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    header["network"] = network_for(game).describe()
+    for name, value in change.items():
+        header[name] = {**header[name], **value} if name == "network" and value != 5 else value
+    save_file(arrays, saved, metadata={"catbox": json.dumps(header)})
+    with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*use another checkpoint"):
+        load_checkpoint(saved, game)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_refused(saved: Path, game: Game, number: float) -> None:
+    network = network_for(game)
+    network.linear_layers()[1].weight.data[0, 0] = number
+    save_checkpoint(saved, network, game)
+    with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*layers\.1\.weight.*not finite"):
+        load_checkpoint(saved, game)
+
+
+def test_a_network_of_another_size_than_the_game_is_refused(saved: Path, game: Game) -> None:
+    size = game.observation_layout.size
+    for inputs, outputs in ((size + 1, game.num_actions), (size, game.num_actions + 1)):
+        network = MLP(torch.ones(inputs), (4,), outputs).initialise(torch.Generator(), 1.0)
+        save_checkpoint(saved, network, game)
+        with pytest.raises(
+            ValueError, match=rf"has {inputs} inputs and {outputs} outputs.*another checkpoint"
+        ):
+            load_checkpoint(saved, game)
+
+
+def test_the_start_player_may_differ(saved: Path) -> None:
+    assert load_checkpoint(saved, game_for(start_player=1)).options["start_player"] != 1
+
+
 @pytest.mark.parametrize("metadata", [None, {"catbox": "[]"}, {"catbox": '{"format": "catbox-policy-0"}'}])
 def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path, metadata: dict | None) -> None:
     path = tmp_path / "other.safetensors"

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import catbox_agents
 import catbox_env
-from catbox_train.cli import app, rule_options
+from catbox_train.cli import _complete_agent, app, rule_options
 from catbox_train.play import fill, parse_action
 
 #: The smallest game: two players, three cards each, one trick.
@@ -78,7 +78,7 @@ def test_evaluate_shows_and_writes_what_the_arena_finds(tmp_path: Path) -> None:
     standing = expected["heuristic"]
     assert f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}" in ran.stdout
     assert "paradox" in ran.stdout
-    assert "bid hit" in ran.stdout
+    assert "hit" in ran.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["result.csv", "result.json"]
 
 
@@ -103,7 +103,15 @@ def test_evaluate_that_fails_leaves_no_file(tmp_path: Path) -> None:
         (["evaluate", "heuristc", "random"], "did you mean 'heuristic'"),
         (["evaluate", "random"], "at least 2 agents"),
         (["evaluate", *["random"] * 4, "--players", "3"], "4 agents"),
-        (["evaluate", "random", "heuristic", "--deals", "1"], "num_deals=1"),
+        (["evaluate", "random", "heuristic", "--deals", "9"], "num_deals=9: expected at least 10"),
+        (
+            ["evaluate", "random", "heuristic", "--json", "out", "--csv", "./out"],
+            "give each a file of its own",
+        ),
+        (["evaluate", "random", "heuristic", "--seed", "-1"], "seed=-1: expected"),
+        (["evaluate", "os:getcwd", "random"], "no class 'getcwd'"),
+        (["play", "--seed", "-1"], "seed=-1: expected"),
+        (["watch", "--seed", "-1"], "seed=-1: expected"),
         (["evaluate", "random", "no/such/checkpoint"], "no/such/checkpoint"),
         (["evaluate", "random", "heuristic", "--game", "cat_in_the_bx_v0"], "cat_in_the_box_v0"),
         (["info", "--players", "7"], "num_players=7: expected an integer from 2 to 5"),
@@ -162,7 +170,7 @@ def test_an_agent_of_the_user_is_found_where_the_command_is_given(
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", os.getcwd())])
-    ran = run("evaluate", "bots_in_this_folder:First", "random", "--players", "2", "--deals", "2")
+    ran = run("evaluate", "bots_in_this_folder:First", "random", "--players", "2", "--deals", "10")
     assert ran.exit_code == 0, ran.output
 
 
@@ -187,6 +195,17 @@ def test_an_illegal_move_is_answered_with_the_rule() -> None:
     ran = run("play", "random", *TINY, "--seed", "3", typed="play red 1\nquit\n")
     assert "illegal action 5 (play red 1)" in ran.stdout
     assert ran.stdout.count("your move>") == 2
+    short = run("play", "random", *TINY, "--seed", "3", typed="r1\nquit\n")
+    assert "illegal action 5 (play red 1)" in short.stdout
+
+
+def test_bytes_that_are_no_text_are_asked_again() -> None:
+    program = [sys.executable, "-m", "catbox_train", "play", "random", *TINY, "--seed", "3"]
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    ran = subprocess.run(program, input=b"\xff\xfe\nquit\n", capture_output=True, env=env, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count(b"your move>") == 2
+    assert ran.stdout.endswith(b"Bye!\n")
 
 
 @pytest.mark.parametrize("typed", ["", "quit\n", "discard", "hint\n"])
@@ -217,6 +236,36 @@ def test_watching_shows_every_move_and_every_hand() -> None:
     assert [line for line in again.stdout.splitlines() if line in moves] == moves
 
 
+class Nothing(catbox_agents.Agent):
+    """Forgets to answer."""
+
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> Any:
+        return None
+
+
+class Illegal(Nothing):
+    """Answers the last action, which is no discard."""
+
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> Any:
+        return len(action_mask) - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("Nothing", "action None: expected"), ("Illegal", "illegal action")]
+)
+def test_an_agent_that_breaks_the_rules_is_named_at_the_table(name: str, said: str) -> None:
+    ran = run("watch", f"{__name__}:{name}", *TINY)
+    assert ran.exit_code == 2
+    assert f"catbox: agent '{__name__}:{name}': {said}" in ran.stderr
+
+
+@pytest.mark.parametrize("delay", ["inf", "1e12"])
+def test_a_delay_is_an_hour_at_most(delay: str) -> None:
+    ran = run("watch", *TINY, "--delay", delay)
+    assert ran.exit_code == 2
+    assert "3600" in ran.stderr
+
+
 def test_stopping_to_watch_is_polite() -> None:
     ran = run("watch", *TINY, "--step", typed="\n")
     assert ran.exit_code == 0
@@ -233,7 +282,8 @@ def test_stopping_to_watch_is_polite() -> None:
         ("yel 5", "play yellow 5"),
         ("id 32", "play yellow 5"),
         ("#32", "play yellow 5"),
-        ("32", "play yellow 5"),
+        ("bid 2", "bid 2"),  # as is this, which may not be bid now
+        ("r5", "play red 5"),  # and this
         ("play red 1", "play red 1"),  # in full, though it is illegal to lead: the game says why
     ],
 )
@@ -256,7 +306,12 @@ def test_a_number_means_what_it_says_before_it_means_an_id() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "said"),
-    [("y", "could be: play yellow 1, play yellow 5"), ("x9", "unknown action"), ("#70", "0 to 44")],
+    [
+        ("y", "could be: play yellow 1, play yellow 5"),
+        ("x9", "unknown action"),
+        ("32", "unknown action"),
+        ("#70", "0 to 44"),
+    ],
 )
 def test_what_is_not_understood_is_said(typed: str, said: str) -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
@@ -345,6 +400,22 @@ def test_the_shell_completes(words: str, completed: str) -> None:
     }
     ran = CliRunner().invoke(app, [], prog_name="catbox", env=asked)
     assert ran.stdout.split() == [completed]
+
+
+def test_the_shell_completes_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run [1]").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert _complete_agent(f"{tmp_path}/ru") == [f"{tmp_path}/run [1]"]
+    assert _complete_agent("run [") == ["run [1]"]
+    assert _complete_agent("") == ["random", "heuristic"]
+
+
+def test_the_results_fit_a_narrow_terminal_with_every_word_of_the_headers() -> None:
+    ran = CliRunner().invoke(app, ["evaluate", "heuristic", "random", "-n", "10"], env={"COLUMNS": "80"})
+    assert "…" not in ran.stdout
+    for word in ("agent", "score", "margin", "share", "tricks", "won", "bonus", "paradox", "bid", "hit"):
+        assert word in ran.stdout
+    assert max(map(len, ran.stdout.splitlines())) <= 80
 
 
 def test_the_version_is_shown() -> None:

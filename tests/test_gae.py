@@ -12,6 +12,8 @@ import pytest
 
 from catbox_train.gae import compute_advantages
 
+pytestmark = pytest.mark.nojit
+
 
 def run(seats, values, rewards, terminated, gamma, gae_lambda):
     """The compiled function on one game: advantages (R,), open rows (P,) and what the open decisions were paid (P,)."""

@@ -181,7 +181,7 @@ def test_a_mask_ignored_is_an_error_that_changes_nothing(action: object) -> None
     env = LearnerEnv("cat_in_the_box_v0", opponents="random", num_players=4)
     env.reset(seed=0)
     before = env.tables.vec._records.tobytes()
-    with pytest.raises(ValueError, match="illegal actions|expected an integer from 0 to 44"):
+    with pytest.raises(ValueError, match=r"illegal actions|expected an integer from 0 to 44"):
         env.step(action)  # type: ignore[arg-type]
     assert env.tables.vec._records.tobytes() == before
 

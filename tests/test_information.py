@@ -109,6 +109,26 @@ def test_a_sampled_state_holds_every_card_once() -> None:
         assert copies[:5].tolist() == [5] * 5
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("hand", 0),
+        ("phase", 0),
+        ("hand", -3),
+        ("x_tokens", 7),
+        ("tricks_left", -100),
+        ("bids", 1),
+        ("board", 1),
+    ],
+)
+def test_a_vector_with_a_part_that_cannot_be_is_refused(part: str, value: int) -> None:
+    game = make_game("cat_in_the_box_v0", num_players=4)
+    observation = game.new_initial_state(seed=0).observation(0)
+    observation[game.observation_layout[part].slice] = value
+    with pytest.raises(ValueError, match="no state of this game agrees with it"):
+        game.sample_state(observation, 0)
+
+
 @pytest.mark.parametrize("what", ["float", "short", "finished", "impossible"])
 def test_a_vector_that_no_seat_can_see_is_refused(what: str) -> None:
     game = make_game("cat_in_the_box_v0", rules=SMALL)

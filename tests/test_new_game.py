@@ -33,7 +33,14 @@ def test_only_its_folder_its_module_and_the_registry_know_a_game(game_id: str) -
     assert outside <= {PACKAGE / "core" / "registry.py", PACKAGE / "__init__.py"}
     lines = (PACKAGE / "core" / "registry.py").read_text(encoding="utf-8").splitlines()
     assert sum(name in line for line in lines) == 1
-    assert {path.stem for path in folder.glob("*.py")} >= {"rules", "state", "kernels", "observation", "text", "game"}
+    assert {path.stem for path in folder.glob("*.py")} >= {
+        "rules",
+        "state",
+        "kernels",
+        "observation",
+        "text",
+        "game",
+    }
 
 
 # Nim: take one to three from the heap; who takes the last one wins. The smallest game that the core accepts.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from catbox_train.config import TrainConfig, load_config, preset_names
-from catbox_train.run_folder import free_run_folder, open_run, start_run
+from catbox_train.run_folder import free_run_folder, locked, open_run, start_run
 
 
 def test_later_sources_win(tmp_path: Path) -> None:
@@ -83,6 +83,9 @@ def test_every_setting_says_what_it_does() -> None:
         ({"num_envs": 1023}, r"num_envs = 1023: expected a multiple of workers \(2\)"),
         ({"batch_size": 1000}, r"batch_size = 1000: expected a multiple of num_envs \(512\)"),
         ({"minibatch_size": 3000}, "multiple of minibatch_size"),
+        ({"workers": 100_000}, "workers = 100000: expected between 1 and 256"),
+        ({"workers": 0}, "workers = 0: expected between 1 and 256"),
+        ({"game_options": {1: 2}}, "game_options = {1: 2}.*1 is no name of an option"),
         ({"game_options": "three"}, "game_options = 'three'.*expected a mapping"),
     ],
 )
@@ -115,7 +118,36 @@ def test_a_folder_with_a_run_is_not_begun_anew(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match="--resume"):
         start_run(tmp_path / "run", TrainConfig(seed=9))
     assert (tmp_path / "run" / "config.yaml").read_bytes() == before
-    assert free_run_folder(tmp_path, "run") == tmp_path / "run-2"
+
+
+def test_a_free_folder_is_taken_at_once_and_can_be_started_in(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    folders = [free_run_folder(runs, "quick") for _ in range(3)]
+    assert folders == [runs / "quick", runs / "quick-2", runs / "quick-3"]
+    start_run(folders[0], TrainConfig())
+    assert open_run(folders[0]) == TrainConfig()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="file"):
+        free_run_folder(tmp_path / "file", "quick")
+
+
+def test_a_folder_is_locked_while_a_run_trains_in_it(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    with (
+        locked(tmp_path / "run"),
+        pytest.raises(OSError, match="another process is training in this folder"),
+        locked(tmp_path / "run"),
+    ):
+        pass
+    with locked(tmp_path / "run"):
+        pass
+
+
+def test_a_run_without_all_its_settings_is_refused(tmp_path: Path) -> None:
+    file = start_run(tmp_path / "run", TrainConfig()) / "config.yaml"
+    file.write_text(file.read_text().replace("clip: 0.15\n", ""))
+    with pytest.raises(ValueError, match=r"config\.yaml lacks clip: put back"):
+        open_run(tmp_path / "run")
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import torch
 
 from catbox_train.distribution import masked_entropy, masked_log_probabilities, sample_actions
 
+pytestmark = pytest.mark.nojit
+
 
 def random_rows(num_rows: int, num_actions: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Logits and masks, every mask with one legal action at least."""

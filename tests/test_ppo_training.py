@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,15 +15,16 @@ import numpy as np
 import pytest
 
 import catbox_agents
-from catbox_agents.policy import latest_checkpoint
+from catbox_agents.policy import MLP, latest_checkpoint
 from catbox_env import make_game
+from catbox_env.core.game import Game
 from catbox_train import ppo, report
 from catbox_train.config import TrainConfig
 from catbox_train.metrics import read_metrics
 from catbox_train.networks import native_precision
 from catbox_train.ppo import resume, train
 from catbox_train.progress import TrainingInterrupted
-from catbox_train.run_folder import open_run, start_run
+from catbox_train.run_folder import locked, open_run, start_run
 from tests.ppo_runs import assert_same_end, final_arrays, quiet, small
 
 
@@ -60,7 +62,7 @@ def test_training_learns(tmp_path: Path) -> None:
 def test_a_run_leaves_metrics_results_picture_and_an_agent(finished: Path) -> None:
     rows = read_metrics(finished)
     assert [row["update"] for row in rows] == list(range(1, 9))
-    assert rows[0]["learning/learning_rate"] == 5e-4
+    assert rows[0]["learning/learning_rate"] == 1e-3
     assert rows[-1]["learning/learning_rate"] == pytest.approx(5e-5)
     assert rows[-1]["learning/entropy_weight"] == pytest.approx(0.002)
     for name in ("game/score", "game/paradox", "game/bid_hit", "game/bonus", "learning/explained_variance"):
@@ -238,6 +240,101 @@ def test_a_damaged_training_state_is_refused_by_name(
         resume(run, quiet())
 
 
+def test_a_training_state_without_settings_is_refused(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "run")
+    file = latest_checkpoint(tmp_path / "run") / "training.json"
+    values = json.loads(file.read_text())
+    del values["config"]
+    file.write_text(json.dumps(values))
+    with pytest.raises(ValueError, match=r"checkpoint .*00000008 is damaged.*delete"):
+        resume(tmp_path / "run", quiet())
+
+
+@pytest.mark.parametrize("line", [b"{", b"5", b"\xff", b"\0\0", b"{}"])
+def test_a_broken_line_of_metrics_does_not_stop_a_resume(finished: Path, tmp_path: Path, line: bytes) -> None:
+    """Killed after its checkpoint at update 6, with a broken line after row 6: the rest is written anew."""
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    shutil.rmtree(run / "checkpoints" / "00000008")
+    lines = (run / "metrics.jsonl").read_bytes().split(b"\n")
+    (run / "metrics.jsonl").write_bytes(b"\n".join([*lines[:6], line, *lines[7:]]))
+    assert len(read_metrics(run)) == 6
+    resume(run, quiet())
+    assert_same_end(finished, run)
+    assert [row["update"] for row in read_metrics(run)] == list(range(1, 9))
+
+
+def test_the_end_is_saved_before_it_is_evaluated(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error in the last evaluation loses nothing that was learned."""
+    run, evaluate = tmp_path / "run", ppo.evaluate_policy
+
+    def failing(config: TrainConfig, game: Game, actor: MLP, decisions: int, say: object) -> dict[str, float]:
+        if decisions == 8 * 512:
+            raise OSError("evaluation failed")
+        return evaluate(config, game, actor, decisions, say)
+
+    monkeypatch.setattr(ppo, "evaluate_policy", failing)
+    with pytest.raises(OSError, match="evaluation failed"):
+        train(small(), run, quiet())
+    resume(run, quiet())
+    assert_same_end(finished, run)
+
+
+def test_ctrl_c_in_the_last_update_stops_too(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, learn = tmp_path / "run", ppo.Trainer.learn
+
+    def learn_and_signal(trainer: ppo.Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(ppo.Trainer, "learn", learn_and_signal)
+    with pytest.raises(TrainingInterrupted):
+        train(small(), run, quiet())
+    assert not (run / "results.json").exists()
+    resume(run, quiet())
+    assert (run / "results.json").exists()
+    assert_same_end(finished, run)
+
+
+def test_missing_opponents_are_refused_on_resume_before_training(tmp_path: Path) -> None:
+    run = start_run(tmp_path / "run", small(opponents=["grandmaster"]))
+    with pytest.raises(ValueError, match="unknown agent 'grandmaster'"):
+        resume(run, quiet())
+    assert [path.name for path in run.iterdir()] == ["config.yaml"]
+
+
+def test_one_process_at_a_time_trains_in_a_folder(finished: Path, tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    with locked(finished), pytest.raises(OSError, match="another process is training in this folder"):
+        resume(finished, quiet())
+    with locked(tmp_path / "run"), pytest.raises(OSError, match="another process is training in this folder"):
+        train(small(), tmp_path / "run", quiet())
+    assert not (tmp_path / "run" / "config.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "python", "expected"),
+    [
+        (["/x/catbox_train/__main__.py"], ".venv/bin/python", ".venv/bin/python -m catbox_train"),
+        ([".venv/bin/catbox"], "/x/.venv/bin/python", ".venv/bin/catbox"),
+        (["mine.py"], "python3", "python3 -m catbox_train"),
+    ],
+)
+def test_the_command_to_go_on_with_is_the_one_it_was_started_with(
+    monkeypatch: pytest.MonkeyPatch, argv: list[str], python: str, expected: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", argv)
+    monkeypatch.setattr(sys, "orig_argv", [python, *argv])
+    monkeypatch.setenv("PATH", "")
+    text = str(TrainingInterrupted(Path("runs/quick"), 5))
+    assert text.endswith(f"Go on with:  {expected} train --resume --output runs/quick")
+
+
 # What is refused before anything is written.
 
 
@@ -248,6 +345,7 @@ def test_a_damaged_training_state_is_refused_by_name(
         ({"game_options": {"num_players": 6}}, "num_players=6"),
         ({"game_options": {"players": 3}}, "unknown option 'players'"),
         ({"opponents": ["grandmaster"]}, "unknown agent 'grandmaster'"),
+        ({"hidden": [2_000_000, 2_000_000]}, "not enough memory for hidden = .*make one of them smaller"),
     ],
 )
 def test_impossible_runs_are_refused_before_anything_is_written(

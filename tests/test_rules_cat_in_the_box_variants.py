@@ -255,3 +255,21 @@ def test_a_deal_that_cannot_be_is_refused(deal, complaint):
     game = make(num_players=2, num_ranks=5, hand_size=4)
     with pytest.raises(ValueError, match=complaint):
         game.new_initial_state(deal=deal)
+
+
+@pytest.mark.parametrize(
+    "hands",
+    [
+        5,
+        "112",
+        [3, 4],
+        [[1, 1, [2]], [2, 3, 3]],
+        [[1.0, 1, 2], [2, 3, 3]],
+        [[True, 1, 2], [2, 3, 3]],
+        [[0, 1, 2], [1, 2, 3]],
+    ],
+)
+def test_a_deal_that_is_no_deal_is_refused(hands: object) -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", rules=Rules.tiny())
+    with pytest.raises(ValueError, match="deal"):
+        game.new_initial_state(deal={"hands": hands})

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -80,6 +81,8 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     ``seed`` feeds the agent's own generator, if it has one. Raises ValueError for a spec that names no agent, for a
     checkpoint that is damaged or was trained for another game, and for a class that is not an agent.
     """
+    if not isinstance(spec, str | os.PathLike):
+        raise ValueError(f"agent {spec!r}: expected a text, such as 'random', or a path")
     text = os.fspath(spec).strip()
     if text in BUILT_IN:
         return _construct(BUILT_IN[text], game, seed)
@@ -89,12 +92,18 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
                 f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
             )
         return _construct(HEURISTICS[game.id], game, seed)
-    if text and (Path(text).exists() or _looks_like_path(text)):
+    if text and (os.path.exists(text) or _looks_like_path(text)):
         return _load_checkpoint(text, game, seed)
     module, _, class_name = text.partition(":")
     if all(part.isidentifier() for part in [*module.split("."), class_name]):
         return _construct(text, game, seed)
     raise ValueError(_unknown(text))
+
+
+def agent_seed(sequence: np.random.SeedSequence) -> int:
+    """A seed to hand to an agent: a drawn integer, since a child of a ``SeedSequence`` carries the root seed, from
+    which the agent could deal itself everyone's cards."""
+    return int(sequence.generate_state(1, np.uint64)[0])
 
 
 def known_agents(game: Game | None = None) -> list[str]:
@@ -123,10 +132,18 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
         if error.name is None or not (module_name + ".").startswith(error.name + "."):
             raise  # the user's module exists and itself lacks something: show where
         raise ValueError(_unknown(spec) + f" (there is no module {error.name!r} to import)") from None
+    except SyntaxError as error:
+        raise ValueError(f"module {module_name!r} is not valid Python: {error}") from None
     factory = getattr(module, class_name, None)
-    if not callable(factory):
+    if not isinstance(factory, type):
         classes = [name for name, value in vars(module).items() if isinstance(value, type)]
         raise ValueError(f"module {module_name!r} has no class {class_name!r}{_closest(class_name, classes)}")
+    try:
+        inspect.signature(factory).bind(game, seed)
+    except (TypeError, ValueError) as error:  # ValueError: a class of C code that does not tell its arguments
+        raise ValueError(
+            f"{spec!r} is not an agent: it is called as {class_name}(game, seed): {error}"
+        ) from None
     return check_agent(factory(game, seed), repr(spec))
 
 
@@ -142,7 +159,7 @@ def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
         ) from None
     try:
         return check_agent(PolicyAgent.load(path, game, seed), path)
-    except FileNotFoundError as error:
+    except OSError as error:
         raise ValueError(f"no agent: {error}") from None
 
 

@@ -16,12 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents.agent import Agent, check_agent, make
+from catbox_agents.agent import Agent, agent_seed, check_agent, make
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
+from catbox_env.core.rng import seed_sequence
 
 #: Games played side by side. Larger batches cost memory and save little.
 CHUNK = 2048
+
+#: Fewest deals that are told apart from luck; the quantile of the interval is exact to 0.001 from here on.
+MIN_DEALS = 10
 
 
 @dataclass(frozen=True)
@@ -82,15 +86,15 @@ def evaluate(
     ``agents``: specs (see :func:`catbox_agents.make`) or agents; the last one fills the seats that are left, so
     ``[net, "heuristic"]`` is one net among heuristics. ``progress`` is called with (games played, games in all).
     The same arguments give the same result. Raises ValueError for fewer than two agents, more agents than
-    seats, fewer than two deals (there is no interval then), an unknown agent, or an agent that does not play
-    by the rules.
+    seats, fewer than ten deals (their interval would say nothing), an unknown agent, a seed that is no integer
+    of 0 or more, or an agent that does not play by the rules.
     """
     labels = _labels(agents, names)
     _check(game, labels, num_deals)
     played = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
-    seeds = np.random.SeedSequence(seed).spawn(2)
+    seeds = seed_sequence(seed).spawn(2)
     players = [
-        make(agent, game, child) if isinstance(agent, str) else check_agent(agent, label)
+        make(agent, game, agent_seed(child)) if isinstance(agent, str) else check_agent(agent, label)
         for agent, label, child in zip(agents, labels, seeds[0].spawn(len(agents)), strict=True)
     ]
     seats = game.num_players
@@ -214,7 +218,7 @@ class _Totals:
 
     def standings(self, labels: Sequence[str]) -> list[Standing]:
         margins = np.concatenate(self.margins)
-        half_widths = 1.96 * margins.std(axis=0, ddof=1) / np.sqrt(len(margins))
+        half_widths = t_quantile(len(margins) - 1) * margins.std(axis=0, ddof=1) / np.sqrt(len(margins))
         scores, win_shares = np.concatenate(self.scores), np.concatenate(self.win_shares)
         return [
             Standing(
@@ -231,6 +235,21 @@ class _Totals:
             )
             for i, label in enumerate(labels)
         ]
+
+
+def t_quantile(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t with ``freedom`` degrees of freedom, to 0.001 from 9 on.
+
+    The expansion in 1 / freedom (Abramowitz and Stegun 26.7.5), which needs no scipy.
+    """
+    z = 1.959963984540054
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return sum(term / freedom**power for power, term in enumerate(terms))
 
 
 def _labels(agents: Sequence[str | Agent], names: Sequence[str] | None) -> list[str]:
@@ -261,5 +280,7 @@ def _check(game: Game, labels: Sequence[str], num_deals: int) -> None:
             f"{len(labels)} agents ({', '.join(labels)}) for {game.num_players} seats: "
             f"name at most {game.num_players} agents, or play with more players"
         )
-    if num_deals < 2:
-        raise ValueError(f"num_deals={num_deals}: expected at least 2, since an interval needs two deals")
+    if num_deals < MIN_DEALS:
+        raise ValueError(
+            f"num_deals={num_deals}: expected at least {MIN_DEALS}; fewer give no interval worth the name"
+        )

@@ -6,12 +6,14 @@
 
 | argument | default | meaning |
 |---|---|---|
-| ``opponents`` | "heuristic" | who plays the other seats: one agent; a sequence of one for each other seat, clockwise from the learner; or ``{"any_of": [...]}``: each other seat is drawn from these at the start of every episode |
+| ``opponents`` | "heuristic" | who plays the other seats, see below |
 | ``learner_seat`` | 0 | the learner's seat, or "random": drawn at the start of every episode |
 | ``num_threads`` | 1 | (``make_vec`` alone) threads that step the games |
 | the others | | those of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ... |
 
-An agent is a spec of ``catbox_agents.make`` or an object with ``act_batch``. Nobody is replaced in mid-game.
+``opponents`` is one agent for all; a sequence of one for each other seat, clockwise from the learner; or
+``{"any_of": [...]}``, from which each other seat is drawn at the start of every episode. An agent is a spec of
+``catbox_agents.make`` or an object with ``act_batch``. Nobody is replaced in mid-game.
 
 Observation: the int8 vector (O,) of the learner, laid out as ``game.observation_layout``. ``info["action_mask"]`` and
 ``action_masks()``: int8 (A,), zeros when the game is over. The reward of a step is everything that the learner was
@@ -30,7 +32,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from catbox_agents.agent import Agent, check_agent, make
+from catbox_agents.agent import Agent, agent_seed, check_agent, make
 from catbox_env import make_game
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
@@ -113,7 +115,9 @@ class Tables:
     def _make_agents(self, seed: np.random.SeedSequence) -> list[Agent]:
         children = seed.spawn(len(self.specs))
         return [
-            make(spec, self.game, child) if isinstance(spec, str) else check_agent(spec, repr(spec))
+            make(spec, self.game, agent_seed(child))
+            if isinstance(spec, str)
+            else check_agent(spec, repr(spec))
             for spec, child in zip(self.specs, children, strict=True)
         ]
 
@@ -157,10 +161,10 @@ class Tables:
             self.round_ended |= vec.round_ended
 
 
-class LearnerEnv(gymnasium.Env[np.ndarray, int]):
+class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
     """One game, one learner: see the module."""
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  (Gymnasium declares it so)
 
     def __init__(
         self,
@@ -185,7 +189,7 @@ class LearnerEnv(gymnasium.Env[np.ndarray, int]):
         self.tables.reset(seed, self.np_random)
         return self.tables.observation()[0], {"action_mask": self.action_masks()}
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """The learner's ``action`` and the others' up to its next decision.
 
         Raises ``ValueError``, the game unchanged, for an illegal action or one after the end.
@@ -201,7 +205,7 @@ class LearnerEnv(gymnasium.Env[np.ndarray, int]):
         """The legal actions, as sb3-contrib asks for them: a new int8 array (A,) of 0 and 1."""
         return self.tables.vec.action_mask[0].astype(np.int8)
 
-    def render(self) -> str:  # type: ignore[override]  # text, as "ansi" asks for
+    def render(self) -> str:
         """The table with the learner's hand."""
         return self.tables.vec.render_text(0, int(self.tables.seats[0]))
 
@@ -213,7 +217,10 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
     observation, ``infos["final_info"]`` the figures of its last round, both in the rows of ``infos["_final_obs"]``.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata = {  # noqa: RUF012  (Gymnasium declares it so)
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
 
     def __init__(
         self,
@@ -303,8 +310,8 @@ def _specs(opponents: Opponents, others: int) -> list[str | Agent]:
         return [opponents]
     if len(opponents) != others:
         raise ValueError(
-            f"opponents={opponents!r}: {len(opponents)} agents for {others} other seats; give one agent for all, one for "
-            f"each other seat, or {{'any_of': [...]}} to draw from"
+            f"opponents={opponents!r}: {len(opponents)} agents for {others} other seats; give one agent for all, "
+            f"one for each other seat, or {{'any_of': [...]}} to draw from"
         )
     return list(opponents)
 

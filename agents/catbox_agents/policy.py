@@ -25,6 +25,7 @@ from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from catbox_agents.agent import Agent, Seed
+from catbox_agents.files import write_atomically
 from catbox_env import make_game
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout
@@ -34,8 +35,9 @@ FORMAT = "catbox-policy-1"
 POLICY_FILE = "policy.safetensors"
 CHECKPOINTS_FOLDER = "checkpoints"
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
+ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in the same run"
 #: Game options in which a policy may differ from the game it is to play, as long as the observation has the same parts.
-LENIENT_OPTIONS = ("reward", "rounds")
+LENIENT_OPTIONS = ("reward", "rounds", "start_player")
 
 
 def input_scale(layout: Layout) -> torch.Tensor:
@@ -173,19 +175,6 @@ class PolicyCheckpoint:
     training: dict[str, Any]
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write ``data`` so that ``path`` holds either what it held before or all of it, whatever happens."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.writing")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def save_checkpoint(
     path: str | os.PathLike[str], network: MLP, game: Game, training: dict[str, Any] | None = None
 ) -> None:
@@ -228,9 +217,9 @@ def latest_checkpoint(run: str | os.PathLike[str]) -> Path | None:
 def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> PolicyCheckpoint:
     """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
 
-    With ``game`` given, it must be the game the policy was trained for, with the same options (the reward and the
-    number of rounds may differ where the observation has the same parts). Raises ``FileNotFoundError`` when there is no
-    checkpoint, ``ValueError`` when it is damaged, of another format, or for another game or rule set.
+    With ``game`` given, it must be the game the policy was trained for, with the same options (the reward, the number
+    of rounds and the start player may differ where the observation has the same parts). Raises ``FileNotFoundError``
+    when there is no checkpoint, ``ValueError`` when it is damaged, of another format, or for another game or rule set.
     """
     file = find_policy(path)
     try:
@@ -239,8 +228,7 @@ def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> P
             arrays = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118  (not a dict)
     except (SafetensorError, json.JSONDecodeError) as error:
         raise ValueError(
-            f"{file} is damaged or no safetensors file ({error}): use another checkpoint, "
-            "for example the one before it in the same run"
+            f"{file} is damaged or no safetensors file ({error}): {ANOTHER_CHECKPOINT}"
         ) from error
     found = header.get("format") if isinstance(header, dict) else None
     if found != FORMAT:
@@ -249,14 +237,22 @@ def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> P
         )
     try:
         checkpoint = _rebuild(file, header, arrays)
-    except (KeyError, TypeError, RuntimeError) as error:
-        raise ValueError(f"{file} is damaged: its arrays do not fit its header ({error})") from error
+    except (KeyError, TypeError, RuntimeError, ValueError, AttributeError) as error:
+        raise ValueError(
+            f"{file} is damaged: its arrays do not fit its header ({error}): {ANOTHER_CHECKPOINT}"
+        ) from error
     if game is not None:
         _check_fits(checkpoint, game)
     return checkpoint
 
 
 def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]) -> PolicyCheckpoint:
+    for name, kind in (("network", dict), ("game", str), ("options", dict), ("training", dict)):
+        if not isinstance(header[name], kind):
+            raise ValueError(f"{name} = {header[name]!r}, expected {kind.__name__}")
+    for name, array in arrays.items():
+        if not array.isfinite().all():
+            raise ValueError(f"{name} holds numbers that are not finite")
     sizes = header["network"]
     network = MLP(torch.ones(sizes["inputs"]), sizes["hidden"], sizes["outputs"], sizes["activation"])
     network.load_state_dict(arrays)
@@ -275,15 +271,28 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
             f"{checkpoint.path} was trained for the game {checkpoint.game_id!r}, asked to play {game.id!r}: "
             "use a checkpoint of that game"
         )
-    if checkpoint.options == game.options:
+    sizes = checkpoint.network.describe()
+    needed = game.observation_layout.size, game.num_actions
+    same_size = (sizes["inputs"], sizes["outputs"]) == needed
+    if checkpoint.options == game.options and same_size:
         return
+    if checkpoint.options == game.options:
+        raise ValueError(
+            f"{checkpoint.path} has {sizes['inputs']} inputs and {sizes['outputs']} outputs, the game {needed[0]} and "
+            f"{needed[1]}: it is damaged or was trained with another version; {ANOTHER_CHECKPOINT}"
+        )
     differing = {
         name
         for name in {**checkpoint.options, **game.options}
         if checkpoint.options.get(name) != game.options.get(name)
     }
-    trained_for = make_game(checkpoint.game_id, **checkpoint.options)
-    if differing <= set(LENIENT_OPTIONS) and parts(trained_for) == parts(game):
+    try:
+        trained_for = make_game(checkpoint.game_id, **checkpoint.options)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
+        ) from error
+    if same_size and differing <= set(LENIENT_OPTIONS) and parts(trained_for) == parts(game):
         return
 
     def choices(options: dict[str, Any]) -> str:

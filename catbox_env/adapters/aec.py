@@ -106,13 +106,15 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         Raises ``ValueError``, the game unchanged, for an illegal action.
         """
         state = self._running()
+        if not self.agents:
+            raise ValueError(f"action {action!r}: the game is over and every agent has left; call reset()")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         try:
             chosen = action.__index__()  # type: ignore[union-attr]
-            legal = chosen >= 0 and self._mask[chosen]
+            legal = chosen >= 0 and self._mask[chosen] and not isinstance(action, bool)
         except (AttributeError, TypeError, IndexError):
             legal = False
         if not legal:
@@ -132,6 +134,13 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         self._select()
         if self.render_mode == "human":
             self.render()
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """As PettingZoo's; raises ``ValueError`` when every agent has left."""
+        self._running()
+        if not self.agents:
+            raise ValueError("last() after the end: every agent has left; call reset()")
+        return super().last(observe)
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What ``agent`` sees now, whoever is to move: new arrays, see the class."""

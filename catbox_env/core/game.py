@@ -171,7 +171,13 @@ class Game(ABC):
         generators = new_generators([seed_sequence(seed)])
         state = GameState(self, np.zeros(1, self.state_dtype), generators, self._empty_log())
         observation = np.ascontiguousarray(observation)
-        if self.loops.sample_one(self.params, observation, generators, state.records):
+        low, high = self.observation_layout.bounds()
+        bounded = bool(((observation >= low) & (observation <= high)).all())
+        failed = not bounded or self.loops.sample_one(self.params, observation, generators, state.records)
+        # What no seat can see does not come back from the state that was drawn for it.
+        if failed or not any(
+            np.array_equal(state.observation(p), observation) for p in range(self.num_players)
+        ):
             raise ValueError(
                 "observation: no state of this game agrees with it; expected what a seat sees before the end, "
                 "as given by state.observation(player)"
@@ -205,6 +211,10 @@ class Game(ABC):
 
     def deserialize_state(self, data: bytes) -> GameState:
         """The state that ``GameState.serialize`` wrote. Raises ``ValueError`` for data of another game or rule set."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise ValueError(
+                f"data: {type(data).__name__}; expected the bytes that state.serialize() returned"
+            )
         head, separator, body = bytes(data).partition(b"\n\n")
         if not head.startswith(_MAGIC) or not separator:
             raise ValueError(

@@ -55,8 +55,6 @@ def save_training(run: Path, update: int, actor: MLP, game: Game, state: Trainin
         text.flush()
         os.fsync(text.fileno())
     _folder_to_disk(unfinished)
-    if folder.exists():  # the run was resumed from an earlier one and has come here again
-        shutil.rmtree(folder)
     unfinished.rename(folder)
     _folder_to_disk(parent)
     complete = sorted(path for path in parent.glob("[0-9]*") if path.name.isdigit())
@@ -84,7 +82,11 @@ def load_training(folder: Path, config: dict[str, Any]) -> TrainingState:
     found = values.get("format") if isinstance(values, dict) else None
     if found != FORMAT:
         raise ValueError(f"checkpoint {folder} is of format {found!r}, expected {FORMAT!r}: {remedy}")
-    was = values["config"]
+    was = values.get("config")
+    if not isinstance(was, dict):
+        raise ValueError(
+            f"checkpoint {folder} is damaged (training.json lacks the settings, config): {remedy}"
+        )
     changed = [name for name in {**was, **config} if was.get(name) != config.get(name)]
     if changed:
         lines = ", ".join(f"{name}: {was.get(name)!r} -> {config.get(name)!r}" for name in changed)

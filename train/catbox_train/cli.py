@@ -6,8 +6,10 @@ What a command needs is imported inside it: torch and matplotlib take seconds, w
 from __future__ import annotations
 
 import ast
+import glob
 import os
 import sys
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -75,7 +77,8 @@ def _complete_game(incomplete: str) -> list[str]:
 
 
 def _complete_agent(incomplete: str) -> list[str]:
-    names = ["random", "heuristic", *(str(path) for path in Path().glob(f"{incomplete}*") if incomplete)]
+    paths = glob.glob(glob.escape(incomplete) + "*") if incomplete else []
+    names = ["random", "heuristic", *paths]
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -135,7 +138,9 @@ def _catbox(
 def train(
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help="Settings by name.", show_default="the game's first, unless --config is given"),
+        typer.Option(
+            "--preset", help="Settings by name.", show_default="the game's first, unless --config is given"
+        ),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="YAML file of settings.")] = None,
     settings: Annotated[
@@ -210,7 +215,13 @@ def train(
         from catbox_train.ppo import train as train_run
 
         name = preset if preset is not None else Path(str(config)).stem
-        train_run(chosen, output or free_run_folder(Path("runs"), name))
+        folder = output or free_run_folder(Path("runs"), name)
+        try:
+            train_run(chosen, folder)
+        finally:
+            if output is None:  # refused before anything was written: leave no empty folder
+                with suppress(OSError):
+                    folder.rmdir()
     except TrainingInterrupted as stopped:
         typer.echo(str(stopped), err=True)
         raise typer.Exit(130) from None
@@ -286,7 +297,9 @@ def watch(
         list[str] | None,
         typer.Argument(help="Who plays; the last one fills the seats that are left. Default: heuristic."),
     ] = None,
-    delay: Annotated[float, typer.Option("--delay", min=0, help="Seconds between two moves.")] = 0.0,
+    delay: Annotated[
+        float, typer.Option("--delay", min=0, max=3600, help="Seconds between two moves.")
+    ] = 0.0,
     step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each move.")] = False,
     reasons: Annotated[bool, typer.Option("--reasons", help="Show why, for agents that can say it.")] = False,
     seed: Seed = None,

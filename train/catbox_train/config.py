@@ -16,16 +16,18 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import yaml
 
+from catbox_agents.arena import MIN_DEALS
 from catbox_agents.policy import ACTIVATIONS
 from catbox_env import make_game
 from catbox_env.core.game import Game
 
 PRECISIONS = ("auto", "float32", "bfloat16")
+MAX_WORKERS = 256  # each is a thread with networks of its own
 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """Every setting of a training run; ``python -m catbox_train train --help`` and ``describe()`` list them."""
+    """Every setting of a training run; ``catbox train --settings`` and ``describe()`` list them."""
 
     # What is played.
     game: Annotated[str, "id of the game"] = "cat_in_the_box_v0"
@@ -112,12 +114,13 @@ class TrainConfig:
         return [(f.name, str(getattr(default, f.name)), hints[f.name].__metadata__[0]) for f in fields(cls)]
 
     def _check_values(self) -> None:
-        for name in ("total_decisions", "workers", "num_envs", "batch_size", "epochs", "minibatch_size"):
+        for name in ("total_decisions", "num_envs", "batch_size", "epochs", "minibatch_size"):
             self._require(name, getattr(self, name) >= 1, "at least 1")
         for name in ("checkpoint_every", "evaluate_every"):
             self._require(name, getattr(self, name) >= 1, "at least 1")
         for name in ("evaluate_deals", "final_deals"):
-            self._require(name, getattr(self, name) >= 2, "at least 2")
+            self._require(name, getattr(self, name) >= MIN_DEALS, f"at least {MIN_DEALS}")
+        self._require("workers", 1 <= self.workers <= MAX_WORKERS, f"between 1 and {MAX_WORKERS}")
         self._require("seed", self.seed >= 0, "0 or more")
         widths = len(self.hidden) > 0 and all(width >= 1 for width in self.hidden)
         self._require("hidden", widths, "one width or more, each at least 1")
@@ -208,6 +211,11 @@ def _merge(into: dict[str, Any], values: Mapping[str, Any], source: str) -> None
             if not isinstance(given, dict):
                 raise ValueError(
                     f"game_options = {value!r} in {source}: expected a mapping such as {{num_players: 3}}"
+                )
+            for wrong in (key for key in given if not isinstance(key, str)):
+                raise ValueError(
+                    f"game_options = {given!r} in {source}: {wrong!r} is no name of an option; expected a mapping "
+                    "such as {num_players: 3}"
                 )
             into[name] = {**into.get(name, {}), **given}
         else:

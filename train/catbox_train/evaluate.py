@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from catbox_agents import Result, evaluate
+from catbox_agents.files import write_atomically
 from catbox_env.core.game import Game
+from catbox_train.tables import results_table
 
 
 def run(
@@ -30,6 +31,8 @@ def run(
 
     Raises ValueError for what the arena refuses, and before anything is played for a path that cannot be written.
     """
+    if json_path is not None and csv_path is not None and json_path.resolve() == csv_path.resolve():
+        raise ValueError(f"--json and --csv are both {csv_path}: give each a file of its own")
     for path in (json_path, csv_path):
         if path is not None:
             check_writable(path)
@@ -46,32 +49,18 @@ def run(
         )
     Console().print(table(result))
     if json_path is not None:
-        write_text(json_path, json.dumps(result.as_dict(), indent=2) + "\n")
+        write_atomically(json_path, (json.dumps(result.as_dict(), indent=2) + "\n").encode())
     if csv_path is not None:
-        write_text(csv_path, as_csv(result))
+        write_atomically(csv_path, as_csv(result).encode())
     return result
 
 
 def table(result: Result) -> Table:
     """The result to look at."""
-    title = (
-        f"{result.game}, {result.deals} deals x {result.games // result.deals} rotations, seed {result.seed}"
+    rotations = result.games // result.deals
+    return results_table(
+        [result], f"{result.game}, {result.deals} deals x {rotations} rotations, seed {result.seed}"
     )
-    shown = Table(title=title, caption="margin: own score minus the others', with its 95 % interval")
-    shown.add_column("agent", overflow="fold")
-    figures = list(result.standings[0].figures)
-    for name in ("seats", "score", "margin", "win share", *(name.replace("_", " ") for name in figures)):
-        shown.add_column(name, justify="right")
-    for standing in result.standings:
-        shown.add_row(
-            standing.name,
-            str(standing.seats),
-            f"{standing.score:.2f}",
-            f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
-            f"{standing.win_share:.3f}",
-            *(f"{standing.figures[name]:.3f}" for name in figures),
-        )
-    return shown
 
 
 def as_csv(result: Result) -> str:
@@ -95,13 +84,3 @@ def check_writable(path: Path) -> None:
         raise ValueError(
             f"cannot write {path}: {error.strerror}; give a file in a folder that exists and is yours"
         ) from None
-
-
-def write_text(path: Path, text: str) -> None:
-    """Put ``text`` at ``path``, whole or not at all."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.writing")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

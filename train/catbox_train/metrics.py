@@ -7,12 +7,13 @@ RUN/tensorboard/      the same, drawn over decisions
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from torch.utils.tensorboard import SummaryWriter
 
-from catbox_agents.policy import write_atomically
+from catbox_agents.files import write_atomically
 
 METRICS_FILE = "metrics.jsonl"
 
@@ -31,9 +32,23 @@ class MetricsLog:
 
     def write(self, row: Mapping[str, float]) -> None:
         """Log one update: ``update`` and ``decisions`` say where it stands, every other name is a figure."""
+        self._begin = self._file.tell()
+        self._put(row, row)
+
+    def extend(self, row: Mapping[str, float], figures: Mapping[str, float]) -> None:
+        """Add ``figures`` to ``row``, which was written last."""
+        self._file.truncate(self._begin)
+        self._put({**row, **figures}, {**figures, "decisions": row["decisions"]})
+
+    def sync(self) -> None:
+        """Bring what was written to the disk."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _put(self, row: Mapping[str, float], drawn: Mapping[str, float]) -> None:
         self._file.write(json.dumps(dict(row)) + "\n")
         self._file.flush()
-        for name, value in row.items():
+        for name, value in drawn.items():
             if name not in ("update", "decisions"):
                 self._board.add_scalar(name, value, int(row["decisions"]))
 
@@ -46,11 +61,19 @@ class MetricsLog:
 
 
 def read_metrics(run: Path) -> list[dict[str, float]]:
-    """Every logged row of a run, oldest first; a last line that a kill cut short is left out."""
+    """The logged rows of a run, oldest first, up to the first line that is none: cut short by a kill, or damaged."""
     path = run / METRICS_FILE
+    rows: list[dict[str, float]] = []
     if not path.exists():
-        return []
-    lines = path.read_text(encoding="utf-8").split("\n")
-    return [
-        json.loads(line) for line in lines[:-1]
-    ]  # after the last whole line stands nothing, or the cut one
+        return rows
+    for line in path.read_bytes().split(b"\n")[
+        :-1
+    ]:  # after the last whole line stands nothing, or the cut one
+        try:
+            row = json.loads(line.decode("utf-8"))
+        except ValueError:
+            break
+        if not isinstance(row, dict) or not {"update", "decisions"} <= row.keys():
+            break
+        rows.append(row)
+    return rows

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 import time
 from collections.abc import Callable, Sequence
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, make
+from catbox_agents.agent import agent_seed
 from catbox_env.core.game import Game, GameState
+from catbox_env.core.rng import seed_sequence
 
 HELP = """\
 Type what you want to do:
@@ -34,6 +37,7 @@ def play(game: Game, specs: Sequence[str], seat: int, seed: int | None, console:
     others = [other for other in range(game.num_players) if other != seat]
     table = _Table(game, dict(zip(others, fill(specs, len(others)), strict=True)), seed, console, viewer=seat)
     table.names[seat] = "you"
+    _read_any_bytes()
     console.print(f"You are player_{seat}. Type [bold]help[/] if you are lost.", highlight=False)
     try:
         while not table.state.is_terminal():
@@ -67,6 +71,7 @@ def watch(
     that give them (those with a method ``explain``).
     """
     table = _Table(game, dict(enumerate(fill(specs, game.num_players))), seed, console, viewer=None)
+    _read_any_bytes()
     try:
         while not table.state.is_terminal():
             table.show()
@@ -92,11 +97,18 @@ def fill(specs: Sequence[str], seats: int) -> list[str]:
     return [*specs, *[specs[-1]] * (seats - len(specs))]
 
 
+def _read_any_bytes() -> None:
+    """From here on bytes that are no text are read as question marks: they are not understood, and asked again."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+
+
 def parse_action(game: Game, legal: Sequence[int], text: str) -> int:
-    """The action that a person means by ``text``; a shortened form has to fit one legal action only.
+    """The action that a person means by ``text``; a shortened form has to fit one legal action only,
+    or, where it fits none of them, one action of the game.
 
     Raises ValueError saying what was not understood, or which actions it could mean. The action may be illegal
-    when it was given in full or by its id.
+    where no legal one fits.
     """
     wanted = text.strip().lower()
     if match := re.fullmatch(r"(?:#|id\s*)(\d+)", wanted):
@@ -108,8 +120,11 @@ def parse_action(game: Game, legal: Sequence[int], text: str) -> int:
         could_be = ", ".join(game.action_to_string(action) for action in fitting[:8])
         more = ", ..." if len(fitting) > 8 else ""
         raise ValueError(f"{text!r} could be: {could_be}{more}; say more")
-    if wanted.isdigit() and int(wanted) in legal:
-        return int(wanted)
+    illegal = [
+        action for action in range(game.num_actions) if _fits(wanted, game.action_to_string(action).lower())
+    ]
+    if len(illegal) == 1:
+        return illegal[0]
     return game.string_to_action(text)
 
 
@@ -131,9 +146,11 @@ class _Table:
     def __init__(
         self, game: Game, specs: dict[int, str], seed: int | None, console: Console, viewer: int | None
     ) -> None:
-        deal_seed, *agent_seeds = np.random.SeedSequence(seed).spawn(1 + game.num_players)
+        deal_seed, *agent_seeds = seed_sequence(seed).spawn(1 + game.num_players)
         self.game = game
-        self.agents: dict[int, Agent] = {s: make(spec, game, agent_seeds[s]) for s, spec in specs.items()}
+        self.agents: dict[int, Agent] = {
+            s: make(spec, game, agent_seed(agent_seeds[s])) for s, spec in specs.items()
+        }
         self.names = dict(specs)
         self.console = console
         self.viewer = viewer
@@ -146,11 +163,16 @@ class _Table:
         self.console.print(Text.assemble(*self.game.render(self.state.record, self.viewer)))
 
     def choose(self) -> int:
-        """What the agent to move does."""
+        """What the agent to move does. Raises ValueError naming the agent where that is no legal action."""
         seat = self.state.current_player
         agent = self.agents[seat]
         past = self.state.history_observation(seat) if getattr(agent, "needs_history", False) else None
-        return int(agent.act(self.state.observation(seat), self.state.action_mask(), past))
+        action = agent.act(self.state.observation(seat), self.state.action_mask(), past)
+        try:
+            self.state.clone().apply_action(action)
+        except ValueError as error:
+            raise ValueError(f"agent {self.names[seat]!r}: {error}") from None
+        return int(action)
 
     def take(self, action: int) -> None:
         """Do it and say it, as far as the viewer may know. Raises ValueError, nothing done, where it is illegal."""

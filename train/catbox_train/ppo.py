@@ -17,6 +17,7 @@ import ctypes
 import os
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -38,7 +39,7 @@ from catbox_train.networks import ActorCritic, SharedWeights, native_precision
 from catbox_train.progress import StopRequest, TrainingInterrupted, training_progress
 from catbox_train.report import evaluate_policy, final_report
 from catbox_train.rollout import Worker
-from catbox_train.run_folder import open_run, start_run
+from catbox_train.run_folder import locked, open_run, start_run
 
 #: Sums over a batch that ``gradient`` returns, in this order.
 LEARNING_FIGURES = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction")
@@ -58,27 +59,35 @@ def train(
 ) -> dict[str, Any]:
     """Train as ``config`` says in the new run folder ``output``; what ``results.json`` holds.
 
-    Raises ``ValueError`` for rules or opponents that do not exist, ``FileExistsError`` when the folder holds a run
-    already, ``OSError`` when it cannot be written; all before anything is trained. Ctrl-C (or SIGTERM) raises
+    Raises ``ValueError`` for rules or opponents that do not exist and for a run that does not fit into memory,
+    ``FileExistsError`` when the folder holds a run already, ``OSError`` when it cannot be written or another process
+    trains in it; all before anything is trained. Ctrl-C (or SIGTERM) raises
     ``TrainingInterrupted`` after saving; ``resume`` goes on from there.
     """
     game = config.make_game()
-    for spec in config.opponents:
-        catbox_agents.make(spec, game)  # refused now rather than at the first evaluation
+    _check_opponents(config, game)
     if config.precision == "auto":  # settled for good, so that the run goes on the same on another machine
         config = replace(config, precision=native_precision())
-    return _run(config, game, start_run(Path(output), config), console or Console())
+    return _run(config, game, Path(output), console or Console(), new=True)
 
 
 def resume(output: str | os.PathLike[str], console: Console | None = None) -> dict[str, Any]:
     """Go on with the run in the folder ``output``, exactly as if it had not been stopped.
 
     Raises ``FileNotFoundError`` when the folder holds no run, ``ValueError`` when its checkpoint is damaged or does
-    not fit ``config.yaml``.
+    not fit ``config.yaml`` or an opponent does not exist any more, ``OSError`` when another process trains in
+    the folder.
     """
     run = Path(output)
     config = open_run(run)
-    return _run(config, config.make_game(), run, console or Console())
+    game = config.make_game()
+    _check_opponents(config, game)
+    return _run(config, game, run, console or Console(), new=False)
+
+
+def _check_opponents(config: TrainConfig, game: Game) -> None:
+    for spec in config.opponents:
+        catbox_agents.make(spec, game)  # refused now rather than at the first evaluation
 
 
 def keep_freed_memory() -> None:
@@ -93,17 +102,35 @@ def keep_freed_memory() -> None:
         mallopt(mmap_threshold, 1 << 25)  # the largest that glibc accepts
 
 
-def _run(config: TrainConfig, game: Game, run: Path, console: Console) -> dict[str, Any]:
+def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool) -> dict[str, Any]:
     threads_before = torch.get_num_threads()
     torch.set_num_threads(1)  # the cores are taken by the workers
     try:
         with ThreadPoolExecutor(config.workers, initializer=partial(torch.set_num_threads, 1)) as pool:
-            trainer = Trainer(config, game, run, pool)
-            trainer.load_latest()
-            trainer.train(console)
-        return final_report(config, game, run, trainer.weights.actor_to_play(), asdict(trainer.done), console)
+            trainer = _allocated(config, game, run, pool)  # before anything is written
+            with locked(run):
+                if new:
+                    start_run(run, config)
+                trainer.load_latest()
+                trainer.train(console)
+                actor, done = trainer.weights.actor_to_play(), asdict(trainer.done)
+                return final_report(config, game, run, actor, done, console)
     finally:
         torch.set_num_threads(threads_before)
+
+
+def _allocated(config: TrainConfig, game: Game, run: Path, pool: ThreadPoolExecutor) -> Trainer:
+    """The trainer. Raises ``ValueError`` when it does not fit into memory, for which torch has no error of its own."""
+    try:
+        return Trainer(config, game, run, pool)
+    except (MemoryError, OverflowError, RuntimeError) as error:
+        text = str(error).lower()
+        if type(error) is RuntimeError and not any(word in text for word in ("alloc", "memory", "overflow")):
+            raise
+        raise ValueError(
+            f"not enough memory for hidden = {list(config.hidden)}, batch_size = {config.batch_size}, "
+            f"num_envs = {config.num_envs}, workers = {config.workers}: make one of them smaller"
+        ) from error
 
 
 class Trainer:
@@ -145,15 +172,20 @@ class Trainer:
                 progress.advance(row)
 
                 last = done.update == config.num_updates
-                if done.update % config.evaluate_every == 0 or last:
-                    row |= evaluate_policy(
-                        config, self.game, self.weights.actor_to_play(), done.decisions, progress.say
-                    )
+                if done.update % config.evaluate_every == 0 and not last:
+                    row |= self.evaluate(progress.say)
                 log.write(row)
                 if done.update % config.checkpoint_every == 0 or last or stop.requested:
+                    log.sync()
                     self.save()
-                if stop.requested and not last:
+                if last:  # what was learned is safe by now
+                    log.extend(row, self.evaluate(progress.say))
+                if stop.requested:
                     raise TrainingInterrupted(self.run, done.decisions)
+
+    def evaluate(self, say: Callable[[str], None]) -> dict[str, float]:
+        """Figures of the policy against the opponents."""
+        return evaluate_policy(self.config, self.game, self.weights.actor_to_play(), self.done.decisions, say)
 
     def learn(self, learning_rate: float, entropy_weight: float) -> dict[str, float]:
         """Improve the weights on what the workers have collected; the figures of this update."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -25,13 +28,24 @@ from rich.text import Text
 from catbox_train.config import TrainConfig
 
 
+def command() -> str:
+    """The command ``catbox`` as this process was started, to be typed again in the same folder."""
+    started = sys.argv[0] if sys.argv else ""
+    if Path(started).stem == "catbox":
+        found = shutil.which("catbox")
+        on_path = found is not None and Path(found).resolve() == Path(started).resolve()
+        return "catbox" if on_path else shlex.quote(started)
+    python = sys.orig_argv[0] if sys.orig_argv else sys.executable
+    return f"{shlex.quote(python)} -m catbox_train"
+
+
 class TrainingInterrupted(KeyboardInterrupt):
     """A run was stopped on request, after a checkpoint was written. Its text says how to go on."""
 
     def __init__(self, run: Path, decisions: int) -> None:
         super().__init__(
             f"Stopped after {decisions:,} decisions; everything is saved. "
-            f"Go on with:  catbox train --resume --output {run}"
+            f"Go on with:  {command()} train --resume --output {shlex.quote(str(run))}"
         )
         self.run = run
 

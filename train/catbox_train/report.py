@@ -7,17 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 import catbox_agents
 from catbox_agents.arena import Result
-from catbox_agents.policy import MLP, PolicyAgent, write_atomically
+from catbox_agents.files import write_atomically
+from catbox_agents.policy import MLP, PolicyAgent
 from catbox_env.core.game import Game
 from catbox_train.config import TrainConfig
 from catbox_train.curves import draw_learning_curves
 from catbox_train.metrics import read_metrics
+from catbox_train.tables import results_table
 
 RESULTS_FILE = "results.json"
 CURVES_FILE = "learning.png"
@@ -74,32 +74,12 @@ def final_report(
     }
     write_atomically(run / RESULTS_FILE, json.dumps(results, indent=1).encode())
     draw_learning_curves(read_metrics(run), run / CURVES_FILE)
-    console.print(results_table(matches))
+    console.print(results_table(matches, "The same deals from every seat"))
     console.print(
         f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "
         f"Learning curves: {run / CURVES_FILE}. The policy is an agent for every command:  {run}"
     )
     return results
-
-
-def results_table(matches: list[Result]) -> Table:
-    """A section for each match, a row for each agent with the number of seats it held."""
-    table = Table(title="The same deals from every seat; margins with 95 % intervals", box=box.SIMPLE_HEAD)
-    figures = [name for name in matches[0].standings[0].figures if name != "score"] if matches else []
-    table.add_column("agent", no_wrap=True)
-    for column in ("score", "margin", "win share", *(name.replace("_", " ") for name in figures)):
-        table.add_column(column, justify="right", no_wrap=column == "margin")
-    for match in matches:
-        for standing in match.standings:
-            table.add_row(
-                f"{standing.seats} x {standing.name}",
-                f"{standing.score:.2f}",
-                f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
-                f"{standing.win_share:.1%}",
-                *(f"{standing.figures[name]:.2f}" for name in figures),
-                end_section=standing is match.standings[-1],
-            )
-    return table
 
 
 def _match(game: Game, actor: MLP, line_up: list[str], num_deals: int, seed: int) -> Result:

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 
-from catbox_agents.policy import write_atomically
+import yaml
+
+from catbox_agents.files import write_atomically
 from catbox_train.config import TrainConfig, load_config
 
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is locked there
+    fcntl = None  # type: ignore[assignment]
+
 CONFIG_FILE = "config.yaml"
+LOCK_FILE = ".lock"
 
 
 def start_run(run: Path, config: TrainConfig) -> Path:
@@ -37,13 +49,53 @@ def open_run(run: Path) -> TrainConfig:
         raise FileNotFoundError(
             f"{run} holds no training run to resume ({CONFIG_FILE} is missing): leave out --resume to start one"
         )
-    return load_config(file=file)
+    config = load_config(file=file)
+    given = yaml.safe_load(file.read_text(encoding="utf-8"))
+    if missing := [field.name for field in fields(TrainConfig) if field.name not in given]:
+        raise ValueError(
+            f"{file} lacks {', '.join(missing)}: put back what the run began with, or start a new run in another folder"
+        )
+    return config
+
+
+@contextmanager
+def locked(run: Path) -> Iterator[None]:
+    """Make the folder ``run`` if need be, and keep other processes from training in it until the end of the block.
+
+    The lock ends with the process, however that ends. Raises ``OSError`` when another process holds it or nothing can
+    be written there.
+    """
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise OSError(f"cannot write to {run} ({error}): name another folder with --output") from error
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise OSError(
+                    f"another process is training in this folder, {run}: wait for it or stop it, or name another "
+                    "folder with --output"
+                ) from error
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def free_run_folder(parent: Path, name: str) -> Path:
-    """The first of ``parent/name``, ``parent/name-2``, ``parent/name-3`` ... that does not exist."""
+    """Make the first of ``parent/name``, ``parent/name-2``, ``parent/name-3`` ... that does not exist; the folder.
+
+    It is made at once, so that two runs that start together get two folders. Raises ``OSError`` when it cannot be made.
+    """
     folder, number = parent / name, 1
-    while folder.exists():
-        number += 1
-        folder = parent / f"{name}-{number}"
-    return folder
+    while True:
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            if parent.exists() and not parent.is_dir():
+                raise
+            number += 1
+            folder = parent / f"{name}-{number}"

@@ -334,6 +334,13 @@ def sample(params, observation, generator, state):
             unseen -= 1 if state.board[color, rank] >= 0 else 0
         state.undealt[rank] = unseen
     own_discard = one_hot_index(observation, params.at[DISCARDED], ranks)
+    own_cards = 0
+    for rank in range(ranks):
+        own_cards += int(observation[params.at[HAND] + rank])
+    if state.phase == NONE or own_cards != cards_held(params, state, observer):
+        return 1
+    if (own_discard >= 0) != has_discarded(params, state, observer):
+        return 1
     if own_discard >= 0:
         state.undealt[own_discard] -= 1
     left = 0

@@ -170,6 +170,16 @@ class Deal:
 
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless this deal can come up under ``rules``."""
+        for name, cards in (("hands", self.hands), ("revealed", self.revealed)):
+            if not isinstance(cards, Sequence | np.ndarray) or isinstance(cards, str):
+                raise ValueError(f"deal: {name}={cards!r}; expected a sequence")
+        for hand in self.hands:
+            if not isinstance(hand, Sequence | np.ndarray) or isinstance(hand, str):
+                raise ValueError(f"deal: a hand {hand!r}; expected a sequence of ranks")
+        for rank in [rank for hand in self.hands for rank in hand] + list(self.revealed):
+            whole = isinstance(rank, int | np.integer) and not isinstance(rank, bool)
+            if not whole or not 1 <= rank <= rules.num_ranks:
+                raise ValueError(f"deal: rank {rank!r}; expected integers from 1 to {rules.num_ranks}")
         sizes = [len(hand) for hand in self.hands]
         if sizes != [rules.hand_size] * rules.num_players:
             raise ValueError(
@@ -181,8 +191,6 @@ class Deal:
             )
         counts = Counter([rank for hand in self.hands for rank in hand] + list(self.revealed))
         for rank, count in counts.items():
-            if rank not in range(1, rules.num_ranks + 1):
-                raise ValueError(f"deal: rank {rank!r}; expected integers from 1 to {rules.num_ranks}")
             if count > rules.copies:
                 raise ValueError(f"deal: rank {rank} comes {count} times; there are {rules.copies} copies")
         fixed = rules.start_player

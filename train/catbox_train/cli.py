@@ -219,9 +219,10 @@ def train(
         try:
             train_run(chosen, folder)
         finally:
-            if output is None:  # refused before anything was written: leave no empty folder
+            if output is None:  # refused before anything was written: leave no empty folders
                 with suppress(OSError):
                     folder.rmdir()
+                    folder.parent.rmdir()
     except TrainingInterrupted as stopped:
         typer.echo(str(stopped), err=True)
         raise typer.Exit(130) from None

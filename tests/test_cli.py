@@ -420,3 +420,13 @@ def test_the_results_fit_a_narrow_terminal_with_every_word_of_the_headers() -> N
 
 def test_the_version_is_shown() -> None:
     assert run("--version").stdout == f"catbox {catbox_env.__version__}\n"
+
+
+def test_a_rule_is_an_option_of_its_own() -> None:
+    for arguments in (["--region", "khmer"], ["--region=khmer"], ["--rule", "region=khmer"]):
+        result = CliRunner().invoke(app, ["info", "--game", "cat_te_v0", *arguments])
+        assert result.exit_code == 0, result.output
+        assert "khmer" in result.output
+    assert CliRunner().invoke(app, ["info", "--game", "cat_te_v0", "--region"]).exit_code == 2
+    assert CliRunner().invoke(app, ["info", "--num-ranks", "7", "--players", "3"]).exit_code == 0
+    assert CliRunner().invoke(app, ["info", "--region", "khmer"]).exit_code == 2

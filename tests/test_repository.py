@@ -19,7 +19,7 @@ import typer
 from nbclient import NotebookClient
 
 import catbox_env
-from catbox_train.cli import app
+from catbox_train.cli import _rule_names, app
 from catbox_train.config import preset_names
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,6 +100,7 @@ def test_commands_in_the_docs_exist(page: Path) -> None:
     for line in re.findall(r"^catbox (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
         name, *words = shlex.split(line, comments=True)
         options = {option for parameter in commands[name].params for option in parameter.opts}
+        options |= {f"--{rule.replace('_', '-')}" for rule in _rule_names()}
         assert {word for word in words if word.startswith("-")} <= options, line
         if "--preset" in words:
             assert words[words.index("--preset") + 1] in preset_names(), line

@@ -42,7 +42,7 @@ HEURISTICS = {
 class Agent:
     """Base of the agents here. Your own need not inherit from it, only have these three members.
 
-    Inherit to write ``act`` alone: ``act_batch`` then calls it row by row.
+    Inherit to write one of ``act`` and ``act_batch`` alone: the other then calls it.
     """
 
     #: True for an agent that wants the ``history`` argument; the others are given None.
@@ -59,9 +59,12 @@ class Agent:
     ) -> int:
         """The id of one legal action. ``observation`` (O,) int8, ``action_mask`` (A,) nonzero where legal,
         ``history`` (T, 2) int8 or None."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has to define act(observation, action_mask, history=None)"
-        )
+        if type(self).act_batch is Agent.act_batch:
+            raise NotImplementedError(
+                f"{type(self).__name__} has to define act(observation, action_mask, history=None) or act_batch"
+            )
+        past = None if history is None else history[None]
+        return int(self.act_batch(observation[None], action_mask[None], past)[0])
 
     def act_batch(
         self,

@@ -158,14 +158,6 @@ class CatInTheBoxHeuristic(Agent):
         )  # fmt: skip
         self._t, self._w = _record(table, np.int64), _record(self.weights, np.float64)
 
-    def act(
-        self,
-        observation: NDArray[np.int8],
-        action_mask: NDArray[Any],
-        history: NDArray[np.int8] | None = None,
-    ) -> int:
-        return int(self.act_batch(observation[None], action_mask[None])[0])
-
     def act_batch(
         self,
         observations: NDArray[np.int8],

@@ -60,14 +60,6 @@ class PetrifyHeuristic(Agent):
         # The kernels ask for a generator, but set up and play on without a draw.
         self._generators = new_generators([np.random.SeedSequence(0)])
 
-    def act(
-        self,
-        observation: NDArray[np.int8],
-        action_mask: NDArray[Any],
-        history: NDArray[np.int8] | None = None,
-    ) -> int:
-        return int(self.act_batch(observation[None], action_mask[None])[0])
-
     def act_batch(
         self,
         observations: NDArray[np.int8],

@@ -19,14 +19,6 @@ class RandomAgent(Agent):
         super().__init__(game, seed)
         self._generator = np.random.default_rng(seed)
 
-    def act(
-        self,
-        observation: NDArray[np.int8],
-        action_mask: NDArray[Any],
-        history: NDArray[np.int8] | None = None,
-    ) -> int:
-        return int(self.act_batch(observation[None], action_mask[None])[0])
-
     def act_batch(
         self,
         observations: NDArray[np.int8],

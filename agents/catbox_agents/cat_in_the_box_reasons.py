@@ -383,10 +383,11 @@ def weigh_row(seen: Any, mask: Any, t: Any, w: Any, bid_values: Any, scratch: An
 
 
 @numba.njit(cache=True, nogil=True)
-def choose_rows(observations: Any, masks: Any, t: Any, w: Any, bid_values: Any, actions: Any) -> None:
+def choose_rows(
+    observations: Any, masks: Any, t: Any, w: Any, bid_values: Any, points: Any, actions: Any
+) -> None:
     """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
     scratch = scratch_for(t)
-    points = np.zeros((masks.shape[1], len(REASONS)))
     for row in range(len(observations)):
         weigh_row(observations[row], masks[row], t, w, bid_values, scratch, points)
         best = -np.inf

@@ -26,13 +26,14 @@ equals). Points are antes: to win the round instead of losing it is worth as man
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed
+from catbox_agents.agent import Seed
 from catbox_agents.cat_te_reasons import REASONS, choose_rows
+from catbox_agents.reasoned import ReasonedAgent, as_record
 from catbox_env.core.game import Game
 from catbox_env.games.cat_te.rules import Rules
 
@@ -68,13 +69,14 @@ class Weights(NamedTuple):
     hide: float = 0.01  # antes for each card shown that cannot win
 
 
-class CatTeHeuristic(Agent):
+class CatTeHeuristic(ReasonedAgent):
     """The hand-written player of ``cat_te_v0``, for every rule set. It uses no randomness."""
+
+    plays = "cat_te_v0"
+    reasons = REASONS
 
     def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
         super().__init__(game, seed)
-        if game.id != "cat_te_v0":
-            raise ValueError(f"this heuristic plays cat_te_v0, not {game.id!r}")
         rules = cast(Rules, game.rules)
         self.weights = Weights() if weights is None else weights
         offset = {name: part.offset for name, part in game.observation_layout.items()}
@@ -83,49 +85,13 @@ class CatTeHeuristic(Agent):
             rules.num_players, int(rules.eliminates), rules.sweep_factor, rules.show_factor, rules.side_pot,
             *(offset.get(name, -1) for name in Table._fields[5:]),
         )  # fmt: skip
-        self._t, self._w = _record(table, np.int64), _record(self.weights, np.float64)
+        self._t, self._w = as_record(table, np.int64), as_record(self.weights, np.float64)
 
-    def act_batch(
+    def weigh(
         self,
         observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.int64]:
-        actions = np.empty(len(observations), np.int64)
-        self._choose(observations, action_masks, actions)
-        return actions
-
-    def explain(
-        self, observation: NDArray[np.int8], action_mask: NDArray[Any]
-    ) -> dict[int, dict[str, float]]:
-        """The points of every legal action by reason, best action first: {action: {reason: points}}."""
-        points = self._choose(observation[None], action_mask[None], np.empty(1, np.int64))
-        order = sorted(np.flatnonzero(action_mask).tolist(), key=lambda action: -points[action].sum())
-        return {action: dict(zip(REASONS, points[action].tolist(), strict=True)) for action in order}
-
-    def _choose(
-        self, observations: NDArray[np.int8], action_masks: NDArray[Any], actions: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Fill ``actions``; the points (A, reasons) of the last row."""
-        # Compiled code does not look where it reads, so the shapes are held here.
-        length, num_actions = self.game.observation_layout.size, self.game.num_actions
-        if observations.shape[1:] != (length,) or action_masks.shape != (len(observations), num_actions):
-            raise ValueError(
-                f"observations {observations.shape} and masks {action_masks.shape}: this game has rows of "
-                f"{length} and {num_actions}, one of each for a decision"
-            )
-        points = np.zeros((num_actions, len(REASONS)))
-        choose_rows(
-            np.ascontiguousarray(observations, np.int8), np.ascontiguousarray(action_masks, np.bool_),
-            self._t, self._w, points, actions,
-        )  # fmt: skip
-        if (actions < 0).any():
-            raise ValueError(
-                f"no legal action in row {int(np.argmin(actions))}: only a seat to move can be asked"
-            )
-        return points
-
-
-def _record(values: Any, kind: type) -> Any:
-    """A named tuple as a NumPy record of fields of one type: compiled code takes it by the names of its fields."""
-    return np.array([tuple(values)], np.dtype((np.record, [(name, kind) for name in values._fields])))[0]
+        masks: NDArray[np.bool_],
+        points: NDArray[np.float64],
+        actions: NDArray[np.int64],
+    ) -> None:
+        choose_rows(observations, masks, self._t, self._w, points, actions)

@@ -19,13 +19,14 @@ is taken (the lowest id among equals). Points are points of score, so the reason
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed
-from catbox_agents.cat_in_the_box_reasons import REASONS, choose_rows, scratch_for, weigh_row
+from catbox_agents.agent import Seed
+from catbox_agents.cat_in_the_box_reasons import REASONS, choose_rows
+from catbox_agents.reasoned import ReasonedAgent, as_record
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box.rules import Rules
 
@@ -140,13 +141,14 @@ WEIGHTS = {
 }
 
 
-class CatInTheBoxHeuristic(Agent):
+class CatInTheBoxHeuristic(ReasonedAgent):
     """The hand-written player of ``cat_in_the_box_v0``, for every rule set. It uses no randomness."""
+
+    plays = "cat_in_the_box_v0"
+    reasons = REASONS
 
     def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
         super().__init__(game, seed)
-        if game.id != "cat_in_the_box_v0":
-            raise ValueError(f"this heuristic plays cat_in_the_box_v0, not {game.id!r}")
         rules = cast(Rules, game.rules)
         self.weights = WEIGHTS[rules.num_players] if weights is None else weights
         self._bid_values = np.array(rules.bids, dtype=np.int64)
@@ -156,46 +158,13 @@ class CatInTheBoxHeuristic(Agent):
             rules.bonus_max_tricks, len(rules.bids),
             *(offset.get(name, -1) for name in Table._fields[7:]),
         )  # fmt: skip
-        self._t, self._w = _record(table, np.int64), _record(self.weights, np.float64)
+        self._t, self._w = as_record(table, np.int64), as_record(self.weights, np.float64)
 
-    def act_batch(
+    def weigh(
         self,
         observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.int64]:
-        seen, masks = self._checked(observations, action_masks)
-        actions = np.empty(len(seen), dtype=np.int64)
-        choose_rows(seen, masks, self._t, self._w, self._bid_values, actions)
-        if (actions < 0).any():
-            raise ValueError(
-                f"no legal action in row {int(np.argmin(actions))}: only a seat to move can be asked"
-            )
-        return actions
-
-    def explain(
-        self, observation: NDArray[np.int8], action_mask: NDArray[Any]
-    ) -> dict[int, dict[str, float]]:
-        """The points of every legal action by reason, best action first: {action: {reason: points}}."""
-        seen, masks = self._checked(observation[None], action_mask[None])
-        points = np.zeros((masks.shape[1], len(REASONS)))
-        weigh_row(seen[0], masks[0], self._t, self._w, self._bid_values, scratch_for(self._t), points)
-        order = sorted(np.flatnonzero(masks[0]).tolist(), key=lambda action: -points[action].sum())
-        return {action: dict(zip(REASONS, points[action].tolist(), strict=True)) for action in order}
-
-    def _checked(
-        self, observations: NDArray[np.int8], action_masks: NDArray[Any]
-    ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-        # Compiled code does not look where it reads, so the shapes are held here.
-        length, actions = self.game.observation_layout.size, self.game.num_actions
-        if observations.shape[1:] != (length,) or action_masks.shape != (len(observations), actions):
-            raise ValueError(
-                f"observations {observations.shape} and masks {action_masks.shape}: this game has rows of "
-                f"{length} and {actions}, one of each for a decision"
-            )
-        return np.ascontiguousarray(observations, np.int8), np.ascontiguousarray(action_masks, np.bool_)
-
-
-def _record(values: Any, kind: type) -> Any:
-    """A named tuple as a NumPy record of fields of one type: compiled code takes it by the names of its fields."""
-    return np.array([tuple(values)], np.dtype((np.record, [(name, kind) for name in values._fields])))[0]
+        masks: NDArray[np.bool_],
+        points: NDArray[np.float64],
+        actions: NDArray[np.int64],
+    ) -> None:
+        choose_rows(observations, masks, self._t, self._w, self._bid_values, points, actions)

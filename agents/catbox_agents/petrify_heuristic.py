@@ -24,7 +24,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed
+from catbox_agents.agent import Seed
+from catbox_agents.reasoned import ReasonedAgent, as_record
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import compiled_over
 from catbox_env.core.rng import new_generators
@@ -47,65 +48,27 @@ class Weights(NamedTuple):
     onward: float = 1.0  # of end cells after the best move of one's own
 
 
-class PetrifyHeuristic(Agent):
+class PetrifyHeuristic(ReasonedAgent):
     """The hand-written player of ``petrify_v0``, for every rule set. It uses no randomness."""
+
+    plays = "petrify_v0"
+    reasons = REASONS
 
     def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
         super().__init__(game, seed)
-        if game.id != "petrify_v0":
-            raise ValueError(f"this heuristic plays petrify_v0, not {game.id!r}")
         self.weights = Weights() if weights is None else weights
-        fields = np.dtype((np.record, [(name, np.float64) for name in Weights._fields]))
-        self._w = np.array([tuple(self.weights)], fields)
+        self._w = as_record(self.weights, np.float64)
         # The kernels ask for a generator, but set up and play on without a draw.
         self._generators = new_generators([np.random.SeedSequence(0)])
 
-    def act_batch(
+    def weigh(
         self,
         observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.int64]:
-        actions = np.empty(len(observations), np.int64)
-        self._choose(observations, action_masks, actions)
-        return actions
-
-    def explain(
-        self, observation: NDArray[np.int8], action_mask: NDArray[Any]
-    ) -> dict[int, dict[str, float]]:
-        """The points of every legal action by reason, best action first: {action: {reason: points}}."""
-        points = self._choose(observation[None], action_mask[None], np.empty(1, np.int64))
-        order = sorted(np.flatnonzero(action_mask).tolist(), key=lambda action: -points[action].sum())
-        return {action: dict(zip(REASONS, points[action].tolist(), strict=True)) for action in order}
-
-    def _choose(
-        self, observations: NDArray[np.int8], action_masks: NDArray[Any], actions: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Fill ``actions``; the points (A, reasons) of the last row."""
-        # Compiled code does not look where it reads, so the shapes are held here.
-        length, num_actions = self.game.observation_layout.size, self.game.num_actions
-        if observations.shape[1:] != (length,) or action_masks.shape != (len(observations), num_actions):
-            raise ValueError(
-                f"observations {observations.shape} and masks {action_masks.shape}: this game has rows of "
-                f"{length} and {num_actions}, one of each for a decision"
-            )
-        points = np.zeros((num_actions + 1, len(REASONS)))
-        _choose_rows(
-            self.game.params,
-            self._generators,
-            np.ascontiguousarray(observations, np.int8),
-            np.ascontiguousarray(action_masks, np.bool_),
-            self._w,
-            np.zeros(4, STATE),
-            points,
-            actions,
-        )
-        if (actions < 0).any():
-            raise ValueError(
-                f"row {int(np.argmin(actions))} has no legal action, or shows no position of a game under way: only a "
-                f"seat to move can be asked"
-            )
-        return points
+        masks: NDArray[np.bool_],
+        points: NDArray[np.float64],
+        actions: NDArray[np.int64],
+    ) -> None:
+        _choose_rows(self.game.params, self._generators, observations, masks, self._w, points, actions)
 
 
 @numba.njit
@@ -180,19 +143,10 @@ def weigh_action(
 
 
 def choose_rows(
-    params: Any,
-    generators: Any,
-    observations: Any,
-    masks: Any,
-    weights: Any,
-    boards: Any,
-    points: Any,
-    actions: Any,
+    params: Any, generators: Any, observations: Any, masks: Any, w: Any, points: Any, actions: Any
 ) -> None:
-    """Write the action with most points for each row, -1 where none is legal or the row shows no position.
-
-    ``boards`` (4,) states and ``points`` (A + 1, reasons) are used; ``points`` is left as the last row's.
-    """
+    """Write the action with most points for each row, -1 where none is legal or the row shows no position."""
+    boards, scratch = np.zeros(4, STATE), np.zeros(len(REASONS))
     for row in range(len(observations)):
         actions[row] = -1
         if sample(params[0], observations[row], generators[0], boards[0]):
@@ -200,7 +154,7 @@ def choose_rows(
         best = -np.inf
         for action in range(masks.shape[1]):
             if masks[row, action]:
-                weigh_action(params[0], generators[0], boards, action, weights[0], points[action], points[-1])
+                weigh_action(params[0], generators[0], boards, action, w, points[action], scratch)
                 total = points[action].sum()
                 if total > best:
                     best = total

@@ -1,6 +1,7 @@
 """Rewrite the blocks of README.md and docs/ that come from the code: `.venv/bin/python docs/generate.py`.
 
-A block stands between `<!-- generated: NAME ARGUMENT -->` and `<!-- end -->`; the name is a key of `BLOCKS`.
+A block stands between `<!-- generated: NAME ARGUMENTS -->` and `<!-- end -->`; the name is a key of `BLOCKS`. Most
+take a game's id (left out for Cat in the Box) and a number of players: `<!-- generated: observation cat_te_v0 4 -->`.
 tests/test_repository.py fails when a block is out of step.
 """
 
@@ -12,13 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from catbox_env import cat_in_the_box_v0, make_game
+from catbox_env import GAMES, cat_in_the_box_v0, make_game
+from catbox_env.core.game import Game
+from catbox_env.registration import gymnasium_id
 from catbox_train.config import TrainConfig
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = "cat_in_the_box_v0"
 PLAYERS = (5, 4, 3, 2)
-MARKED = re.compile(r"(<!-- generated: (\w+) ?(\w*) -->\n).*?(<!-- end -->)", re.DOTALL)
+MARKED = re.compile(r"(<!-- generated: (\w+) ?([\w ]*) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -29,9 +32,15 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> s
     )
 
 
-def observation(players: str) -> str:
+def named_game(arguments: str) -> Game:
+    """The game that a block's arguments name."""
+    *game_id, players = arguments.split()
+    return make_game(*game_id or [GAME], num_players=int(players))
+
+
+def observation(arguments: str) -> str:
     """The parts of an observation."""
-    layout = make_game(GAME, num_players=int(players)).observation_layout
+    layout = named_game(arguments).observation_layout
     rows = [(f"`{name}`", *rest) for name, *rest in layout.table()]
     return markdown_table(["part", "offset", "shape", "values", "what it holds"], rows)
 
@@ -44,9 +53,9 @@ def match_observation(players: str) -> str:
     return markdown_table(["part", "offset", "shape", "values", "what it holds"], rows)
 
 
-def state(players: str) -> str:
+def state(arguments: str) -> str:
     """The parts of the state vector that an observation does not have, or has in another shape."""
-    game = make_game(GAME, num_players=int(players))
+    game = named_game(arguments)
     seen = {name: part.shape for name, part in game.observation_layout.items()}
     rows = [
         (f"`{name}`", *rest)
@@ -56,11 +65,11 @@ def state(players: str) -> str:
     return markdown_table(["part", "offset", "shape", "values", "what it holds"], rows)
 
 
-def actions(players: str) -> str:
+def actions(arguments: str) -> str:
     """The ids of the actions."""
     rows = [
         (f"{first}" if first == last else f"{first}-{last}", text)
-        for first, last, text in make_game(GAME, num_players=int(players)).describe_actions()
+        for first, last, text in named_game(arguments).describe_actions()
     ]
     return markdown_table(["ids", "action"], rows)
 
@@ -81,6 +90,38 @@ def properties(_: str) -> str:
         ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in games)],
     ]
     return markdown_table(["", *(f"{players} players" for players in PLAYERS)], rows)
+
+
+def player_counts(game_id: str) -> list[int]:
+    """The numbers of players that a game can have."""
+
+    def possible(players: int) -> bool:
+        try:
+            make_game(game_id, num_players=players)
+        except ValueError:
+            return False
+        return True
+
+    return [players for players in range(1, 11) if possible(players)]
+
+
+def games(_: str) -> str:
+    """Every game under its default rules."""
+    made = [make_game(game_id) for game_id in GAMES]
+    counts = [player_counts(game_id) for game_id in GAMES]
+    rows: list[list[object]] = [
+        ["`gymnasium.make`", *(f"`{gymnasium_id(game_id)}`" for game_id in GAMES)],
+        [
+            "players (default)",
+            *(f"{min(c)}-{max(c)} ({g.num_players})" for g, c in zip(made, counts, strict=True)),
+        ],
+        ["actions", *(game.num_actions for game in made)],
+        ["observation, int8", *(f"({game.observation_layout.size},)" for game in made)],
+        ["state, int8", *(f"({game.state_layout.size},)" for game in made)],
+        ["most decisions in a game", *(game.history_length for game in made)],
+        ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in made)],
+    ]
+    return markdown_table(["", *(f"`{game_id}`" for game_id in GAMES)], rows)
 
 
 def picture(_: str) -> str:
@@ -107,7 +148,7 @@ def settings(_: str) -> str:
 
 BLOCKS: dict[str, Callable[[str], str]] = {
     function.__name__: function
-    for function in (observation, match_observation, state, actions, properties, picture, settings)
+    for function in (observation, match_observation, state, actions, properties, games, picture, settings)
 }
 
 

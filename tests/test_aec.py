@@ -198,6 +198,24 @@ def test_a_given_deal() -> None:
     ]
 
 
+@pytest.mark.parametrize("seed", [None, 99])
+def test_a_deal_that_is_refused_leaves_the_game_under_way_as_it_is(seed: int | None) -> None:
+    """Up to the deals of its later rounds, and of games that are dealt without a seed."""
+    spoilt, plain = (cat_in_the_box_v0.raw_env(num_players=2, rounds=2) for _ in range(2))
+    for env in (spoilt, plain):
+        env.reset(seed=1)
+    with pytest.raises(ValueError, match="hands of"):
+        spoilt.reset(seed=seed, options={"deal": {"hands": []}})
+    for _ in range(2):
+        while spoilt.agents and not all(spoilt.terminations.values()):
+            action = int(np.flatnonzero(spoilt.last()[0]["action_mask"])[-1])
+            for env in (spoilt, plain):
+                env.step(action)
+            assert np.array_equal(spoilt.state(), plain.state())
+        for env in (spoilt, plain):
+            env.reset()
+
+
 @pytest.mark.parametrize(
     "call", [lambda env: env.step(None), lambda env: env.step(0), lambda env: env.last()]
 )

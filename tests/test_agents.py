@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -139,7 +140,40 @@ def test_a_seat_that_is_not_to_move_has_nothing_to_choose(spec: str) -> None:
         catbox_agents.make(spec, game).act_batch(observations, masks)
 
 
+@pytest.mark.nojit
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+@pytest.mark.parametrize("kind", ["ones", "noise", "one element off"])
+def test_what_no_game_shows_is_never_read_out_of_bounds(game_id: str, kind: str) -> None:
+    """Compiled code would read or write beside an array; without compilation that is an IndexError."""
+    game, rng = catbox_env.make_game(game_id), np.random.default_rng(0)
+    agent = catbox_agents.make("heuristic", game)
+    for seed in range(20):
+        state = game.new_initial_state(seed=seed)
+        seen = state.observation(0)
+        if kind == "ones":
+            seen[:] = 1
+        elif kind == "noise":
+            seen[:] = rng.integers(0, 2, len(seen))
+        else:
+            seen[rng.integers(len(seen))] ^= 1
+        # To refuse it is right, and so is an answer; numbers that are out of this world may end in a division by 0.
+        with contextlib.suppress(ValueError, ZeroDivisionError):
+            agent.act(seen, np.ones(game.num_actions, np.int8))
+
+
 # Heuristic: in every game ----------------------------------------------------------------------------------------
+
+
+def test_an_agent_made_for_other_rules_is_refused() -> None:
+    laos, khmer = (catbox_env.make_game("cat_te_v0", region=region) for region in ("laos", "khmer"))
+    agent = catbox_agents.make("heuristic", khmer)
+    assert catbox_agents.check_agent(agent, "it", khmer) is agent
+    with pytest.raises(
+        ValueError, match=r"it was made for .*'khmer'.*, asked to play .*'laos'.*: make it for"
+    ):
+        catbox_agents.check_agent(agent, "it", laos)
+    with pytest.raises(ValueError, match="was made for"):
+        catbox_agents.evaluate(laos, [agent, "random"], 10)
 
 
 @settings(max_examples=40)

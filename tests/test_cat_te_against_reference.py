@@ -246,7 +246,7 @@ def test_the_default_rules_are_those_of_the_rules_page():
                 "side_pot",
             ):
                 assert getattr(rules, name) == getattr(expected, name), name
-            assert rules.dealer == expected.first_dealer
+            assert rules.first_dealer == expected.first_dealer
     assert catbox_env.make_game("cat_te_v0").num_actions == len(ACTIONS)
 
 

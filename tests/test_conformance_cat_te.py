@@ -1,5 +1,6 @@
 """Cat Te keeps the contract of every game, under every kind of rules; bad input is refused with a remedy."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -191,8 +192,16 @@ def test_a_card_above_an_ace_does_not_exist() -> None:
         ({"hands": [HANDS[0].split(), HANDS[0].split()]}, "10S, 8S, AS.* more than once"),
         ({"hands": [HANDS[0].split(), [*HANDS[1].split()[:5], "1H"]]}, "card '1H'; expected a rank"),
         ({"hands": [HANDS[0].split(), [*HANDS[1].split()[:5], 52]]}, "card 52"),
-        ({"hands": [hand.split() for hand in HANDS], "upturned": "2C"}, "expected no upturned card"),
+        (
+            {"hands": [hand.split() for hand in HANDS], "upturned": "2C"},
+            "upturned='2C'; expected no upturned card",
+        ),
         ({"hands": [hand.split() for hand in HANDS], "dealer": 1}, "dict with these keys"),
+        ({"hands": 5}, "deal: 5 in hands; expected a sequence of sequences of cards"),
+        (
+            {"hands": [HANDS[0].split(), None]},
+            "deal: None in hands; expected a sequence of sequences of cards",
+        ),
         ("AS", "deal='AS'"),
     ],
     ids=str,
@@ -200,6 +209,14 @@ def test_a_card_above_an_ace_does_not_exist() -> None:
 def test_a_deal_that_cannot_come_up_is_refused(deal: Any, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         make_game("cat_te_v0", num_players=2).new_initial_state(deal=deal)
+
+
+def test_the_last_seat_deals_whatever_number_of_players_is_put_in_its_place() -> None:
+    two = make_game("cat_te_v0", num_players=2)
+    four = dataclasses.replace(two.rules, num_players=4)
+    assert four == make_game("cat_te_v0").rules
+    assert four.first_dealer == 3
+    assert make_game("cat_te_v0", **{**two.options, "num_players": 6}).rules.first_dealer == 5
 
 
 def test_a_side_pot_needs_an_upturned_card() -> None:

@@ -1,14 +1,18 @@
 """The single-agent view: Gymnasium's own checks, exact pay, fair seats, and a learner of another library on it."""
 
+from pathlib import Path
+
 import gymnasium
 import numpy as np
 import pytest
+import torch
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import catbox_env
 from catbox_agents import Agent, make
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.policy import MLP, input_scale, save_checkpoint
 from catbox_env import GAMES
 from catbox_env.registration import gymnasium_id
 
@@ -61,25 +65,76 @@ def test_every_game_is_made_by_its_name(env_id: str) -> None:
     assert envs.reset(seed=1)[0].shape == (3, *observation.shape)
 
 
-@pytest.mark.parametrize("learner_seat", [0, 2, "random"])
-def test_the_learner_is_paid_all_that_its_seat_wins(learner_seat: int | str) -> None:
-    """Replay every episode on a plain state: the pay of the episode is the return of the learner's seat."""
-    env = LearnerEnv(
-        "cat_in_the_box_v0", opponents="random", learner_seat=learner_seat, num_players=3, rounds=2
-    )
+@pytest.mark.parametrize(
+    ("game_id", "learner_seat", "options"),
+    [
+        ("cat_in_the_box_v0", 0, {"num_players": 3, "rounds": 2}),
+        ("cat_in_the_box_v0", "random", {"num_players": 3, "rounds": 2}),
+        ("cat_te_v0", 3, {"rounds": 3}),
+        ("cat_te_v0", "random", {"rounds": 2, "side_pot": 1}),
+        ("petrify_v0", 2, {"num_players": 3}),
+    ],
+)
+def test_the_learner_is_paid_all_that_its_seat_wins(
+    game_id: str, learner_seat: int | str, options: dict[str, int]
+) -> None:
+    """The pay of an episode is the return of the learner's seat, and the figures of every round are told."""
+    env = LearnerEnv(game_id, opponents="random", learner_seat=learner_seat, **options)
     rng = np.random.default_rng(0)
     for seed in range(12):
         _, info = env.reset(seed=seed)
-        paid, over = 0.0, False
+        paid, over, rounds = 0.0, False, 0
         while not over:
             seat = int(env.tables.seats[0])
             assert env.tables.vec.current_player[0] == seat
             _, reward, over, truncated, info = env.step(int(legal(rng, info["action_mask"][None])[0]))
             assert not truncated
             paid += reward
+            rounds += set(env.game.info_names) < set(info)
         assert paid == pytest.approx(float(env.tables.vec._records["returns"][0, seat]))
+        assert rounds == options.get("rounds", 1)
         assert not info["action_mask"].any()
-        assert {"score", "tricks_won", "bid", "bonus", "paradox"} < set(info)
+
+
+def test_pay_before_the_learners_first_decision_comes_with_its_first_step() -> None:
+    """Seat 0 shows an instant win in the first round, before seat 3 has decided anything: seat 3 pays an ante."""
+    env = LearnerEnv("cat_te_v0", opponents="heuristic", learner_seat=3, rounds=3)
+    found = 0
+    for seed in range(200):
+        _, info = env.reset(seed=seed)
+        owed = float(env.tables.vec._records["returns"][0, 3])
+        assert (owed != 0) == ("score" in info)
+        if owed == 0:
+            continue
+        found += 1
+        assert info["score"] == owed
+        paid, over = 0.0, False
+        while not over:
+            _, reward, over, _, info = env.step(int(info["action_mask"].argmax()))
+            paid += reward
+        assert paid == pytest.approx(float(env.tables.vec._records["returns"][0, 3]))
+    assert found > 0
+
+
+def test_the_batch_tells_the_figures_of_every_round() -> None:
+    envs = LearnerVectorEnv(16, "cat_te_v0", opponents="heuristic", rounds=3, instant_wins=False)
+    _, infos = envs.reset(seed=0)
+    told, games = np.zeros(16, int), np.zeros(16, int)
+    while games.min() < 2:
+        actions = infos["action_mask"].argmax(1)
+        _, rewards, terminated, _, infos = envs.step(actions)
+        between = infos.get("_score", np.zeros(16, bool)) & ~terminated
+        assert np.array_equal(rewards[between], infos["score"][between] if between.any() else [])
+        assert np.array_equal(rewards[~between & ~terminated], np.zeros((~between & ~terminated).sum()))
+        if terminated.any():
+            assert np.array_equal(infos["_final_info"], terminated)
+            assert np.array_equal(infos["final_info"]["_score"], terminated)
+            assert np.array_equal(rewards[terminated], infos["final_info"]["score"][terminated])
+            assert not infos["final_info"]["action_mask"][terminated].any()
+        told += between
+        games += terminated
+        for row in np.flatnonzero(terminated):
+            assert told[row] == 2 * games[row]
 
 
 def test_the_batch_plays_the_episodes_that_single_environments_play() -> None:
@@ -176,6 +231,66 @@ def test_an_opponent_that_asks_for_its_history_gets_it() -> None:
     env.step(int(info["action_mask"].argmax()))
 
 
+def checkpoint(folder: Path, game_id: str, seed: int, **options: object) -> str:
+    """The path of a policy with random weights."""
+    game = catbox_env.make_game(game_id, **options)
+    network = MLP(input_scale(game.observation_layout), [16], game.num_actions)
+    network.initialise(torch.Generator().manual_seed(seed), last_gain=1.0)
+    save_checkpoint(folder / f"{seed}.safetensors", network, game)
+    return str(folder / f"{seed}.safetensors")
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_checkpoints_play_the_other_seats(tmp_path: Path, game_id: str) -> None:
+    """A checkpoint in each other seat: every move of the others is the one that its own policy takes."""
+    paths = [checkpoint(tmp_path, game_id, seed, num_players=3) for seed in (1, 2)]
+    envs = LearnerVectorEnv(6, game_id, opponents=paths, learner_seat=1, num_players=3)
+    observations, infos = envs.reset(seed=9)
+    game = envs.game
+    policies = {2: make(paths[0], game), 0: make(paths[1], game)}
+    states = [game.new_initial_state(seed=child) for child in np.random.SeedSequence(9).spawn(2)[0].spawn(6)]
+
+    def play_on(state):  # type: ignore[no-untyped-def]
+        while not state.is_terminal() and state.current_player != 1:
+            policy = policies[state.current_player]
+            state.apply_action(policy.act(state.observation(state.current_player), state.action_mask()))
+        return state
+
+    compared = 0
+    for state in map(play_on, states):
+        assert not state.is_terminal()
+    over = np.zeros(6, bool)
+    while not over.all():
+        for i in np.flatnonzero(~over):
+            assert np.array_equal(observations[i], states[i].observation(1))
+            compared += 1
+        actions = infos["action_mask"].argmax(1)
+        observations, _, terminated, _, infos = envs.step(actions)
+        for i in np.flatnonzero(~over):
+            states[i].apply_action(int(actions[i]))
+            assert play_on(states[i]).is_terminal() == terminated[i]
+            over[i] = terminated[i]
+    assert compared > 6
+
+
+def test_an_opponent_of_another_game_or_other_rules_is_refused(tmp_path: Path) -> None:
+    path = checkpoint(tmp_path, "petrify_v0", 1)
+    for make_env in (LearnerEnv, lambda *args, **kwargs: LearnerVectorEnv(2, *args, **kwargs)):
+        with pytest.raises(
+            ValueError, match="was trained for the game 'petrify_v0', asked to play 'cat_te_v0'"
+        ):
+            make_env("cat_te_v0", opponents=path)
+        with pytest.raises(ValueError, match="size=4, asked to play with size=5"):
+            make_env("petrify_v0", opponents=path, size=5)
+        with pytest.raises(ValueError, match="this heuristic plays petrify_v0, not 'cat_te_v0'"):
+            make_env("cat_te_v0", opponents="catbox_agents.petrify_heuristic:PetrifyHeuristic")
+        agent = make("random", catbox_env.make_game("cat_te_v0", num_players=3))
+        with pytest.raises(
+            ValueError, match=r"was made for .*num_players=3.*, asked to play .*num_players=4"
+        ):
+            make_env("cat_te_v0", opponents=agent, num_players=4)
+
+
 @pytest.mark.parametrize("action", [-1, 44, 1000, None, 0.5])
 def test_a_mask_ignored_is_an_error_that_changes_nothing(action: object) -> None:
     env = LearnerEnv("cat_in_the_box_v0", opponents="random", num_players=4)
@@ -192,8 +307,96 @@ def test_a_step_after_the_end_is_refused() -> None:
     over = False
     while not over:
         _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
-    with pytest.raises(ValueError, match="illegal actions in 1 of 1 games"):
+    with pytest.raises(ValueError, match=r"the game is over; call reset\(\)"):
         env.step(0)
+    assert env.reset()[1]["action_mask"].any()
+
+
+def test_an_illegal_action_is_refused_with_the_rule() -> None:
+    env = LearnerEnv("petrify_v0", opponents="random")
+    _, info = env.reset(seed=0)
+    action = int(np.argmin(info["action_mask"]))
+    with pytest.raises(ValueError, match=rf"row 0: action {action} of seat 0: move to \w\d: .*"):
+        env.step(action)
+
+
+@pytest.mark.parametrize("batch", [False, True])
+def test_a_step_before_the_first_reset_is_refused(batch: bool) -> None:
+    env = LearnerVectorEnv(1, "petrify_v0") if batch else LearnerEnv("petrify_v0")
+    before = env.tables.vec._records.tobytes()
+    action = int(env.tables.vec.action_mask[0].argmax())
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
+        env.step(np.array([action]) if batch else action)
+    assert env.tables.vec._records.tobytes() == before
+
+
+class Illegal(Agent):
+    """Plays on where it may not."""
+
+    def act_batch(self, observations, action_masks, histories=None):  # type: ignore[no-untyped-def]
+        return np.argmin(action_masks, axis=1)
+
+
+class Fraction(Agent):
+    """Does not answer with integers."""
+
+    def act_batch(self, observations, action_masks, histories=None):  # type: ignore[no-untyped-def]
+        return np.argmax(action_masks, axis=1) + 0.9
+
+
+@pytest.mark.parametrize(
+    ("opponent", "message"),
+    [
+        (f"{__name__}:Illegal", r"agent '.*:Illegal' chose action \d+ .*, which is illegal there"),
+        (f"{__name__}:Fraction", r"agent '.*:Fraction': act_batch gave .* float64 .* expected integers"),
+    ],
+)
+def test_an_opponent_that_breaks_the_rules_is_named_and_the_game_is_over(opponent: str, message: str) -> None:
+    env = LearnerEnv("petrify_v0", opponents=opponent)
+    _, info = env.reset(seed=0)
+    action = int(info["action_mask"].argmax())
+    with pytest.raises(ValueError, match=message):
+        env.step(action)
+    with pytest.raises(gymnasium.error.ResetNeeded, match="an opponent's error"):
+        env.step(action)
+
+
+def test_an_action_may_be_any_integer_of_the_action_space() -> None:
+    env = LearnerEnv("petrify_v0", opponents="random")
+    for kind in (
+        int,
+        np.int64,
+        np.int8,
+        lambda action: np.array(action),
+        lambda action: np.array(action, np.uint8),
+    ):
+        _, info = env.reset(seed=0)
+        env.step(kind(int(info["action_mask"].argmax())))
+
+
+def test_options_of_reset_are_refused_rather_than_ignored() -> None:
+    for env in (LearnerEnv("petrify_v0"), LearnerVectorEnv(2, "petrify_v0")):
+        with pytest.raises(ValueError, match="no options of reset"):
+            env.reset(options={"deal": {}})
+        env.reset(seed=np.int64(1), options={}) if isinstance(env, LearnerVectorEnv) else env.reset(
+            options={}
+        )
+
+
+def test_stable_baselines_makes_environments_by_name() -> None:
+    from stable_baselines3.common.env_util import make_vec_env
+
+    with pytest.warns(UserWarning, match="rgb_array"):  # it asks for pictures first, and goes on without
+        envs = make_vec_env("catbox/Petrify-v0", 2, env_kwargs={"opponents": "random"})
+    assert envs.reset().shape == (2, *envs.observation_space.shape)
+    masks = np.stack(envs.env_method("action_masks"))
+    envs.step(masks.argmax(1))
+
+
+def test_games_that_end_before_the_learners_first_decision_are_counted() -> None:
+    envs = LearnerVectorEnv(50, "petrify_v0", opponents="heuristic", learner_seat=3, num_players=4, size=3)
+    envs.reset(seed=0)
+    assert envs.tables.num_skipped > 10
 
 
 @pytest.mark.parametrize(
@@ -229,7 +432,7 @@ def test_maskable_ppo_learns_without_a_wrapper() -> None:
             over = False
             while not over:
                 action, _ = model.predict(seen, action_masks=info["action_mask"], deterministic=True)
-                seen, reward, over, _, info = env.step(int(action))
+                seen, reward, over, _, info = env.step(action)
                 total += reward
             seen, info = env.reset()
         return total / 300

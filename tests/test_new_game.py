@@ -8,6 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import catbox_env
 from catbox_agents import Agent
@@ -18,6 +19,7 @@ from catbox_env.core.conformance import check_game
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import CORE_PARAMS, REWARDS, Kernels, core_state_fields, record_dtype
 from catbox_env.core.layout import Layout, Part
+from catbox_train.cli import app
 
 PACKAGE = Path(catbox_env.__file__).parent
 
@@ -172,3 +174,26 @@ def test_a_game_that_is_only_registered_is_served_by_every_door(monkeypatch: pyt
 
     result = evaluate(game, [LeavesFours(game), "random"], num_deals=200, names=["winner", "random"])
     assert result["winner"].margin > 1.5
+
+
+def test_the_command_line_and_training_serve_a_game_that_is_only_registered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nim has no heuristic and no preset: what is not there is not needed."""
+    monkeypatch.setitem(catbox_env.GAMES, "nim_v0", f"{__name__}:Nim")
+    monkeypatch.chdir(tmp_path)
+
+    def catbox(*arguments: str, typed: str = "") -> str:
+        done = CliRunner().invoke(app, [*arguments, "--game", "nim_v0"], input=typed)
+        assert done.exit_code == 0, done.output + repr(done.exception)
+        return done.output
+
+    assert "take 1..3" in catbox("info")
+    assert "random" in catbox("evaluate", "random", "random", "--deals", "10")
+    assert "0 left" in catbox("watch", "--delay", "0", "--seed", "0", "--rule", "heap=9")
+    assert 'in full ("take 1"), shortened to what tells it apart ("1")' in catbox(
+        "play", typed="help\nquit\n"
+    )
+    small = ["total_decisions=2048", "batch_size=1024", "num_envs=64", "minibatch_size=256", "hidden=[8]"]
+    catbox("train", *(word for setting in [*small, "final_deals=10"] for word in ("--set", setting)))
+    assert "10 deals x 2 rotations" in catbox("evaluate", "runs/nim", "random", "--deals", "10")

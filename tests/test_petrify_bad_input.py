@@ -69,6 +69,13 @@ def changed(row: int, column: int, name: Any) -> list[list[Any]]:
         (Deal(TILES, [-1, 8]), "position -1; expected a cell from 0 to 8"),
         (Deal(TILES, [0.0, 8]), "position 0.0; expected a cell"),  # type: ignore[list-item]  # on purpose
         (Deal(TILES, [4, 4]), r"positions \[4, 4\]; players begin on different cells"),
+        (
+            {"tiles": None, "positions": [0, 8]},
+            "deal: None in tiles; expected a sequence of sequences of names",
+        ),
+        ({"tiles": [5, 5, 5], "positions": [0, 8]}, "deal: 5 in tiles"),
+        ({"tiles": TILES, "positions": None}, "deal: None in positions; expected a sequence"),
+        (Deal(changed(1, 1, []), [0, 8]), r"tile \[\]; expected a number card"),
         ({"tiles": TILES}, r"expected Deal\(tiles, positions\) or a dict with these keys"),
         ({"tiles": TILES, "positions": [0, 8], "seat": 0}, "expected Deal"),
         ("empty", "deal='empty': expected Deal"),

@@ -24,6 +24,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 
 Seed = int | np.random.SeedSequence | None
@@ -114,15 +115,49 @@ def known_agents(game: Game | None = None) -> list[str]:
     return [*BUILT_IN, *(["heuristic"] if game is None or game.id in HEURISTICS else [])]
 
 
-def check_agent(agent: object, name: str) -> Agent:
-    """``agent`` itself if it has the members of :class:`Agent`, else ValueError."""
+def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
+    """``agent`` itself if it has the members of :class:`Agent` and, with ``game`` given, was not made for another game
+    or other rules; else ValueError."""
     for method in ("act", "act_batch"):
         if not callable(getattr(agent, method, None)):
             raise ValueError(
                 f"{name} is not an agent: {type(agent).__name__} has no method {method!r}; "
                 "inherit from catbox_agents.Agent and define act()"
             )
+    own = getattr(agent, "game", None)
+    if game is not None and isinstance(own, Game) and (own.id, own.rules) != (game.id, game.rules):
+        raise ValueError(f"{name} was made for {own!r}, asked to play {game!r}: make it for that game")
     return cast(Agent, agent)
+
+
+def needs_history(agent: Agent) -> bool:
+    """Whether the agent asks for the history; one that does not say does not."""
+    return bool(getattr(agent, "needs_history", False))
+
+
+def choose(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What ``agent`` does in the games ``rows`` (M,) of ``vec``: legal actions (M,).
+
+    Raises ValueError, naming the agent ``label``, for anything else that it answers.
+    """
+    histories = vec.history[rows] if needs_history(agent) else None
+    masks = vec.action_mask[rows]
+    actions = np.asarray(agent.act_batch(vec.observation[rows], masks, histories))
+    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+        raise ValueError(
+            f"agent {label!r}: act_batch gave shape {actions.shape}, dtype {actions.dtype} for {len(rows)} rows; "
+            f"expected integers of shape ({len(rows)},)"
+        )
+    inside = (actions >= 0) & (actions < masks.shape[1])
+    legal = inside & masks[np.arange(len(rows)), np.where(inside, actions, 0)]
+    if not legal.all():
+        action = int(actions[np.argmin(legal)])
+        text = f" ({vec.game.action_to_string(action)})" if 0 <= action < masks.shape[1] else ""
+        raise ValueError(
+            f"agent {label!r} chose action {action}{text}, which is illegal there; act_batch must keep to the "
+            "action masks it is given"
+        )
+    return actions
 
 
 def _construct(spec: str, game: Game, seed: Seed) -> Agent:

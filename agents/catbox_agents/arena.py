@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents.agent import Agent, agent_seed, check_agent, make
+from catbox_agents.agent import Agent, agent_seed, check_agent, choose, make, needs_history
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 from catbox_env.core.rng import seed_sequence
@@ -94,7 +94,7 @@ def evaluate(
     played = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
     seeds = seed_sequence(seed).spawn(2)
     players = [
-        make(agent, game, agent_seed(child)) if isinstance(agent, str) else check_agent(agent, label)
+        make(agent, game, agent_seed(child)) if isinstance(agent, str) else check_agent(agent, label, game)
         for agent, label, child in zip(agents, labels, seeds[0].spawn(len(agents)), strict=True)
     ]
     seats = game.num_players
@@ -133,7 +133,7 @@ def _play(
     deals: np.random.SeedSequence,
 ) -> _Outcome:
     """One game of each deal, all at once."""
-    history = any(agent_needs_history(agent) for agent in agents)
+    history = any(needs_history(agent) for agent in agents)
     vec = Vec(game, num_games, seed=deals, history=history, auto_deal=False)
     shape = (num_games, game.num_players)
     outcome = _Outcome(line_up, np.zeros(shape), np.zeros(shape))
@@ -143,7 +143,7 @@ def _play(
         for i, agent in enumerate(agents):
             rows = running[to_move[running] == i]
             if len(rows):
-                actions[rows] = _ask(agent, labels[i], vec, rows)
+                actions[rows] = choose(agent, labels[i], vec, rows)
         vec.step(actions[running], running)
         outcome.score += vec.rewards
         ended = np.flatnonzero(vec.round_ended)
@@ -158,32 +158,6 @@ def _play(
             outcome.rounds += len(ended)
     outcome.win_share += vec.win_shares
     return outcome
-
-
-def agent_needs_history(agent: Agent) -> bool:
-    """Whether the agent asks for the history; one that does not say does not."""
-    return bool(getattr(agent, "needs_history", False))
-
-
-def _ask(agent: Agent, label: str, vec: Any, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    histories = vec.history[rows] if agent_needs_history(agent) else None
-    masks = vec.action_mask[rows]
-    actions = np.asarray(agent.act_batch(vec.observation[rows], masks, histories))
-    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
-        raise ValueError(
-            f"agent {label!r}: act_batch gave shape {actions.shape}, dtype {actions.dtype} for {len(rows)} rows; "
-            f"expected integers of shape ({len(rows)},)"
-        )
-    inside = (actions >= 0) & (actions < masks.shape[1])
-    legal = inside & masks[np.arange(len(rows)), np.where(inside, actions, 0)]
-    if not legal.all():
-        action = int(actions[np.argmin(legal)])
-        text = f" ({vec.game.action_to_string(action)})" if 0 <= action < masks.shape[1] else ""
-        raise ValueError(
-            f"agent {label!r} chose action {action}{text}, which is illegal there; act_batch must keep to the "
-            "action masks it is given"
-        )
-    return actions
 
 
 class _Totals:

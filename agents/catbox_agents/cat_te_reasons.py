@@ -265,7 +265,9 @@ def choose_rows(observations: Any, masks: Any, t: Any, w: Any, points: Any, acti
     for row in range(len(observations)):
         best = -np.inf
         actions[row] = -1
-        if not masks[row].any():
+        # More cards than a hand has would be written past the end of ``cards``.
+        hand = observations[row, t.hand : t.hand + NUM_CARDS]
+        if not masks[row].any() or np.count_nonzero(hand) > HAND_SIZE:
             continue
         weigh_row(observations[row], masks[row], t, w, cards, above, of_suit, chances, worth, points)
         for action in range(masks.shape[1]):

@@ -13,38 +13,53 @@
 
 ``opponents`` is one agent for all; a sequence of one for each other seat, clockwise from the learner; or
 ``{"any_of": [...]}``, from which each other seat is drawn at the start of every episode. An agent is a spec of
-``catbox_agents.make`` or an object with ``act_batch``. Nobody is replaced in mid-game.
+``catbox_agents.make`` or an object with ``act`` and ``act_batch``. Nobody is replaced in mid-game. ``reset(seed=...)``
+makes the agents of specs anew, so that their random numbers begin anew; an object goes on with its own.
 
 Observation: the int8 vector (O,) of the learner, laid out as ``game.observation_layout``. ``info["action_mask"]`` and
-``action_masks()``: int8 (A,), zeros when the game is over. The reward of a step is everything that the learner was
-paid from its decision to its next one, or to the end. An episode is one game; a game that ends before the learner's
-first decision is skipped. When a round ended, ``info`` also holds its figures for the learner's seat.
+``action_masks()`` (``env.get_wrapper_attr("action_masks")()`` behind Gymnasium's wrappers): int8 (A,), zeros when the
+game is over. The reward of a step is everything that the learner was paid up to its next decision, or to the end; what
+it was paid before its first decision comes with its first step. When a round ended, ``info`` also holds its figures
+for the learner's seat.
+
+An episode is one game. A game that ends before the learner's first decision is no episode: another is dealt, and
+``tables.num_skipped`` counts it. Where that happens often (Petrify with many players on a small board: a learner in the
+last seat may be petrified at once), mean rewards leave these games out; ``catbox evaluate`` counts every game.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from catbox_agents.agent import Agent, agent_seed, check_agent, make
+from catbox_agents.agent import Agent, agent_seed, check_agent, choose, make, needs_history
 from catbox_env import make_game
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 
-Opponents = str | Agent | Sequence[str | Agent] | Mapping[str, Sequence[str | Agent]]
+Opponent = str | os.PathLike[str] | Agent
+Opponents = Opponent | Sequence[Opponent] | Mapping[str, Sequence[Opponent]]
+
+
+class RenderModeError(ValueError, TypeError):
+    """A ``render_mode`` that there is not. Stable-Baselines3's ``make_vec_env`` asks for "rgb_array" first, and goes on
+    without it when a ``TypeError`` says no."""
 
 
 class Tables:
     """N games with a learner in each, and the agents that play the other seats.
 
     ``step`` and ``deal`` leave every game with the learner to move, or at its end. Attributes: ``vec``, the games;
-    ``seats`` (N,), the learner's seat in each.
+    ``seats`` (N,), the learner's seat in each; ``round_ended`` (N,), whether a round has ended since the learner's last
+    decision; ``num_skipped``, the games that ended before the learner's first decision.
     """
 
     def __init__(
@@ -62,42 +77,52 @@ class Tables:
         self.drawn = isinstance(opponents, Mapping)
         self.specs = _specs(opponents, others)
         self.agents = self._make_agents(np.random.SeedSequence())
-        history = any(getattr(agent, "needs_history", False) for agent in self.agents)
+        history = any(needs_history(agent) for agent in self.agents)
         self.vec = Vec(game, num_games, num_threads=num_threads, history=history, auto_deal=False)
         self.seats = np.zeros(num_games, np.int64)
         #: (N, P): which of ``agents`` plays a seat, -1 for the learner.
         self.players = np.full((num_games, game.num_players), -1)
+        self.round_ended = np.zeros(num_games, np.bool_)
+        self.num_skipped = 0
+        #: (N,): paid to the learner before its first decision, and not told yet.
+        self.owed = np.zeros(num_games)
+        self.ready = False
 
     def reset(self, seed: int | None, rng: np.random.Generator) -> None:
         """New games everywhere; with a ``seed`` the deals and the agents' random numbers begin anew as well."""
+        self.ready = False
+        deals = None
         if seed is not None:
             deals, agents = np.random.SeedSequence(seed).spawn(2)
             self.agents = self._make_agents(agents)
-            self.vec.reset(deals)
-            self._seat(np.arange(self.vec.num_envs), rng)
-            rows = self._skip_unplayed(np.arange(self.vec.num_envs))
-        else:
-            rows = np.arange(self.vec.num_envs)
-        if len(rows):
-            self.deal(rows, rng)
+        self.vec.reset(deals)
+        self.deal(self._begin(np.arange(self.vec.num_envs), rng), rng)
+        self.ready = True
 
     def deal(self, rows: np.ndarray, rng: np.random.Generator) -> None:
         """New games in ``rows``, played on to the learner's first decision."""
         while len(rows):
             self.vec.deal(rows)
-            self._seat(rows, rng)
-            rows = self._skip_unplayed(rows)
+            rows = self._begin(rows, rng)
 
     def step(self, actions: np.ndarray) -> np.ndarray:
         """The learners' ``actions`` (N,), then the others' up to the learners' next decisions; what was paid (N,).
 
-        Raises ``ValueError``, no game moved, for an illegal action.
+        Raises ``ValueError``, no game moved, for an illegal action; ``ValueError`` for an opponent that does not play
+        by the rules, and from then on, as before the first ``reset``, ``ResetNeeded``.
         """
+        if not self.ready:
+            raise ResetNeeded(
+                "call reset() before step(): no game has begun, or an opponent's error cut the last step off"
+            )
         self.vec.step(actions)
+        self.ready = False
         rows = np.arange(self.vec.num_envs)
-        paid = self.vec.rewards[rows, self.seats].astype(np.float64)
-        self.round_ended = self.vec.round_ended.copy()
+        paid = self.owed + self.vec.rewards[rows, self.seats]
+        self.owed[:] = 0.0
+        self.round_ended[:] = self.vec.round_ended
         self._others_play(rows, paid)
+        self.ready = True
         return paid
 
     def observation(self) -> np.ndarray:
@@ -116,8 +141,8 @@ class Tables:
         children = seed.spawn(len(self.specs))
         return [
             make(spec, self.game, agent_seed(child))
-            if isinstance(spec, str)
-            else check_agent(spec, repr(spec))
+            if isinstance(spec, str | os.PathLike)
+            else check_agent(spec, f"opponent {spec!r}", self.game)
             for spec, child in zip(self.specs, children, strict=True)
         ]
 
@@ -135,14 +160,19 @@ class Tables:
             self.players[rows, (self.seats[rows] + turn) % players] = agents
         self.players[rows, self.seats[rows]] = -1
 
-    def _skip_unplayed(self, rows: np.ndarray) -> np.ndarray:
+    def _begin(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Play on to the learners' first decisions; the games of ``rows`` that ended before them."""
-        self._others_play(rows, np.zeros(self.vec.num_envs))
-        return rows[self.vec.current_player[rows] < 0]
+        self._seat(rows, rng)
+        self.owed[rows], self.round_ended[rows] = 0.0, False
+        self._others_play(rows, self.owed)
+        skipped = rows[self.vec.current_player[rows] < 0]
+        self.num_skipped += len(skipped)
+        return skipped
 
     def _others_play(self, rows: np.ndarray, paid: np.ndarray) -> None:
+        """The others' moves in ``rows`` up to the learners' next decisions; what the learners earn is added to ``paid``
+        (N,)."""
         vec = self.vec
-        self.round_ended = vec.round_ended.copy()
         while True:
             to_move = vec.current_player[rows]
             rows = rows[(to_move >= 0) & (to_move != self.seats[rows])]
@@ -153,9 +183,7 @@ class Tables:
             for k, agent in enumerate(self.agents):
                 asked = np.flatnonzero(who == k)
                 if len(asked):
-                    games = rows[asked]
-                    past = vec.history[games] if getattr(agent, "needs_history", False) else None
-                    actions[asked] = agent.act_batch(vec.observation[games], vec.action_mask[games], past)
+                    actions[asked] = choose(agent, str(self.specs[k]), vec, rows[asked])
             vec.step(actions, rows)
             paid[rows] += vec.rewards[rows, self.seats[rows]]
             self.round_ended |= vec.round_ended
@@ -175,7 +203,7 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
         **options: Any,
     ) -> None:
         if render_mode not in (None, "ansi"):
-            raise ValueError(f"render_mode={render_mode!r}: expected None or 'ansi'")
+            raise RenderModeError(f"render_mode={render_mode!r}: expected None or 'ansi'")
         self.render_mode = render_mode
         self.game = make_game(game_id, **options)
         self.tables = Tables(self.game, 1, opponents, learner_seat)
@@ -185,21 +213,24 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode: the learner's first observation, and ``{"action_mask": ...}``."""
+        _refuse(options)
         super().reset(seed=seed)
         self.tables.reset(seed, self.np_random)
-        return self.tables.observation()[0], {"action_mask": self.action_masks()}
+        return self.tables.observation()[0], self._info()
 
     def step(self, action: int | np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """The learner's ``action`` and the others' up to its next decision.
 
-        Raises ``ValueError``, the game unchanged, for an illegal action or one after the end.
+        Raises ``ValueError``, the game unchanged, for an illegal action or one after the end, and ``ResetNeeded``
+        before the first ``reset``.
         """
-        paid = self.tables.step(np.asarray(self.game.check_action_id(action))[None])
-        info: dict[str, Any] = {"action_mask": self.action_masks()}
-        if self.tables.round_ended[0]:
-            info |= self.tables.figures(0)
-        over = bool(self.tables.vec.current_player[0] < 0)
-        return self.tables.observation()[0], float(paid[0]), over, False, info
+        tables = self.tables
+        chosen = self.game.check_action_id(action)
+        if tables.ready and tables.vec.current_player[0] < 0:
+            raise ValueError(f"action {chosen}: the game is over; call reset()")
+        paid = tables.step(np.array([chosen]))
+        over = bool(tables.vec.current_player[0] < 0)
+        return tables.observation()[0], float(paid[0]), over, False, self._info()
 
     def action_masks(self) -> np.ndarray:
         """The legal actions, as sb3-contrib asks for them: a new int8 array (A,) of 0 and 1."""
@@ -209,12 +240,17 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
         """The table with the learner's hand."""
         return self.tables.vec.render_text(0, int(self.tables.seats[0]))
 
+    def _info(self) -> dict[str, Any]:
+        figures = self.tables.figures(0) if self.tables.round_ended[0] else {}
+        return {"action_mask": self.action_masks(), **figures}
+
 
 class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """N games, a learner in each: see the module.
 
     A game that ends is dealt anew in the same step (``AutoresetMode.SAME_STEP``): ``infos["final_obs"]`` holds its last
-    observation, ``infos["final_info"]`` the figures of its last round, both in the rows of ``infos["_final_obs"]``.
+    observation, ``infos["final_info"]`` its last info, both in the rows of ``infos["_final_obs"]``. Where a round ended
+    and the game went on, its figures stand in ``infos`` itself, each beside its ``_name`` (N,) that tells the rows.
     """
 
     metadata = {  # noqa: RUF012  (Gymnasium declares it so)
@@ -233,7 +269,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         **options: Any,
     ) -> None:
         if render_mode is not None:
-            raise ValueError(f"render_mode={render_mode!r}: a batch is not drawn; expected None")
+            raise RenderModeError(f"render_mode={render_mode!r}: a batch is not drawn; expected None")
         self.game = make_game(game_id, **options)
         self.tables = Tables(self.game, num_envs, opponents, learner_seat, num_threads)
         self.num_envs = num_envs
@@ -249,8 +285,11 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         options: dict[str, Any] | None = None,
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode everywhere: (N, O) int8 observations and the masks."""
-        if seed is not None and not isinstance(seed, int | np.integer):
-            raise ValueError(f"seed={seed!r}: expected one integer for all games, or None")
+        _refuse(options)
+        if seed is not None:
+            if not isinstance(seed, int | np.integer):
+                raise ValueError(f"seed={seed!r}: expected one integer for all games, or None")
+            seed = int(seed)
         super().reset(seed=seed)
         self.tables.reset(seed, self.np_random)
         return self.tables.observation(), self._infos()
@@ -260,7 +299,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """The learners' ``actions`` (N,) and the others' up to their next decisions.
 
-        Raises ``ValueError``, no game moved, for an illegal action.
+        Raises ``ValueError``, no game moved, for an illegal action; ``ResetNeeded`` before the first ``reset``.
         """
         tables = self.tables
         paid = tables.step(actions)
@@ -271,17 +310,13 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
             last = np.full(self.num_envs, None, dtype=object)
             for row, seen in zip(over, tables.vec.observe(tables.seats[over], over), strict=True):
                 last[row] = seen
-            figures: dict[str, Any] = {}
-            for name, values in tables.vec.info.items():
-                figures[name] = np.where(terminated, values[np.arange(self.num_envs), tables.seats], 0)
-                figures[f"_{name}"] = terminated.copy()
-            final = {"final_obs": last, "_final_obs": terminated.copy()}
-            final |= {"final_info": figures, "_final_info": terminated.copy()}
+            final = {"final_obs": last, "_final_obs": terminated}
+            final |= {"final_info": self._infos(terminated), "_final_info": terminated}
             tables.deal(over, self.np_random)
         return (
             tables.observation(),
             paid,
-            terminated,
+            terminated.copy(),
             np.zeros(self.num_envs, np.bool_),
             {**self._infos(), **final},
         )
@@ -290,11 +325,25 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         """The legal actions: a new int8 array (N, A) of 0 and 1."""
         return self.tables.vec.action_mask.astype(np.int8)
 
-    def _infos(self) -> dict[str, Any]:
-        return {"action_mask": self.action_masks(), "_action_mask": np.ones(self.num_envs, np.bool_)}
+    def _infos(self, rows: np.ndarray | None = None) -> dict[str, Any]:
+        """Gymnasium's info of a batch, in the ``rows`` (N,) bool alone where they are given."""
+        tables = self.tables
+        told = np.ones(self.num_envs, np.bool_) if rows is None else rows
+        infos = {"action_mask": self.action_masks(), "_action_mask": told.copy()}
+        ended = tables.round_ended & told
+        if ended.any():
+            for name, values in tables.vec.info.items():
+                own = values[np.arange(self.num_envs), tables.seats].astype(np.int64)
+                infos |= {name: np.where(ended, own, 0), f"_{name}": ended.copy()}
+        return infos
 
 
-def _specs(opponents: Opponents, others: int) -> list[str | Agent]:
+def _refuse(options: dict[str, Any] | None) -> None:
+    if options:
+        raise ValueError(f"options={options!r}: this environment has no options of reset()")
+
+
+def _specs(opponents: Opponents, others: int) -> list[Opponent]:
     """The agents that ``opponents`` names. Raises ``ValueError`` for anything but the three forms."""
     if isinstance(opponents, Mapping):
         pool = opponents.get("any_of")

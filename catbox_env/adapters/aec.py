@@ -87,8 +87,11 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         keys are ignored, as PettingZoo asks of environments.
         """
         if seed is not None or self._generators is None:
-            self._generators = new_generators([seed_sequence(seed)])
-        self.game_state = self.game.initial_state_from(self._generators, (options or {}).get("deal"))
+            generators = new_generators([seed_sequence(seed)])
+        else:
+            generators = self._generators.copy()  # a deal that is refused leaves the game under way as it is
+        self.game_state = self.game.initial_state_from(generators, (options or {}).get("deal"))
+        self._generators = generators
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)

@@ -140,11 +140,12 @@ class Vec:
         np.copyto(own, given, casting="unsafe")
         count = self.game.loops.check_actions(self._legal, rows, own, self._bad)
         if count:
-            bad = self._bad[:count]
-            shown = ", ".join(
-                f"row {rows[k]}: action {given[k]} of seat {self.current_player[rows[k]]}" for k in bad[:5]
+            shown = "; ".join(
+                f"row {rows[k]}: action {given[k]} of seat {self.current_player[rows[k]]}: "
+                + self.game.why_refused(self._records[rows[k]], int(given[k]))
+                for k in self._bad[: min(count, 3)]
             )
-            more = f" and {count - 5} more" if count > 5 else ""
+            more = f"; and {count - 3} more" if count > 3 else ""
             raise ValueError(
                 f"illegal actions in {count} of {len(rows)} games ({shown}{more}); no game has moved: choose "
                 f"where action_mask is True"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import json
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -17,6 +18,17 @@ from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
 
 _MAGIC = b"catbox-state-1\n"
 _ONLY = np.zeros(1, np.int64)
+
+
+def check_sequences(what: str, value: Any, of: str) -> None:
+    """Raise ``ValueError`` unless ``value``, the part ``what`` of a deal, is a sequence of sequences ``of`` items."""
+    for given in (value, *(value if _is_sequence(value) else ())):
+        if not _is_sequence(given):
+            raise ValueError(f"deal: {given!r} in {what}; expected a sequence of sequences of {of}")
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
 
 
 class Game(ABC):
@@ -200,10 +212,21 @@ class Game(ABC):
 
     def check_action_id(self, action: Any) -> int:
         """``action`` as an int. Raises ``ValueError`` unless it is an integer in ``0 .. A-1``."""
-        whole = isinstance(action, int | np.integer) and not isinstance(action, bool)
-        if not whole or not 0 <= action < self.num_actions:
+        try:
+            chosen = -1 if isinstance(action, bool | np.bool_) else operator.index(action)
+        except TypeError:
+            chosen = -1
+        if not 0 <= chosen < self.num_actions:
             raise ValueError(f"action {action!r}: expected an integer from 0 to {self.num_actions - 1}")
-        return int(action)
+        return chosen
+
+    def why_refused(self, record: np.record, action: int) -> str:
+        """Why the integer ``action`` cannot be taken in ``record``, where it is not legal."""
+        if record.terminated:
+            return "the game is over"
+        if not 0 <= action < self.num_actions:
+            return f"expected 0 to {self.num_actions - 1}"
+        return f"{self.action_to_string(action)}: {self.why_illegal(record, action)}"
 
     def render_text(self, state: GameState, seat: int | None = None) -> str:
         """The table in plain text, with the hand of ``seat``, or every hand for ``None``."""

@@ -214,7 +214,7 @@ def train(
         chosen = configuration.load_config(preset, config, overrides)
         from catbox_train.ppo import train as train_run
 
-        name = preset if preset is not None else Path(str(config)).stem
+        name = preset or (config.stem if config else chosen.game.rpartition("_v")[0])
         folder = output or free_run_folder(Path("runs"), name)
         try:
             train_run(chosen, folder)
@@ -269,7 +269,7 @@ def play(
     agents: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Your opponents; the last one fills the seats that are left. Default: heuristic."
+            help="Your opponents; the last one fills the seats that are left. Default: heuristic, where there is one."
         ),
     ] = None,
     seat: Annotated[int, typer.Option("--seat", help="Where you sit, from 0.")] = 0,
@@ -287,16 +287,20 @@ def play(
 
     catbox play heuristic random --players 4 --rounds match --seed 7
     """
+    from catbox_agents.agent import known_agents
     from catbox_train.play import play as play_game
 
-    play_game(build_game(game, players, rounds, rule), agents or ["heuristic"], seat, seed, Console())
+    played = build_game(game, players, rounds, rule)
+    play_game(played, agents or known_agents(played)[-1:], seat, seed, Console())
 
 
 @app.command(cls=_WithRules)
 def watch(
     agents: Annotated[
         list[str] | None,
-        typer.Argument(help="Who plays; the last one fills the seats that are left. Default: heuristic."),
+        typer.Argument(
+            help="Who plays; the last one fills the seats that are left. Default: heuristic, where there is one."
+        ),
     ] = None,
     delay: Annotated[
         float, typer.Option("--delay", min=0, max=3600, help="Seconds between two moves.")
@@ -317,10 +321,11 @@ def watch(
 
     catbox watch runs/standard heuristic --players 3 --step --reasons
     """
+    from catbox_agents.agent import known_agents
     from catbox_train.play import watch as watch_game
 
     game_object = build_game(game, players, rounds, rule)
-    watch_game(game_object, agents or ["heuristic"], seed, Console(), delay, step, reasons)
+    watch_game(game_object, agents or known_agents(game_object)[-1:], seed, Console(), delay, step, reasons)
 
 
 @app.command(cls=_WithRules)

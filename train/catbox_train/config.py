@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import yaml
 
+from catbox_agents.agent import HEURISTICS
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.policy import ACTIVATIONS
 from catbox_env import make_game
@@ -171,7 +172,8 @@ def load_config(
 
     ``overrides`` maps names of settings to values, or to text as the command line gives it (``"5e-4"``,
     ``"[128, 128]"``). A dotted name such as ``"game_options.num_players"`` sets one option of the game; the
-    options of the later sources are added to those of the earlier ones. Raises ``ValueError`` for an unknown preset or
+    options of the later sources are added to those of the earlier ones. A game without a heuristic is evaluated against
+    ``random`` alone unless a source names opponents. Raises ``ValueError`` for an unknown preset or
     setting, a wrong type or an impossible value, ``OSError`` for a file that cannot be read.
     """
     merged: dict[str, Any] = {}
@@ -189,6 +191,8 @@ def load_config(
             raise ValueError(f"{file}: expected lines 'setting: value', found {type(content).__name__}")
         _merge(merged, content, str(file))
     _merge(merged, overrides or {}, "an override")
+    if merged.get("game", TrainConfig.game) not in HEURISTICS:
+        merged.setdefault("opponents", ["random"])
     return TrainConfig(**merged)
 
 

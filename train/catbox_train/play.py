@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from rich.console import Console
 from rich.table import Table
@@ -19,7 +20,7 @@ from catbox_env.core.rng import seed_sequence
 
 HELP = """\
 Type what you want to do:
-  an action     in full ("play yellow 7"), shortened ("y7", "pl y 7", "yellow 7"), or by its id ("#42")
+  an action     in full ("{action}"), shortened to what tells it apart ("{short}"), or by its id ("#{id}")
   list          the actions you may take now, with their ids
   hint          what the heuristic thinks of them, and why
   table         show the table again
@@ -128,6 +129,18 @@ def parse_action(game: Game, legal: Sequence[int], text: str) -> int:
     return game.string_to_action(text)
 
 
+def _shortened(game: Game, legal: Sequence[int]) -> str:
+    """A short form of the first of the ``legal`` actions that is understood, as an example."""
+    name = game.action_to_string(legal[0])
+    *words, last = name.split()
+    initials = "".join(word[0] for word in words) + last
+    for short in (last, initials):
+        with suppress(ValueError):
+            if parse_action(game, legal, short) == legal[0]:
+                return short.lower()
+    return name
+
+
 def _fits(wanted: str, name: str) -> bool:
     """Whether the words of ``wanted`` begin words of ``name``, in order; numbers have to be equal ("y7": "play
     yellow 7")."""
@@ -233,7 +246,9 @@ def _ask(game: Game, table: _Table, console: Console) -> int | None:
         if word in ("quit", "exit", "q"):
             return None
         if word in ("help", "h", "?"):
-            console.print(HELP, markup=False, highlight=False)
+            name = game.action_to_string(legal[0])
+            known = HELP.format(action=name, short=_shortened(game, legal), id=legal[0])
+            console.print(known, markup=False, highlight=False)
         elif word in ("list", "l"):
             for action in legal:
                 console.print(

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.game import check_sequences
+
 #: The order of the rows of the research board. Red is trump.
 COLORS = ("red", "blue", "yellow", "green")
 
@@ -170,12 +172,8 @@ class Deal:
 
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless this deal can come up under ``rules``."""
-        for name, cards in (("hands", self.hands), ("revealed", self.revealed)):
-            if not isinstance(cards, Sequence | np.ndarray) or isinstance(cards, str):
-                raise ValueError(f"deal: {name}={cards!r}; expected a sequence")
-        for hand in self.hands:
-            if not isinstance(hand, Sequence | np.ndarray) or isinstance(hand, str):
-                raise ValueError(f"deal: a hand {hand!r}; expected a sequence of ranks")
+        check_sequences("hands", self.hands, "ranks")
+        check_sequences("revealed", [self.revealed], "ranks")
         for rank in [rank for hand in self.hands for rank in hand] + list(self.revealed):
             whole = isinstance(rank, int | np.integer) and not isinstance(rank, bool)
             if not whole or not 1 <= rank <= rules.num_ranks:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.game import check_sequences
+
 RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
 SUITS = ("clubs", "diamonds", "hearts", "spades")
 NUM_RANKS, NUM_SUITS = len(RANKS), len(SUITS)
@@ -83,13 +85,17 @@ class Rules:
         self._integer("side_pot", 0, MAX_SIDE_POT)
         if self.rounds != "match":
             self._integer("rounds", 1, MAX_ROUNDS, ", or 'match'")
-        if self._integer("dealer", -1, players - 1, " (-1: the last seat)") == -1:
-            object.__setattr__(self, "dealer", players - 1)
+        self._integer("dealer", -1, players - 1, " (-1: the last seat)")
 
     @property
     def num_rounds(self) -> int:
         """Rounds in a game."""
         return self.num_players if self.rounds == "match" else int(self.rounds)
+
+    @property
+    def first_dealer(self) -> int:
+        """The seat that deals the first round."""
+        return self.num_players - 1 if self.dealer == -1 else self.dealer
 
     @property
     def eliminates(self) -> bool:
@@ -133,6 +139,7 @@ class Deal:
             deal = cls(**deal)
         if not isinstance(deal, cls):
             raise ValueError(f"deal={deal!r}: expected Deal(hands, upturned) or a dict with these keys")
+        check_sequences("hands", deal.hands, "cards")
         hands = [[card_in_deal(card) for card in hand] for hand in deal.hands]
         return cls(hands, None if deal.upturned is None else card_in_deal(deal.upturned))
 
@@ -145,9 +152,8 @@ class Deal:
             )
         if (self.upturned is not None) != (rules.side_pot > 0):
             expected = "an upturned card" if rules.side_pot else "no upturned card"
-            raise ValueError(
-                f"deal: upturned={self.upturned!r}; expected {expected} with side_pot={rules.side_pot}"
-            )
+            found = None if self.upturned is None else card_to_string(int(self.upturned))
+            raise ValueError(f"deal: upturned={found!r}; expected {expected} with side_pot={rules.side_pot}")
         cards = [card for hand in self.hands for card in hand]
         cards += [] if self.upturned is None else [self.upturned]
         twice = sorted({card_to_string(int(card)) for card in cards if cards.count(card) > 1})

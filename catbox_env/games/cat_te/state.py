@@ -115,7 +115,7 @@ def make_params(rules: Rules, reward: str, at: list[int], state_at: list[int]) -
     record.sweep_factor = rules.sweep_factor
     record.side_pot = rules.side_pot
     record.num_rounds = rules.num_rounds
-    record.dealer = rules.dealer
+    record.dealer = rules.first_dealer
     record.at[:] = at
     record.state_at[:] = state_at
     return params

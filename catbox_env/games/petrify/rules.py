@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.game import check_sequences
+
 MAX_PLAYERS, MIN_SIZE, MAX_SIZE = 4, 3, 8
 #: Number cards are crossed from symbols 1 .. NUM_SYMBOLS, the energy they give, and colours 1 .. NUM_NUMBER_COLORS.
 NUM_SYMBOLS, NUM_NUMBER_COLORS = 4, 4
@@ -141,13 +143,15 @@ class Deal:
 
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless the tiles and places are such as ``rules`` allow."""
+        check_sequences("tiles", self.tiles, "names")
+        check_sequences("positions", [self.positions], "cells")
         widths = [len(row) for row in self.tiles]
         if widths != [rules.size] * rules.size:
             raise ValueError(f"deal: rows of {widths} tiles; expected {rules.size} rows of {rules.size}")
         names = [name for row in self.tiles for name in row]
         known = {*NUMBER_TILES, *TELEPORT_TILES, "W", "*", "0"}
         for name in names:
-            if name not in known:
+            if not isinstance(name, str) or name not in known:
                 raise ValueError(
                     f"deal: tile {name!r}; expected a number card such as '2.3' (symbol 1-4, colour 1-4), 'W' wall, "
                     f"'*' wildcard, '0' zero, or 'T0' .. 'T4' teleport of that colour"

@@ -1,9 +1,9 @@
-"""catbox: a reinforcement-learning environment for the trick-taking game Cat in the Box.
+"""catbox: reinforcement-learning environments for Cat in the Box and two smaller games, Cat Te and Petrify.
 
 - ``make_game(game_id, **options)``: a game and its states, for search and analysis.
 - ``make_vec(game_id, num_envs, ...)``: many games stepped at once, for training.
-- ``catbox_env.cat_in_the_box_v0``: the PettingZoo module of the game.
-- ``GAMES``: the ids of the games that are here.
+- ``catbox_env.cat_in_the_box_v0``, ``cat_te_v0``, ``petrify_v0``: the PettingZoo module of each game.
+- ``GAMES``: the ids of the games. Importing this package registers each for ``gymnasium.make``.
 """
 
 from typing import Any

@@ -220,11 +220,20 @@ def not_binary(parts: dict[str, np.ndarray]) -> None:
     parts["symbols"] *= 2
 
 
+def other_end_cells(parts: dict[str, np.ndarray]) -> None:
+    parts["end_cells"][1] = 0
+
+
+def other_end_cells_after(parts: dict[str, np.ndarray]) -> None:
+    parts["end_cells_after"][parts["end_cells_after"] > 0] += 1
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
         two_places, no_place, on_one_cell, on_a_closed_cell, nobody_to_move, no_seat, no_kind, colourless_number,
         open_wall, out_without_a_place, winner_while_others_play, teleporting_from_a_number, nowhere_to_go, not_binary,
+        other_end_cells, other_end_cells_after,
     ],
 )  # fmt: skip
 @pytest.mark.nojit

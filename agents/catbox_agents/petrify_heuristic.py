@@ -29,8 +29,8 @@ from catbox_agents.reasoned import ReasonedAgent, as_record
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import compiled_over
 from catbox_env.core.rng import new_generators
-from catbox_env.games.petrify.kernels import apply, end_cells, legal_cells, sample
-from catbox_env.games.petrify.observation import EMPTY, ONE, holds
+from catbox_env.games.petrify.kernels import apply, sample
+from catbox_env.games.petrify.reach import end_cells, holds, legal_cells, size
 from catbox_env.games.petrify.state import NONE, STATE
 
 REASONS = ("finish", "others", "answer", "onward")
@@ -74,11 +74,7 @@ class PetrifyHeuristic(ReasonedAgent):
 @numba.njit
 def worth(cells: Any) -> float:
     """The logarithm (base 2) of one more than the number of ``cells``."""
-    number = 1
-    while cells != EMPTY:
-        cells &= cells - ONE  # drops the lowest bit
-        number += 1
-    return float(np.log2(number))
+    return float(np.log2(1 + size(cells)))
 
 
 @numba.njit

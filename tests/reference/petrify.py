@@ -5,6 +5,7 @@ found by walking every path. A cell is (row, column); an action is the end cell.
 the board and the places are given to it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -142,6 +143,25 @@ class ReferenceState:
         player = self.current_player
         return sorted(self.teleport_cells(player) if self.teleporting else self.end_cells(player))
 
+    def reach(self, player: int) -> set[Cell]:
+        """Where a player in the game could go if it were to move now."""
+        if self.is_terminal or player not in self.in_game:
+            return set()
+        return set(self.legal_actions()) if player == self.current_player else self.end_cells(player)
+
+    def reach_after(self) -> list[dict[Cell, int]]:
+        """By player and legal action: 1 + the end cells of a player in the game once the figure stands there."""
+        mover, number = self.current_player, [dict[Cell, int]() for _ in self.players]
+        for cell in self.legal_actions():
+            board, places = dict(self.open), list(self.positions)
+            if not self.teleporting:
+                self.open[places[mover]] = False
+            self.positions[mover] = cell
+            for player in self.in_game:
+                number[player][cell] = 1 + len(self.end_cells(player))
+            self.open, self.positions = board, places
+        return number
+
     def action_id(self, cell: Cell) -> int:
         row, column = cell
         return row * self.rules.size + column
@@ -228,13 +248,14 @@ class ReferenceState:
         """The parts of the observation by name, in the contract's order."""
         N, P = self.rules.size, self.rules.num_players
 
-        def plane(holds: dict[Cell, bool]) -> list[list[int]]:
+        def plane(holds: Mapping[Cell, int]) -> list[list[int]]:
             return [[int(holds[row, column]) for column in range(N)] for row in range(N)]
 
         def tiles_with(attribute: str, value: object) -> list[list[int]]:
             return plane({cell: getattr(self.tiles[cell], attribute) == value for cell in self.cells})
 
         from_observer = [(observer + step) % P for step in range(P)]
+        reach, after = [self.reach(player) for player in from_observer], self.reach_after()
         parts = {
             "symbols": [tiles_with("symbol", symbol) for symbol in (1, 2, 3, 4)],
             "colors": [tiles_with("colour", colour) for colour in (0, 1, 2, 3, 4)],
@@ -249,5 +270,9 @@ class ReferenceState:
             "in_game": [player in self.in_game for player in from_observer],
             "seat": [player == observer for player in self.players],
             "place": [[self.place_if_out(player) == place for place in range(P)] for player in from_observer],
+            "end_cells": [plane({cell: cell in ends for cell in self.cells}) for ends in reach],
+            "end_cells_after": [
+                plane({cell: after[player].get(cell, 0) for cell in self.cells}) for player in from_observer
+            ],
         }
         return {name: np.array(part, np.int8) for name, part in parts.items()}

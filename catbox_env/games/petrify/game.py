@@ -9,8 +9,9 @@ import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.petrify import text
-from catbox_env.games.petrify.kernels import KERNELS, begin_play, end_cells
+from catbox_env.games.petrify.kernels import KERNELS, begin_play
 from catbox_env.games.petrify.observation import observation_layout, offsets
+from catbox_env.games.petrify.reach import end_cells
 from catbox_env.games.petrify.render import render
 from catbox_env.games.petrify.rules import Deal, Rules
 from catbox_env.games.petrify.state import INFO, STATE, TILE_NAMES, make_params

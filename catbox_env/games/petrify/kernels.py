@@ -10,13 +10,14 @@ import numba
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.games.petrify.observation import (
-    EMPTY,
-    holds,
+    SEAT,
+    one_of,
+    reach_differs,
     read_board,
     read_seats,
-    set_of,
     write_observation,
 )
+from catbox_env.games.petrify.reach import EMPTY, end_cells, holds, legal_cells, set_of, teleport_cells
 from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS, NUM_SYMBOLS
 from catbox_env.games.petrify.state import (
     INFO_PLACE,
@@ -25,11 +26,8 @@ from catbox_env.games.petrify.state import (
     TELEPORT,
     WALL,
     WILDCARD,
-    WILDCARD_TILE,
     ZERO_TILE,
-    color_of,
     kind_of,
-    symbol_of,
 )
 
 
@@ -101,67 +99,6 @@ def all_can_move(params, state):
     for seat in range(params.num_players):
         able += end_cells(params, state, seat) != EMPTY
     return able == params.num_players
-
-
-@numba.njit
-def free_cells(params, state):
-    """The set of open cells without a figure."""
-    free = state.open
-    for seat in range(params.num_players):
-        free &= ~set_of(state.position[seat])
-    return free
-
-
-@numba.njit
-def end_cells(params, state, seat):
-    """The set of cells on which a walk of ``seat`` may end.
-
-    A walk of at most four steps that never turns straight back, and never enters the cell it began on, visits no cell
-    twice: the shortest ring of a grid has four cells, so only the first cell could be met again in so few steps, and
-    there stands the player itself. So it is enough to carry, step by step, four sets of cells: those that can be
-    reached by a last step to the right, to the left, down and up. Every open cell accepts a walker: walls are never
-    open, and who stands on a teleport has no energy to walk to another one.
-    """
-    tile = int(state.tile[state.position[seat]])
-    energy, up_to = symbol_of(tile), params.up_to != 0
-    if tile == WILDCARD_TILE:
-        energy, up_to = NUM_SYMBOLS, True
-    free, width = free_cells(params, state), int(params.width)
-    free_right, free_left = free & params.not_first_column, free & params.not_last_column
-    ends = EMPTY
-    right = left = down = up = set_of(state.position[seat])
-    for _ in range(energy):
-        was_right, was_left, was_down, was_up = right, left, down, up
-        right = ((was_right | was_down | was_up) << 1) & free_right
-        left = ((was_left | was_down | was_up) >> 1) & free_left
-        down = ((was_down | was_right | was_left) << width) & free
-        up = ((was_up | was_right | was_left) >> width) & free
-        reached = right | left | down | up
-        ends = ends | reached if up_to else reached
-    return ends
-
-
-@numba.njit
-def teleport_cells(params, state, seat):
-    """The set of cells to which the teleport under ``seat`` can bring it."""
-    color = color_of(int(state.tile[state.position[seat]]))
-    free, cells = free_cells(params, state), EMPTY
-    for cell in range(params.num_cells):
-        tile = int(state.tile[cell])
-        fits = color == 0 or color_of(tile) == color
-        if fits and kind_of(tile) != TELEPORT and holds(free, cell):
-            cells |= set_of(cell)
-    return cells
-
-
-@numba.njit
-def legal_cells(params, state):
-    """The set of legal actions of the seat to move."""
-    if state.current_player < 0:
-        return EMPTY
-    if state.teleporting:
-        return teleport_cells(params, state, state.current_player)
-    return end_cells(params, state, state.current_player)
 
 
 @numba.njit
@@ -264,7 +201,10 @@ def sample(params, observation, generator, state):
     on_teleport = kind_of(int(state.tile[state.position[state.current_player]])) == TELEPORT
     if state.teleporting and not on_teleport:
         return 1
-    return 0 if legal_cells(params, state) != EMPTY else 1
+    observer = one_of(observation, params.at[SEAT], 1, params.num_players)
+    if legal_cells(params, state) == EMPTY or reach_differs(params, state, observer, observation, False):
+        return 1
+    return 0
 
 
 KERNELS = Kernels(deal, apply, write_mask, write_observation, write_observation, shown_action, sample)

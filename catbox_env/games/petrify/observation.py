@@ -7,9 +7,18 @@ The layout is built from the rules; its offsets reach the kernels through ``para
 from __future__ import annotations
 
 import numba
-import numpy as np
 
 from catbox_env.core.layout import Layout, Part
+from catbox_env.games.petrify.reach import (
+    EMPTY,
+    end_cells,
+    free_cells,
+    holds,
+    legal_cells,
+    set_of,
+    size,
+    walk_ends,
+)
 from catbox_env.games.petrify.rules import KINDS, NUM_COLORS, NUM_NUMBER_COLORS, NUM_SYMBOLS, Rules
 from catbox_env.games.petrify.state import (
     FIRST_TELEPORT,
@@ -24,9 +33,21 @@ from catbox_env.games.petrify.state import (
     symbol_of,
 )
 
-SYMBOLS, COLORS, KIND, OPEN, POSITIONS, TO_MOVE, TELEPORTING, IN_GAME, SEAT, PLACE = range(len(PARTS))
+(
+    SYMBOLS,
+    COLORS,
+    KIND,
+    OPEN,
+    POSITIONS,
+    TO_MOVE,
+    TELEPORTING,
+    IN_GAME,
+    SEAT,
+    PLACE,
+    END_CELLS,
+    END_CELLS_AFTER,
+) = range(len(PARTS))
 
-ONE, EMPTY = np.uint64(1), np.uint64(0)
 #: Several ones where one at most can be.
 MANY = -2
 NUM_KINDS = len(KINDS)
@@ -51,6 +72,18 @@ def observation_layout(rules: Rules) -> Layout:
             Part("in_game", (players,), "1: the seat is not petrified"),
             Part("seat", (players,), "own absolute seat, one-hot"),
             Part("place", (players, players), "finishing place of each seat, one-hot; zeros: not decided"),
+            Part(
+                "end_cells",
+                (players, *board),
+                "where each seat in the game could go if it were to move now; for the seat to move: the legal actions",
+            ),
+            Part(
+                "end_cells_after",
+                (players, *board),
+                "for each legal action, 1 + how many end cells each seat in the game would have once the figure stands "
+                "there (before the landing takes effect); zeros elsewhere",
+                high=rules.num_cells,
+            ),
         ]
     )
 
@@ -58,18 +91,6 @@ def observation_layout(rules: Rules) -> Layout:
 def offsets(layout: Layout) -> list[int]:
     """Where each of ``PARTS`` begins in ``layout``."""
     return [layout[name].offset for name in PARTS]
-
-
-@numba.njit
-def set_of(cell):
-    """The set of one cell."""
-    return ONE << int(cell)
-
-
-@numba.njit
-def holds(cells, cell):
-    """Whether ``cell`` is in the set ``cells``."""
-    return (cells >> int(cell)) & ONE != EMPTY
 
 
 @numba.njit
@@ -100,6 +121,38 @@ def write_observation(params, state, seat, out):
         other = other + 1 if other + 1 < players else 0
     out[params.at[TELEPORTING]] = state.teleporting
     out[params.at[SEAT] + seat] = 1
+    if state.current_player != NONE:
+        reach_differs(params, state, seat, out, True)
+
+
+@numba.njit
+def reach_differs(params, state, seat, vector, write):
+    """Whether the last two parts of ``vector`` (O,), as ``seat`` sees them, are not those of ``state``, before the end.
+
+    With ``write`` they are after this call.
+    """
+    players, cells, mover = params.num_players, params.num_cells, int(state.current_player)
+    legal, free = legal_cells(params, state), free_cells(params, state)
+    if state.teleporting:  # the teleport stays open; any other cell is closed when the figure leaves it
+        free |= set_of(state.position[mover])
+    differs, other = False, seat
+    for i in range(players):
+        playing = state.place[other] == NONE
+        ends = EMPTY
+        if playing:
+            ends = legal if other == mover else end_cells(params, state, other)
+        for cell in range(cells):
+            number = 0
+            if playing and holds(legal, cell):
+                start = cell if other == mover else int(state.position[other])
+                number = 1 + size(walk_ends(params, int(state.tile[start]), start, free & ~set_of(cell)))
+            now = params.at[END_CELLS] + i * cells + cell
+            after = params.at[END_CELLS_AFTER] + i * cells + cell
+            differs = differs or vector[now] != holds(ends, cell) or vector[after] != number
+            if write:
+                vector[now], vector[after] = holds(ends, cell), number
+        other = other + 1 if other + 1 < players else 0
+    return differs
 
 
 @numba.njit

@@ -57,6 +57,8 @@ PARTS = (
     "in_game",
     "seat",
     "place",
+    "end_cells",
+    "end_cells_after",
 )
 NUM_PARTS = len(PARTS)
 

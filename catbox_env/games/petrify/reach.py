@@ -1,0 +1,103 @@
+"""Sets of cells, and where a figure can go: the walk, the teleport.
+
+A set of cells is one unsigned 64-bit integer, bit by cell, so that a step of every walk at once is a shift.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from catbox_env.games.petrify.rules import NUM_SYMBOLS
+from catbox_env.games.petrify.state import TELEPORT, WILDCARD_TILE, color_of, kind_of, symbol_of
+
+ONE, EMPTY = np.uint64(1), np.uint64(0)
+
+
+@numba.njit
+def set_of(cell):
+    """The set of one cell."""
+    return ONE << int(cell)
+
+
+@numba.njit
+def holds(cells, cell):
+    """Whether ``cell`` is in the set ``cells``."""
+    return (cells >> int(cell)) & ONE != EMPTY
+
+
+@numba.njit
+def size(cells):
+    """The number of cells in a set."""
+    number = 0
+    while cells != EMPTY:
+        cells &= cells - ONE  # drops the lowest bit
+        number += 1
+    return number
+
+
+@numba.njit
+def free_cells(params, state):
+    """The set of open cells without a figure."""
+    free = state.open
+    for seat in range(params.num_players):
+        free &= ~set_of(state.position[seat])
+    return free
+
+
+@numba.njit
+def walk_ends(params, tile, start, free):
+    """The set of cells on which a walk over the ``free`` cells may end that begins on cell ``start``, on ``tile``.
+
+    A walk of at most four steps that never turns straight back, and never enters the cell it began on, visits no cell
+    twice: the shortest ring of a grid has four cells, so only the first cell could be met again in so few steps, and
+    it is not among the free ones. So it is enough to carry, step by step, four sets of cells: those that can be
+    reached by a last step to the right, to the left, down and up. Every open cell accepts a walker: walls are never
+    open, and who stands on a teleport has no energy to walk to another one.
+    """
+    energy, up_to = symbol_of(tile), params.up_to != 0
+    if tile == WILDCARD_TILE:
+        energy, up_to = NUM_SYMBOLS, True
+    width = int(params.width)
+    free_right, free_left = free & params.not_first_column, free & params.not_last_column
+    ends = EMPTY
+    right = left = down = up = set_of(start)
+    for _ in range(energy):
+        was_right, was_left, was_down, was_up = right, left, down, up
+        right = ((was_right | was_down | was_up) << 1) & free_right
+        left = ((was_left | was_down | was_up) >> 1) & free_left
+        down = ((was_down | was_right | was_left) << width) & free
+        up = ((was_up | was_right | was_left) >> width) & free
+        reached = right | left | down | up
+        ends = ends | reached if up_to else reached
+    return ends
+
+
+@numba.njit
+def end_cells(params, state, seat):
+    """The set of cells on which a walk of ``seat`` may end."""
+    start = int(state.position[seat])
+    return walk_ends(params, int(state.tile[start]), start, free_cells(params, state))
+
+
+@numba.njit
+def teleport_cells(params, state, seat):
+    """The set of cells to which the teleport under ``seat`` can bring it."""
+    color = color_of(int(state.tile[state.position[seat]]))
+    free, cells = free_cells(params, state), EMPTY
+    for cell in range(params.num_cells):
+        tile = int(state.tile[cell])
+        fits = color == 0 or color_of(tile) == color
+        if fits and kind_of(tile) != TELEPORT and holds(free, cell):
+            cells |= set_of(cell)
+    return cells
+
+
+@numba.njit
+def legal_cells(params, state):
+    """The set of legal actions of the seat to move."""
+    if state.current_player < 0:
+        return EMPTY
+    if state.teleporting:
+        return teleport_cells(params, state, state.current_player)
+    return end_cells(params, state, state.current_player)

@@ -44,7 +44,7 @@ train: $(STAMP)
 test: export OMP_NUM_THREADS = 1
 test: $(STAMP)
 	@rm -f .coverage
-	$(PY) -c "import catbox_env; catbox_env.make_vec('cat_in_the_box_v0', 2, seed=0).step_random(1, seed=0)"
+	$(PY) -c "import catbox_env as c; [c.make_vec(game, 2, seed=0).step_random(1, seed=0) for game in c.GAMES]"
 	$(PY) -m pytest -n 2 --dist worksteal --cov --cov-report=
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 --cov --cov-append
 

@@ -71,6 +71,13 @@ def test_who_is_petrified_has_no_end_cells():
     assert cells(parts["end_cells_after"][0]) == {(1, 2): 1, (2, 1): 1}
 
 
+def test_more_than_six_count_as_six():
+    # From the wildcard on (1, 0) more than six cells are within four steps, from (0, 1) two within one.
+    state = start(["1 1 . .", "* . . .", ". . . .", ". . . ."], [(0, 0), (3, 3)], move_rule="up_to")
+    after = view(state)["end_cells_after"][0]
+    assert cells(after) == {(0, 1): 1 + 2, (1, 0): 1 + 6}
+
+
 def test_both_are_zero_when_the_game_is_over():
     state = start(ONES, [(0, 0), (2, 2)])
     while not state.is_terminal():

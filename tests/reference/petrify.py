@@ -150,7 +150,7 @@ class ReferenceState:
         return set(self.legal_actions()) if player == self.current_player else self.end_cells(player)
 
     def reach_after(self) -> list[dict[Cell, int]]:
-        """By player and legal action: 1 + the end cells of a player in the game once the figure stands there."""
+        """By player and legal action: 1 + its end cells (6 at most) if in the game, once the figure is there."""
         mover, number = self.current_player, [dict[Cell, int]() for _ in self.players]
         for cell in self.legal_actions():
             board, places = dict(self.open), list(self.positions)
@@ -158,7 +158,7 @@ class ReferenceState:
                 self.open[places[mover]] = False
             self.positions[mover] = cell
             for player in self.in_game:
-                number[player][cell] = 1 + len(self.end_cells(player))
+                number[player][cell] = 1 + min(len(self.end_cells(player)), 6)
             self.open, self.positions = board, places
         return number
 

@@ -14,6 +14,7 @@ import numba
 
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
+from catbox_env.core.wins import share_win
 from catbox_env.games.cat_te.observation import write_observation, write_state
 from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS, NUM_TRICKS
 from catbox_env.games.cat_te.sampling import nth_card, sample, trick_winner
@@ -265,22 +266,7 @@ def end_round(params, generator, state, winner, factor, shower):
     else:
         state.terminated = 1
         state.current_player = NONE
-        share_win(params, state)
-
-
-@numba.njit
-def share_win(params, state):
-    """The highest total wins; a tie goes to the better last round; who is still tied shares."""
-    best_total, best_last, winners = -1_000_000, -1_000_000, 0
-    for seat in range(params.num_players):
-        total, last = int(state.scores[seat]), int(state.info[INFO_SCORE, seat])
-        if total > best_total or (total == best_total and last > best_last):
-            best_total, best_last, winners = total, last, 1
-        elif total == best_total and last == best_last:
-            winners += 1
-    for seat in range(params.num_players):
-        wins = state.scores[seat] == best_total and state.info[INFO_SCORE, seat] == best_last
-        state.win_shares[seat] = 1.0 / winners if wins else 0.0
+        share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
 
 
 KERNELS = Kernels(deal, apply, write_mask, write_observation, write_state, shown_action, sample)

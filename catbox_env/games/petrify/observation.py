@@ -51,6 +51,8 @@ from catbox_env.games.petrify.state import (
 #: Several ones where one at most can be.
 MANY = -2
 NUM_KINDS = len(KINDS)
+#: End cells after an action are counted up to here: whether there are none, one or two matters, not nine or ten.
+MOST_COUNTED = 6
 
 
 def observation_layout(rules: Rules) -> Layout:
@@ -81,8 +83,8 @@ def observation_layout(rules: Rules) -> Layout:
                 "end_cells_after",
                 (players, *board),
                 "for each legal action, 1 + how many end cells each seat in the game would have once the figure stands "
-                "there (before the landing takes effect); zeros elsewhere",
-                high=rules.num_cells,
+                f"there, {MOST_COUNTED} for more (before the landing takes effect); zeros elsewhere",
+                high=1 + MOST_COUNTED,
             ),
         ]
     )
@@ -145,7 +147,8 @@ def reach_differs(params, state, seat, vector, write):
             number = 0
             if playing and holds(legal, cell):
                 start = cell if other == mover else int(state.position[other])
-                number = 1 + size(walk_ends(params, int(state.tile[start]), start, free & ~set_of(cell)))
+                ends_after = walk_ends(params, int(state.tile[start]), start, free & ~set_of(cell))
+                number = 1 + min(size(ends_after), MOST_COUNTED)
             now = params.at[END_CELLS] + i * cells + cell
             after = params.at[END_CELLS_AFTER] + i * cells + cell
             differs = differs or vector[now] != holds(ends, cell) or vector[after] != number

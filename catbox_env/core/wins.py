@@ -1,0 +1,20 @@
+"""Who has won, where points are added up over rounds."""
+
+from __future__ import annotations
+
+import numba
+
+
+@numba.njit
+def share_win(num_players, totals, last_round, win_shares):
+    """Set ``win_shares`` (P,): the highest of ``totals`` wins, then the better ``last_round``; the rest is shared."""
+    best_total, best_last, winners = -1_000_000, -1_000_000, 0
+    for seat in range(num_players):
+        total, last = int(totals[seat]), int(last_round[seat])
+        if total > best_total or (total == best_total and last > best_last):
+            best_total, best_last, winners = total, last, 1
+        elif total == best_total and last == best_last:
+            winners += 1
+    for seat in range(num_players):
+        wins = totals[seat] == best_total and last_round[seat] == best_last
+        win_shares[seat] = 1.0 / winners if wins else 0.0

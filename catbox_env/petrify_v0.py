@@ -40,10 +40,11 @@ next in turn. The vector's parts, in order; ``game.observation_layout`` gives of
 | ``seat`` | P | own absolute seat, one-hot |
 | ``place`` | P, P | finishing place of each seat, one-hot, 0 the winner's; zeros: not decided |
 | ``end_cells`` | P, N, N | where each seat in the game could go if it were to move; of the mover: the mask |
-| ``end_cells_after`` | P, N, N | for each legal action, 1 + the number (6 for more) of each seat's end cells then |
+| ``end_cells_after`` | P, N, N | for each legal action, 1 + how many end cells each seat would have |
 
 ``end_cells_after`` is counted with the figure of the seat to move on the action's cell and the cell it left closed,
-before the landing has its effect, as if each seat were to move then. It is zero elsewhere, and for petrified seats.
+before the landing has its effect, as if each seat were to move then; the count stops at 6, so that the part holds 1 to
+7. It is zero for actions that are not legal and for petrified seats.
 These last two parts follow from the others, and are zero when the game is over.
 
 Everybody sees everything: ``state()`` is the observation of seat 0, and ``sample_state`` gives the state itself.

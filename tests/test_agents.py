@@ -16,6 +16,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent
 from catbox_agents import cat_in_the_box_reasons as reasons
+from catbox_agents.reasoned import ReasonedAgent
 from tests.cat_table import play, start
 from tests.rule_sets import rule_sets
 
@@ -162,6 +163,25 @@ def test_what_no_game_shows_is_never_read_out_of_bounds(game_id: str, kind: str)
 
 
 # Heuristic: in every game ----------------------------------------------------------------------------------------
+
+
+def test_an_agent_may_play_rules_that_it_cannot_tell_from_its_own() -> None:
+    agent = catbox_agents.make("heuristic", catbox_env.make_game("cat_in_the_box_v0"))
+    for options in ({"reward": "margin"}, {"start_player": 2}):
+        game = catbox_env.make_game("cat_in_the_box_v0", **options)
+        assert catbox_agents.check_agent(agent, "it", game) is agent
+    two_rounds = catbox_env.make_game("cat_in_the_box_v0", rounds=2)  # which has a score to see
+    with pytest.raises(ValueError, match=r"it was made for .* with rounds=1, asked to play with rounds=2"):
+        catbox_agents.check_agent(agent, "it", two_rounds)
+
+
+def test_a_heuristic_without_weigh_says_what_it_lacks() -> None:
+    class Empty(ReasonedAgent):
+        plays, reasons = "petrify_v0", ("none",)
+
+    state = catbox_env.make_game("petrify_v0").new_initial_state(seed=0)
+    with pytest.raises(NotImplementedError, match=r"Empty has to define weigh\(\)"):
+        Empty(state.game).act(state.observation(0), state.action_mask())
 
 
 def test_an_agent_made_for_other_rules_is_refused() -> None:

@@ -200,7 +200,7 @@ def test_a_card_above_an_ace_does_not_exist() -> None:
         ({"hands": 5}, "deal: 5 in hands; expected a sequence of sequences of cards"),
         (
             {"hands": [HANDS[0].split(), None]},
-            "deal: None in hands; expected a sequence of sequences of cards",
+            "deal: None in hands; expected a sequence of cards",
         ),
         ("AS", "deal='AS'"),
     ],
@@ -217,6 +217,13 @@ def test_the_last_seat_deals_whatever_number_of_players_is_put_in_its_place() ->
     assert four == make_game("cat_te_v0").rules
     assert four.first_dealer == 3
     assert make_game("cat_te_v0", **{**two.options, "num_players": 6}).rules.first_dealer == 5
+
+
+def test_the_last_seat_has_one_name() -> None:
+    named, default = make_game("cat_te_v0", dealer=3), make_game("cat_te_v0")
+    assert named == default
+    assert named.rules.dealer == -1
+    assert default.deserialize_state(named.new_initial_state(seed=1).serialize()).current_player == 0
 
 
 def test_a_side_pot_needs_an_upturned_card() -> None:

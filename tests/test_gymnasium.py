@@ -361,6 +361,32 @@ def test_an_opponent_that_breaks_the_rules_is_named_and_the_game_is_over(opponen
         env.step(action)
 
 
+class LateIllegal(Agent):
+    """Plays by the rules until a new game comes after the first ones."""
+
+    def act_batch(self, observations, action_masks, histories=None):  # type: ignore[no-untyped-def]
+        fresh = self.game.observation_layout.unpack(observations)["open"].all(axis=(1, 2))
+        late = fresh & (len(observations) < 4)
+        return np.where(late, np.argmin(action_masks, axis=1), np.argmax(action_masks, axis=1))
+
+
+def test_after_an_opponents_error_in_a_new_game_the_batch_asks_for_reset() -> None:
+    envs = LearnerVectorEnv(4, "petrify_v0", opponents=f"{__name__}:LateIllegal", learner_seat=1)
+    envs.reset(seed=0)
+
+    def play_on() -> None:
+        for _ in range(100):
+            envs.step(envs.action_masks().argmax(axis=1))
+
+    with pytest.raises(ValueError, match="LateIllegal' chose action"):
+        play_on()
+    for _ in range(2):
+        with pytest.raises(gymnasium.error.ResetNeeded, match="an opponent's error"):
+            envs.step(envs.action_masks().argmax(axis=1))
+    envs.reset(seed=0)
+    envs.step(envs.action_masks().argmax(axis=1))
+
+
 def test_an_action_may_be_any_integer_of_the_action_space() -> None:
     env = LearnerEnv("petrify_v0", opponents="random")
     for kind in (

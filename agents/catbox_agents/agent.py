@@ -17,7 +17,7 @@ import difflib
 import importlib
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,6 +28,9 @@ from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 
 Seed = int | np.random.SeedSequence | None
+
+#: Options that may differ from those an agent was made or trained for, as long as the observation has the same parts.
+LENIENT_OPTIONS = ("reward", "rounds", "start_player", "dealer")
 
 #: The agents every game has: name -> "module:Class".
 BUILT_IN = {"random": "catbox_agents.random:RandomAgent"}
@@ -79,6 +82,10 @@ class Agent:
         return np.array([self.act(observations[i], action_masks[i], past[i]) for i in rows], dtype=np.int64)
 
 
+#: What :func:`make` takes, or an agent.
+AgentSpec = str | os.PathLike[str] | Agent
+
+
 def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     """The agent that ``spec`` names (see the table above), ready to play ``game``.
 
@@ -104,10 +111,22 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     raise ValueError(_unknown(text))
 
 
+def agent_of(agent: AgentSpec, label: str, game: Game, seeds: np.random.SeedSequence) -> Agent:
+    """The agent that a spec names, seeded from ``seeds``; an object is checked, under the name ``label``, and kept."""
+    if isinstance(agent, str | os.PathLike):
+        return make(agent, game, agent_seed(seeds))
+    return check_agent(agent, label, game)
+
+
 def agent_seed(sequence: np.random.SeedSequence) -> int:
     """A seed to hand to an agent: a drawn integer, since a child of a ``SeedSequence`` carries the root seed, from
     which the agent could deal itself everyone's cards."""
     return int(sequence.generate_state(1, np.uint64)[0])
+
+
+def default_agent(game_id: str) -> str:
+    """The spec of the best agent that comes with the game."""
+    return "heuristic" if game_id in HEURISTICS else "random"
 
 
 def known_agents(game: Game | None = None) -> list[str]:
@@ -117,7 +136,7 @@ def known_agents(game: Game | None = None) -> list[str]:
 
 def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
     """``agent`` itself if it has the members of :class:`Agent` and, with ``game`` given, was not made for another game
-    or other rules; else ValueError."""
+    or for rules that differ in more than :data:`LENIENT_OPTIONS`; else ValueError."""
     for method in ("act", "act_batch"):
         if not callable(getattr(agent, method, None)):
             raise ValueError(
@@ -125,9 +144,37 @@ def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
                 "inherit from catbox_agents.Agent and define act()"
             )
     own = getattr(agent, "game", None)
-    if game is not None and isinstance(own, Game) and (own.id, own.rules) != (game.id, game.rules):
-        raise ValueError(f"{name} was made for {own!r}, asked to play {game!r}: make it for that game")
+    if game is not None and isinstance(own, Game):
+        if own.id != game.id:
+            raise ValueError(
+                f"{name} was made for the game {own.id!r}, asked to play {game.id!r}: make it for that game"
+            )
+        differing = differing_options(own.options, game.options)
+        if not same_to_play(own, game, differing):
+            raise ValueError(
+                f"{name} was made for {own.id} with {named(own.options, differing)}, asked to play with "
+                f"{named(game.options, differing)}: make it for these rules"
+            )
     return cast(Agent, agent)
+
+
+def differing_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The names of the options in which two games differ."""
+    return sorted(name for name in {**one, **other} if one.get(name) != other.get(name))
+
+
+def named(options: Mapping[str, Any], names: Sequence[str]) -> str:
+    """These options in words."""
+    return ", ".join(f"{name}={options.get(name)!r}" for name in names)
+
+
+def same_to_play(one: Game, other: Game, differing: Sequence[str]) -> bool:
+    """Whether an agent made for one of two games that differ in the options ``differing`` may play the other too."""
+
+    def parts(game: Game) -> list[tuple[str, tuple[int, ...]]]:
+        return [(part.name, part.shape) for part in game.observation_layout.values()]
+
+    return set(differing) <= set(LENIENT_OPTIONS) and parts(one) == parts(other)
 
 
 def needs_history(agent: Agent) -> bool:

@@ -8,6 +8,7 @@ deal cancels instead of widening it).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents.agent import Agent, agent_seed, check_agent, choose, make, needs_history
+from catbox_agents.agent import Agent, AgentSpec, agent_of, choose, needs_history
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 from catbox_env.core.rng import seed_sequence
@@ -75,7 +76,7 @@ class Result:
 
 def evaluate(
     game: Game,
-    agents: Sequence[str | Agent],
+    agents: Sequence[AgentSpec],
     num_deals: int,
     seed: int = 0,
     names: Sequence[str] | None = None,
@@ -94,7 +95,7 @@ def evaluate(
     played = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
     seeds = seed_sequence(seed).spawn(2)
     players = [
-        make(agent, game, agent_seed(child)) if isinstance(agent, str) else check_agent(agent, label, game)
+        agent_of(agent, label, game, child)
         for agent, label, child in zip(agents, labels, seeds[0].spawn(len(agents)), strict=True)
     ]
     seats = game.num_players
@@ -226,7 +227,7 @@ def t_quantile(freedom: int) -> float:
     return sum(term / freedom**power for power, term in enumerate(terms))
 
 
-def _labels(agents: Sequence[str | Agent], names: Sequence[str] | None) -> list[str]:
+def _labels(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
     """A name of its own for each agent: the given ones, else the spec or the class, numbered where they repeat."""
     if isinstance(agents, str):
         raise ValueError(f"agents={agents!r}: expected a list of agents, such as [{agents!r}, 'random']")
@@ -238,7 +239,7 @@ def _labels(agents: Sequence[str | Agent], names: Sequence[str] | None) -> list[
         return list(names)
     labels: list[str] = []
     for agent in agents:
-        base = agent if isinstance(agent, str) else type(agent).__name__
+        base = os.fspath(agent) if isinstance(agent, str | os.PathLike) else type(agent).__name__
         copies = sum(other == base or other.startswith(f"{base} #") for other in labels)
         labels.append(f"{base} #{copies + 1}" if copies else base)
     return labels

@@ -29,7 +29,6 @@ last seat may be petrified at once), mean rewards leave these games out; ``catbo
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,13 +39,12 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from catbox_agents.agent import Agent, agent_seed, check_agent, choose, make, needs_history
+from catbox_agents.agent import Agent, AgentSpec, agent_of, choose, needs_history
 from catbox_env import make_game
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 
-Opponent = str | os.PathLike[str] | Agent
-Opponents = Opponent | Sequence[Opponent] | Mapping[str, Sequence[Opponent]]
+Opponents = AgentSpec | Sequence[AgentSpec] | Mapping[str, Sequence[AgentSpec]]
 
 
 class RenderModeError(ValueError, TypeError):
@@ -97,13 +95,14 @@ class Tables:
             self.agents = self._make_agents(agents)
         self.vec.reset(deals)
         self.deal(self._begin(np.arange(self.vec.num_envs), rng), rng)
-        self.ready = True
 
     def deal(self, rows: np.ndarray, rng: np.random.Generator) -> None:
         """New games in ``rows``, played on to the learner's first decision."""
+        self.ready = False
         while len(rows):
             self.vec.deal(rows)
             rows = self._begin(rows, rng)
+        self.ready = True
 
     def step(self, actions: np.ndarray) -> np.ndarray:
         """The learners' ``actions`` (N,), then the others' up to the learners' next decisions; what was paid (N,).
@@ -140,9 +139,7 @@ class Tables:
     def _make_agents(self, seed: np.random.SeedSequence) -> list[Agent]:
         children = seed.spawn(len(self.specs))
         return [
-            make(spec, self.game, agent_seed(child))
-            if isinstance(spec, str | os.PathLike)
-            else check_agent(spec, f"opponent {spec!r}", self.game)
+            agent_of(spec, f"opponent {spec!r}", self.game, child)
             for spec, child in zip(self.specs, children, strict=True)
         ]
 
@@ -222,7 +219,7 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
         """The learner's ``action`` and the others' up to its next decision.
 
         Raises ``ValueError``, the game unchanged, for an illegal action or one after the end, and ``ResetNeeded``
-        before the first ``reset``.
+        before the first ``reset`` and after an opponent's error.
         """
         tables = self.tables
         chosen = self.game.check_action_id(action)
@@ -299,7 +296,8 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """The learners' ``actions`` (N,) and the others' up to their next decisions.
 
-        Raises ``ValueError``, no game moved, for an illegal action; ``ResetNeeded`` before the first ``reset``.
+        Raises ``ValueError``, no game moved, for an illegal action; ``ResetNeeded`` before the first ``reset`` and
+        after an opponent's error.
         """
         tables = self.tables
         paid = tables.step(actions)
@@ -343,7 +341,7 @@ def _refuse(options: dict[str, Any] | None) -> None:
         raise ValueError(f"options={options!r}: this environment has no options of reset()")
 
 
-def _specs(opponents: Opponents, others: int) -> list[Opponent]:
+def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
     """The agents that ``opponents`` names. Raises ``ValueError`` for anything but the three forms."""
     if isinstance(opponents, Mapping):
         pool = opponents.get("any_of")

@@ -24,7 +24,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
-from catbox_agents.agent import Agent, Seed
+from catbox_agents.agent import Agent, Seed, differing_options, named, same_to_play
 from catbox_agents.files import write_atomically
 from catbox_env import make_game
 from catbox_env.core.game import Game
@@ -36,8 +36,6 @@ POLICY_FILE = "policy.safetensors"
 CHECKPOINTS_FOLDER = "checkpoints"
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in the same run"
-#: Game options in which a policy may differ from the game it is to play, as long as the observation has the same parts.
-LENIENT_OPTIONS = ("reward", "rounds", "start_player")
 
 
 def input_scale(layout: Layout) -> torch.Tensor:
@@ -262,10 +260,6 @@ def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]
 
 def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
     """Raise ``ValueError`` unless the policy may play ``game``."""
-
-    def parts(of: Game) -> list[tuple[str, tuple[int, ...]]]:
-        return [(part.name, part.shape) for part in of.observation_layout.values()]
-
     if checkpoint.game_id != game.id:
         raise ValueError(
             f"{checkpoint.path} was trained for the game {checkpoint.game_id!r}, asked to play {game.id!r}: "
@@ -281,24 +275,16 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
             f"{checkpoint.path} has {sizes['inputs']} inputs and {sizes['outputs']} outputs, the game {needed[0]} and "
             f"{needed[1]}: it is damaged or was trained with another version; {ANOTHER_CHECKPOINT}"
         )
-    differing = {
-        name
-        for name in {**checkpoint.options, **game.options}
-        if checkpoint.options.get(name) != game.options.get(name)
-    }
+    differing = differing_options(checkpoint.options, game.options)
     try:
         trained_for = make_game(checkpoint.game_id, **checkpoint.options)
     except (ValueError, AttributeError, TypeError) as error:
         raise ValueError(
             f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
         ) from error
-    if same_size and differing <= set(LENIENT_OPTIONS) and parts(trained_for) == parts(game):
+    if same_size and same_to_play(trained_for, game, differing):
         return
-
-    def choices(options: dict[str, Any]) -> str:
-        return ", ".join(f"{name}={options.get(name)!r}" for name in sorted(differing))
-
     raise ValueError(
-        f"{checkpoint.path} was trained for {game.id} with {choices(checkpoint.options)}, asked to play with "
-        f"{choices(game.options)}: use the rules it was trained for, or a checkpoint trained with these"
+        f"{checkpoint.path} was trained for {game.id} with {named(checkpoint.options, differing)}, asked to play with "
+        f"{named(game.options, differing)}: use the rules it was trained for, or a checkpoint trained with these"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +25,6 @@ class ReasonedAgent(Agent):
         if game.id != self.plays:
             raise ValueError(f"this heuristic plays {self.plays}, not {game.id!r}")
 
-    @abstractmethod
     def weigh(
         self,
         observations: NDArray[np.int8],
@@ -39,6 +37,7 @@ class ReasonedAgent(Agent):
         -1 stands where ``masks`` (N, A) allows none or ``observations`` (N, O) shows no game under way. ``points``
         (A, reasons) is left with the last row's, in the rows of the legal actions.
         """
+        raise NotImplementedError(f"{type(self).__name__} has to define weigh()")
 
     def act_batch(
         self,

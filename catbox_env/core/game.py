@@ -20,15 +20,17 @@ _MAGIC = b"catbox-state-1\n"
 _ONLY = np.zeros(1, np.int64)
 
 
+def check_sequence(what: str, value: Any, of: str) -> None:
+    """Raise ``ValueError`` unless ``value``, (in) the part ``what`` of a deal, is a sequence ``of`` items."""
+    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes):
+        raise ValueError(f"deal: {value!r} in {what}; expected a sequence of {of}")
+
+
 def check_sequences(what: str, value: Any, of: str) -> None:
     """Raise ``ValueError`` unless ``value``, the part ``what`` of a deal, is a sequence of sequences ``of`` items."""
-    for given in (value, *(value if _is_sequence(value) else ())):
-        if not _is_sequence(given):
-            raise ValueError(f"deal: {given!r} in {what}; expected a sequence of sequences of {of}")
-
-
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+    check_sequence(what, value, f"sequences of {of}")
+    for given in value:
+        check_sequence(what, given, of)
 
 
 class Game(ABC):

@@ -287,11 +287,11 @@ def play(
 
     catbox play heuristic random --players 4 --rounds match --seed 7
     """
-    from catbox_agents.agent import known_agents
+    from catbox_agents.agent import default_agent
     from catbox_train.play import play as play_game
 
     played = build_game(game, players, rounds, rule)
-    play_game(played, agents or known_agents(played)[-1:], seat, seed, Console())
+    play_game(played, agents or [default_agent(played.id)], seat, seed, Console())
 
 
 @app.command(cls=_WithRules)
@@ -321,11 +321,11 @@ def watch(
 
     catbox watch runs/standard heuristic --players 3 --step --reasons
     """
-    from catbox_agents.agent import known_agents
+    from catbox_agents.agent import default_agent
     from catbox_train.play import watch as watch_game
 
     game_object = build_game(game, players, rounds, rule)
-    watch_game(game_object, agents or known_agents(game_object)[-1:], seed, Console(), delay, step, reasons)
+    watch_game(game_object, agents or [default_agent(game_object.id)], seed, Console(), delay, step, reasons)
 
 
 @app.command(cls=_WithRules)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import yaml
 
-from catbox_agents.agent import HEURISTICS
+from catbox_agents.agent import default_agent
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.policy import ACTIVATIONS
 from catbox_env import make_game
@@ -191,7 +191,7 @@ def load_config(
             raise ValueError(f"{file}: expected lines 'setting: value', found {type(content).__name__}")
         _merge(merged, content, str(file))
     _merge(merged, overrides or {}, "an override")
-    if merged.get("game", TrainConfig.game) not in HEURISTICS:
+    if default_agent(merged.get("game", TrainConfig.game)) != "heuristic":
         merged.setdefault("opponents", ["random"])
     return TrainConfig(**merged)
 

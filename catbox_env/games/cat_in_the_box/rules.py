@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.game import check_sequences
+from catbox_env.core.game import check_sequence, check_sequences
 
 #: The order of the rows of the research board. Red is trump.
 COLORS = ("red", "blue", "yellow", "green")
@@ -173,7 +173,7 @@ class Deal:
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless this deal can come up under ``rules``."""
         check_sequences("hands", self.hands, "ranks")
-        check_sequences("revealed", [self.revealed], "ranks")
+        check_sequence("revealed", self.revealed, "ranks")
         for rank in [rank for hand in self.hands for rank in hand] + list(self.revealed):
             whole = isinstance(rank, int | np.integer) and not isinstance(rank, bool)
             if not whole or not 1 <= rank <= rules.num_ranks:

@@ -58,7 +58,8 @@ class Rules:
         instant_wins_double: whether such a win is paid twice.
         side_pot: 0-100 antes that each player puts into the side pot every round; 0: there is none.
         rounds: 1-127 or ``"match"``, one round for each player.
-        dealer: the seat that deals the first round, 0 .. num_players - 1; -1, the default, means the last one.
+        dealer: the seat that deals the first round, 0 .. num_players - 1; -1, the default, means the last one
+            (and stands for it: rules with the one and the other are equal).
 
     Raises:
         ValueError: a value that cannot be played; the message names the field, the value and the bound.
@@ -85,7 +86,8 @@ class Rules:
         self._integer("side_pot", 0, MAX_SIDE_POT)
         if self.rounds != "match":
             self._integer("rounds", 1, MAX_ROUNDS, ", or 'match'")
-        self._integer("dealer", -1, players - 1, " (-1: the last seat)")
+        if self._integer("dealer", -1, players - 1, " (-1: the last seat)") == players - 1:
+            object.__setattr__(self, "dealer", -1)  # one name for one rule set
 
     @property
     def num_rounds(self) -> int:

@@ -83,7 +83,7 @@ def observation_layout(rules: Rules) -> Layout:
                 "end_cells_after",
                 (players, *board),
                 "for each legal action, 1 + how many end cells each seat in the game would have once the figure stands "
-                f"there, {MOST_COUNTED} for more (before the landing takes effect); zeros elsewhere",
+                f"there (before the landing takes effect; counted up to {MOST_COUNTED}); zeros elsewhere",
                 high=1 + MOST_COUNTED,
             ),
         ]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.game import check_sequences
+from catbox_env.core.game import check_sequence, check_sequences
 
 MAX_PLAYERS, MIN_SIZE, MAX_SIZE = 4, 3, 8
 #: Number cards are crossed from symbols 1 .. NUM_SYMBOLS, the energy they give, and colours 1 .. NUM_NUMBER_COLORS.
@@ -144,7 +144,7 @@ class Deal:
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless the tiles and places are such as ``rules`` allow."""
         check_sequences("tiles", self.tiles, "names")
-        check_sequences("positions", [self.positions], "cells")
+        check_sequence("positions", self.positions, "cells")
         widths = [len(row) for row in self.tiles]
         if widths != [rules.size] * rules.size:
             raise ValueError(f"deal: rows of {widths} tiles; expected {rules.size} rows of {rules.size}")

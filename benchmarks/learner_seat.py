@@ -1,4 +1,8 @@
-"""A simple single-agent view for other libraries' learners: one seat learns, the others play at random."""
+"""The lightest single-agent view, for a fair comparison with another library's learner.
+
+One seat learns, the others play at random. `catbox/...` of `gymnasium.make` does the same for any agents and any seat,
+four times slower, and that time would be counted as the other library's.
+"""
 
 from __future__ import annotations
 

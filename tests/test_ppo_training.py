@@ -20,6 +20,7 @@ from catbox_env import make_game
 from catbox_env.core.game import Game
 from catbox_train import ppo, report
 from catbox_train.config import TrainConfig
+from catbox_train.curves import LEARNING_PANELS, panels_of
 from catbox_train.metrics import read_metrics
 from catbox_train.networks import native_precision
 from catbox_train.ppo import resume, train
@@ -366,3 +367,16 @@ def test_tiny_rules_train_too(tmp_path: Path) -> None:
     results = train(config, tmp_path / "run", quiet())
     assert results["training"]["decisions"] == 1024
     assert len(results["matches"]) == 2
+
+
+def test_the_picture_leaves_out_what_never_changes_in_self_play() -> None:
+    rows = [
+        {"decisions": n, "game/place": 0.5, "game/rounds": n, "game/tricks_won": n / 10, "learning/kl": 0.1}
+        for n in (1, 2, 3)
+    ]
+    rows[1] |= {"evaluation/random/margin": 1.0, "evaluation/random/margin_ci95": 0.1}
+    assert panels_of(rows) == {
+        "Margin of one policy among ...": ("evaluation/random/margin",),
+        "Self-play: tricks won": ("game/tricks_won",),
+        **LEARNING_PANELS,
+    }

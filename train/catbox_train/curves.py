@@ -14,16 +14,25 @@ LEARNING_PANELS = {
 }
 
 
-def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
-    """Draw the rows of ``metrics.jsonl`` as a PNG at ``path``: matches, the game in self-play, learning."""
+def panels_of(rows: list[dict[str, float]]) -> dict[str, tuple[str, ...]]:
+    """Title -> metrics of each panel. Figures of the game that never change in self-play are left out: in many games
+    the mean score, place and share of wins of a table of equals are the same whatever is learned."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     panels: dict[str, tuple[str, ...]] = {}
     margins = tuple(name for name in names if name.startswith("evaluation/") and name.endswith("/margin"))
     if margins:
         panels["Margin of one policy among ..."] = margins
-    game = [name for name in names if name.startswith("game/") and name != "game/rounds"]
-    panels |= {f"Self-play: {name.removeprefix('game/').replace('_', ' ')}": (name,) for name in game}
-    panels |= LEARNING_PANELS
+    for name in names:
+        if name.startswith("game/") and name != "game/rounds":
+            values = [row[name] for row in rows if name in row]
+            if max(values) - min(values) > 1e-6:
+                panels[f"Self-play: {name.removeprefix('game/').replace('_', ' ')}"] = (name,)
+    return panels | LEARNING_PANELS
+
+
+def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
+    """Draw the rows of ``metrics.jsonl`` as a PNG at ``path``: matches, the game in self-play, learning."""
+    panels = panels_of(rows)
     columns = 3
     lines = -(-len(panels) // columns)
     figure = Figure(
@@ -36,7 +45,7 @@ def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
         axes.set_title(title)
         axes.set_xlabel("million decisions")
         axes.grid(alpha=0.3)
-        if len(metrics) > 1 or name in margins:
+        if len(metrics) > 1 or name.endswith("/margin"):
             axes.legend()
     figure.savefig(path, dpi=100)
 

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from catbox_agents.reasoned import index_of_one
+
 REASONS = ("tricks", "bid", "group", "paradox", "tokens", "spoil", "hand")
 TRICKS, BID, GROUP, PARADOX, TOKENS, SPOIL, HAND = range(len(REASONS))
 RED = 0
@@ -91,15 +93,6 @@ def largest_group(cells: int, ranks: int) -> int:
             largest = group
         cells &= ~group
     return largest
-
-
-@numba.njit(cache=True)
-def index_of_one(one_hot: Any) -> int:
-    """Where the 1 stands, -1 for all zeros."""
-    for i in range(len(one_hot)):
-        if one_hot[i]:
-            return i
-    return -1
 
 
 @numba.njit(cache=True)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from catbox_agents.reasoned import index_of_one
+
 REASONS = ("win", "wait", "stop", "hide", "show")
 WIN, WAIT, STOP, HIDE, CERTAIN = range(len(REASONS))
 
@@ -103,15 +105,6 @@ def look(seen: Any, t: Any, w: Any, cards: Any, above: Any, of_suit: Any) -> Vie
     return View(
         cards, size, above, of_suit, unseen, trick, leader == 0, best, rivals, others, late, early, threat
     )
-
-
-@numba.njit(cache=True)
-def index_of_one(one_hot: Any) -> int:
-    """Where the 1 stands, -1 for all zeros."""
-    for i in range(len(one_hot)):
-        if one_hot[i]:
-            return i
-    return -1
 
 
 @numba.njit(cache=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -84,3 +85,12 @@ class ReasonedAgent(Agent):
 def as_record(values: Any, kind: type) -> Any:
     """A named tuple as a NumPy record of fields of one type: compiled code takes it by the names of its fields."""
     return np.array([tuple(values)], np.dtype((np.record, [(name, kind) for name in values._fields])))[0]
+
+
+@numba.njit(cache=True)
+def index_of_one(one_hot: Any) -> int:
+    """Where the 1 stands, -1 for all zeros."""
+    for i in range(len(one_hot)):
+        if one_hot[i]:
+            return i
+    return -1

@@ -157,8 +157,7 @@ def test_what_no_game_shows_is_never_read_out_of_bounds(game_id: str, kind: str)
             seen[:] = rng.integers(0, 2, len(seen))
         else:
             seen[rng.integers(len(seen))] ^= 1
-        # To refuse it is right, and so is an answer; numbers that are out of this world may end in a division by 0.
-        with contextlib.suppress(ValueError, ZeroDivisionError):
+        with contextlib.suppress(ValueError):  # to refuse it is right, and so is an answer
             agent.act(seen, np.ones(game.num_actions, np.int8))
 
 

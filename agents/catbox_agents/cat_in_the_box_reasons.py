@@ -149,7 +149,7 @@ def look(seen: Any, t: Any, w: Any, bid_values: Any, scratch: tuple[Any, Any, An
 
     tricks_left = seen[t.tricks_left]
     least, most = wanted(seen, t, bid_values, 0)
-    unseen_cards = 1 + unseen.sum()
+    unseen_cards = max(1, 1 + unseen.sum())  # less than 1 in a vector that no game shows
     best_need = 0
     stuck_now = stuck = 0.0
     for seat in range(1, t.players):

@@ -24,14 +24,9 @@ class Timed(Agent):
         super().__init__(make_game(GAME, num_players=NUM_PLAYERS))
         self.agent, self.seconds = make(spec, self.game, seed=0), 0.0
 
-    def act_batch(
-        self,
-        observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.int64]:
+    def act_batch(self, *seen: Any, **named: Any) -> NDArray[np.int64]:
         started = time.perf_counter()
-        actions = self.agent.act_batch(observations, action_masks, histories)
+        actions = self.agent.act_batch(*seen, **named)
         self.seconds += time.perf_counter() - started
         return actions
 

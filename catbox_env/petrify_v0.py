@@ -44,8 +44,8 @@ next in turn. The vector's parts, in order; ``game.observation_layout`` gives of
 
 ``end_cells_after`` is counted with the figure of the seat to move on the action's cell and the cell it left closed,
 before the landing has its effect, as if each seat were to move then; the count stops at 6, so that the part holds 1 to
-7. It is zero for actions that are not legal and for petrified seats.
-These last two parts follow from the others, and are zero when the game is over.
+7. It is zero for actions that are not legal and for petrified seats. These last two parts follow from the others, and
+are zero when the game is over.
 
 Everybody sees everything: ``state()`` is the observation of seat 0, and ``sample_state`` gives the state itself.
 

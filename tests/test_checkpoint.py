@@ -16,16 +16,11 @@ from catbox_agents.policy import MLP, PolicyAgent, input_scale, load_checkpoint,
 from catbox_env import make_game, make_vec
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
+from tests.policies import network_for
 
 
 def game_for(**options: object) -> Game:
     return make_game("cat_in_the_box_v0", **{"num_players": 3, **options})
-
-
-def network_for(game: Game, seed: int = 0) -> MLP:
-    scale = input_scale(game.observation_layout)
-    network = MLP(scale, (16, 8), game.num_actions, "tanh")
-    return network.initialise(torch.Generator().manual_seed(seed), last_gain=1.0)
 
 
 @pytest.fixture
@@ -247,3 +242,20 @@ def test_scaling_acts_on_the_inputs() -> None:
     scaled = torch.tensor([[1, 2], [3, -1]], dtype=torch.int8)
     assert torch.allclose(network(vectors), plain(scaled), atol=1e-6)
     assert not torch.allclose(network(vectors), plain(vectors), atol=1e-3)
+
+
+def test_a_path_object_is_an_agent_of_a_comparison(saved: Path, game: Game) -> None:
+    result = catbox_agents.evaluate(game, [saved, "random"], 10)
+    assert result == catbox_agents.evaluate(game, [str(saved), "random"], 10)
+    assert result.standings[0].name == str(saved)
+
+
+def test_a_game_says_in_which_rules_a_policy_may_differ(tmp_path: Path) -> None:
+    trained = make_game("cat_te_v0", dealer=1)
+    save_checkpoint(tmp_path / "policy.safetensors", network_for(trained), trained)
+    for options in ({}, {"dealer": 2, "reward": "margin"}):
+        PolicyAgent.load(tmp_path / "policy.safetensors", make_game("cat_te_v0", **options))
+    with pytest.raises(ValueError, match="with offsuit_faceup=True, asked to play with offsuit_faceup=False"):
+        PolicyAgent.load(
+            tmp_path / "policy.safetensors", make_game("cat_te_v0", dealer=1, offsuit_faceup=False)
+        )

@@ -29,9 +29,6 @@ from catbox_env.core.game import Game
 
 Seed = int | np.random.SeedSequence | None
 
-#: Options that may differ from those an agent was made or trained for, as long as the observation has the same parts.
-LENIENT_OPTIONS = ("reward", "rounds", "start_player", "dealer")
-
 #: The agents every game has: name -> "module:Class".
 BUILT_IN = {"random": "catbox_agents.random:RandomAgent"}
 
@@ -136,7 +133,7 @@ def known_agents(game: Game | None = None) -> list[str]:
 
 def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
     """``agent`` itself if it has the members of :class:`Agent` and, with ``game`` given, was not made for another game
-    or for rules that differ in more than :data:`LENIENT_OPTIONS`; else ValueError."""
+    or for rules that play differently (`same_to_play`); else ValueError."""
     for method in ("act", "act_batch"):
         if not callable(getattr(agent, method, None)):
             raise ValueError(
@@ -169,12 +166,15 @@ def named(options: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def same_to_play(one: Game, other: Game, differing: Sequence[str]) -> bool:
-    """Whether an agent made for one of two games that differ in the options ``differing`` may play the other too."""
+    """Whether an agent made for one of two games that differ in the options ``differing`` may play the other too.
+
+    The reward and the game's ``lenient_options`` may differ, as long as the observation has the same parts.
+    """
 
     def parts(game: Game) -> list[tuple[str, tuple[int, ...]]]:
         return [(part.name, part.shape) for part in game.observation_layout.values()]
 
-    return set(differing) <= set(LENIENT_OPTIONS) and parts(one) == parts(other)
+    return set(differing) <= {"reward", *one.lenient_options} and parts(one) == parts(other)
 
 
 def needs_history(agent: Agent) -> bool:

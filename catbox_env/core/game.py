@@ -46,6 +46,8 @@ class Game(ABC):
         history_length: most actions T that a game can take.
         min_utility, max_utility: bounds of a seat's return, in units of ``reward``.
         info_names: the figures that every seat gets when a round ends.
+        lenient_options: rules in which an agent may differ from those it was made for, as long as the observation has
+            the same parts: who begins, how many rounds there are.
         params: array (1,) of the game's parameter record.
     """
 
@@ -54,6 +56,7 @@ class Game(ABC):
     rules_class: ClassVar[type]
     state_dtype: ClassVar[np.dtype]
     info_names: ClassVar[tuple[str, ...]]
+    lenient_options: ClassVar[tuple[str, ...]] = ()
 
     rules: Any
     num_players: int

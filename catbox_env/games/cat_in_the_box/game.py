@@ -24,6 +24,7 @@ class CatInTheBox(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
+    lenient_options = ("rounds", "start_player")
 
     rules: Rules
 

@@ -24,6 +24,7 @@ class CatTe(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
+    lenient_options = ("rounds", "dealer")
 
     rules: Rules
 

@@ -12,9 +12,9 @@ from catbox_env.core.rng import random_below
 from catbox_env.games.petrify.observation import (
     SEAT,
     one_of,
-    reach_differs,
     read_board,
     read_seats,
+    shows_reach,
     write_observation,
 )
 from catbox_env.games.petrify.reach import EMPTY, end_cells, holds, legal_cells, set_of, teleport_cells
@@ -202,9 +202,9 @@ def sample(params, observation, generator, state):
     if state.teleporting and not on_teleport:
         return 1
     observer = one_of(observation, params.at[SEAT], 1, params.num_players)
-    if legal_cells(params, state) == EMPTY or reach_differs(params, state, observer, observation, False):
+    if legal_cells(params, state) == EMPTY:
         return 1
-    return 0
+    return 0 if shows_reach(params, state, observer, observation) else 1
 
 
 KERNELS = Kernels(deal, apply, write_mask, write_observation, write_observation, shown_action, sample)

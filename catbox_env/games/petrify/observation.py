@@ -124,38 +124,62 @@ def write_observation(params, state, seat, out):
     out[params.at[TELEPORTING]] = state.teleporting
     out[params.at[SEAT] + seat] = 1
     if state.current_player != NONE:
-        reach_differs(params, state, seat, out, True)
+        write_reach(params, state, seat, out)
 
 
 @numba.njit
-def reach_differs(params, state, seat, vector, write):
-    """Whether the last two parts of ``vector`` (O,), as ``seat`` sees them, are not those of ``state``, before the end.
+def ends_now(params, state, seat, legal):
+    """The set of cells where ``seat`` could go if it were to move; ``legal`` is that of the seat to move."""
+    if state.place[seat] != NONE:
+        return EMPTY
+    return legal if seat == state.current_player else end_cells(params, state, seat)
 
-    With ``write`` they are after this call.
+
+@numba.njit
+def number_after(params, state, seat, legal, cell):
+    """1 + how many end cells ``seat`` would have (`MOST_COUNTED` at most) once the seat to move stands on ``cell``.
+
+    0 if it may not go there, or ``seat`` is petrified.
     """
-    players, cells, mover = params.num_players, params.num_cells, int(state.current_player)
-    legal, free = legal_cells(params, state), free_cells(params, state)
+    if state.place[seat] != NONE or not holds(legal, cell):
+        return 0
+    mover = int(state.current_player)
+    free = free_cells(params, state) & ~set_of(cell)
     if state.teleporting:  # the teleport stays open; any other cell is closed when the figure leaves it
         free |= set_of(state.position[mover])
-    differs, other = False, seat
+    start = cell if seat == mover else int(state.position[seat])
+    ends = walk_ends(params, int(state.tile[start]), start, free)
+    return 1 + min(size(ends), MOST_COUNTED)
+
+
+@numba.njit
+def write_reach(params, state, seat, out):
+    """The last two parts of what ``seat`` sees before the end, into ``out`` (O,)."""
+    players, cells, legal = params.num_players, params.num_cells, legal_cells(params, state)
     for i in range(players):
-        playing = state.place[other] == NONE
-        ends = EMPTY
-        if playing:
-            ends = legal if other == mover else end_cells(params, state, other)
+        other = (seat + i) % players
+        ends = ends_now(params, state, other, legal)
         for cell in range(cells):
-            number = 0
-            if playing and holds(legal, cell):
-                start = cell if other == mover else int(state.position[other])
-                ends_after = walk_ends(params, int(state.tile[start]), start, free & ~set_of(cell))
-                number = 1 + min(size(ends_after), MOST_COUNTED)
-            now = params.at[END_CELLS] + i * cells + cell
-            after = params.at[END_CELLS_AFTER] + i * cells + cell
-            differs = differs or vector[now] != holds(ends, cell) or vector[after] != number
-            if write:
-                vector[now], vector[after] = holds(ends, cell), number
-        other = other + 1 if other + 1 < players else 0
-    return differs
+            out[params.at[END_CELLS] + i * cells + cell] = holds(ends, cell)
+            out[params.at[END_CELLS_AFTER] + i * cells + cell] = number_after(
+                params, state, other, legal, cell
+            )
+
+
+@numba.njit
+def shows_reach(params, state, seat, observation):
+    """Whether the last two parts of ``observation`` are what ``seat`` sees before the end."""
+    players, cells, legal = params.num_players, params.num_cells, legal_cells(params, state)
+    for i in range(players):
+        other = (seat + i) % players
+        ends = ends_now(params, state, other, legal)
+        for cell in range(cells):
+            if observation[params.at[END_CELLS] + i * cells + cell] != holds(ends, cell):
+                return False
+            number = number_after(params, state, other, legal, cell)
+            if observation[params.at[END_CELLS_AFTER] + i * cells + cell] != number:
+                return False
+    return True
 
 
 @numba.njit

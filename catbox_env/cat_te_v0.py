@@ -51,6 +51,7 @@ next clockwise. The vector's parts, in order; ``game.observation_layout`` gives 
 | ``rounds_left`` | 1 | rounds after this one (only for more than one round) |
 | ``scores`` | P | antes won in the finished rounds, within -128..127 (only for more than one round) |
 | ``seat`` | P | the observer's own seat, counted from seat 0, one-hot (only for more than one round) |
+| ``claim_trick`` | 5 | tricks completed when it was claimed, one-hot; zeros: nobody has (only with a side pot) |
 
 The sixth trick leaves no choice, so it is played at once after the fifth. With ``history=True`` the cards that others
 fold or choose blind are -1.

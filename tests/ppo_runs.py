@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
+from catbox_agents.files import parse_json
 from catbox_agents.policy import latest_checkpoint
+from catbox_train.checkpoint import checksum
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.metrics import read_metrics
 
@@ -50,9 +53,26 @@ def assert_same_end(run: Path, other: Path) -> None:
     assert [name for name in one if not np.array_equal(one[name], two[name])] == []
     values = [json.loads((latest_checkpoint(r) / "training.json").read_text()) for r in (run, other)]
     for value in values:
-        del value["seconds"]
+        del value["seconds"], value["checksum"]
     assert values[0] == values[1]
     policies = [(latest_checkpoint(r) / "policy.safetensors").read_bytes() for r in (run, other)]
     assert policies[0] == policies[1]
     learned = [[row["learning/policy_loss"] for row in read_metrics(r)] for r in (run, other)]
     assert learned[0] == learned[1]
+
+
+def reseal(folder: Path) -> bool:
+    """Compute the checksums of an edited checkpoint anew, as one who made it up would; False where that cannot be."""
+    try:
+        values = parse_json((folder / "training.json").read_text())
+        files = {
+            name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            for name in ("policy.safetensors", "training.npz")
+        }
+    except (OSError, ValueError):
+        return False
+    if not isinstance(values, dict):
+        return False
+    values = {name: value for name, value in values.items() if name != "checksum"} | {"files": files}
+    (folder / "training.json").write_text(json.dumps({**values, "checksum": checksum(values)}))
+    return True

@@ -15,9 +15,7 @@ from hypothesis import given, settings
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent
-from catbox_agents import cat_in_the_box_reasons as reasons
 from catbox_agents.reasoned import ReasonedAgent
-from tests.cat_table import play, start
 from tests.rule_sets import rule_sets
 
 
@@ -37,13 +35,6 @@ class NoAgent:
 
 def game_for(players: int, **options: Any) -> Any:
     return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
-
-
-def choice(state: Any, agent: Agent | None = None) -> str:
-    """What the heuristic (or ``agent``) does here, in words."""
-    agent = agent or catbox_agents.make("heuristic", state.game)
-    action = agent.act(state.observation(state.current_player), state.action_mask())
-    return str(state.game.action_to_string(action))
 
 
 # Names -----------------------------------------------------------------------------------------------------------
@@ -253,139 +244,3 @@ def test_heuristics_among_themselves_run_into_a_paradox_less_often_than_random_p
         for spec in ("heuristic", "random")
     ]
     assert rates[0] < 0.9 * rates[1]
-
-
-# Heuristic: single positions -------------------------------------------------------------------------------------
-
-HANDS = [[1, 1, 5, 6, 6], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
-
-
-def after_bids(*bids: int, hands: Any = HANDS) -> Any:
-    """Three players, three tricks, each one's lowest card discarded."""
-    state = start(hands, num_ranks=6, bids=(0, 1, 2, 3))
-    play(state, *[f"discard {min(hand)}" for hand in hands])
-    return play(state, *[f"bid {bid}" for bid in bids])
-
-
-def test_a_strong_hand_bids_more_than_a_weak_one() -> None:
-    low, high, middle = [1, 1, 1, 2, 2, 2, 3], [6, 6, 6, 5, 5, 5, 4], [1, 2, 3, 4, 5, 6, 4]
-    bids = []
-    for hand in (low, high):
-        state = play(start([hand, middle, middle]), f"discard {hand[-1]}", "discard 4", "discard 4")
-        bids.append(int(choice(state).removeprefix("bid ")))
-    assert bids[0] < bids[1]
-
-
-def test_the_last_to_play_takes_the_trick_it_needs() -> None:
-    # Seat 2 holds 2 3 4 5 against blue 5: only red wins.
-    assert choice(play(after_bids(1, 1, 3), "blue 5", "blue 3")).startswith("play red")
-
-
-def test_winning_counts_for_a_bid_that_needs_it_and_against_one_that_is_hit() -> None:
-    shares = []
-    for bid in (0, 3):
-        state = play(after_bids(1, 1, bid), "blue 5", "blue 3")
-        agent: Any = catbox_agents.make("heuristic", state.game)
-        why = agent.explain(state.observation(2), state.action_mask())
-        named = {state.game.action_to_string(action): points for action, points in why.items()}
-        shares.append(named["play red 4"]["bid"] - named["play blue 4"]["bid"])
-    assert shares[0] < 0 < shares[1]
-
-
-def test_following_keeps_the_token() -> None:
-    state = play(after_bids(1, 1, 1), "yellow 6")
-    agent: Any = catbox_agents.make("heuristic", state.game)
-    why = agent.explain(state.observation(1), state.action_mask())
-    named = {state.game.action_to_string(action): points for action, points in why.items()}
-    assert named["play yellow 3"]["tokens"] == 0
-    assert named["play green 3"]["tokens"] < 0
-
-
-def test_the_reasons_add_up_to_the_choice() -> None:
-    state = game_for(4).new_initial_state(seed=9)
-    agent: Any = catbox_agents.make("heuristic", state.game)
-    while not state.is_terminal():
-        seat = state.current_player
-        why = agent.explain(state.observation(seat), state.action_mask())
-        assert sorted(why) == state.legal_actions()
-        totals = [sum(points.values()) for points in why.values()]
-        assert totals == sorted(totals, reverse=True)
-        action = agent.act(state.observation(seat), state.action_mask())
-        assert action == next(iter(why))
-        assert tuple(why[action]) == reasons.REASONS
-        state.apply_action(action)
-
-
-# Heuristic: its parts --------------------------------------------------------------------------------------------
-
-
-def cells(*named: tuple[int, int], ranks: int = 5) -> int:
-    """The set of cells (colour, printed rank)."""
-    return sum(reasons.cell(color, rank - 1, ranks) for color, rank in named)
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize(
-    ("tokens", "largest"),
-    [
-        ([], 0),
-        ([(0, 1), (2, 1), (0, 2), (1, 2), (1, 3)], 4),  # the example of the rules page
-        ([(0, 5), (1, 1)], 1),  # the end of a row is not beside the beginning of the next
-        ([(0, 1), (1, 2)], 1),  # no diagonals
-        ([(3, 1), (0, 1)], 1),  # green is not beside red
-        ([(0, 1), (0, 2), (2, 1), (3, 1), (3, 2)], 3),
-    ],
-)
-def test_the_largest_group_is_that_of_the_rules(tokens: list[tuple[int, int]], largest: int) -> None:
-    assert reasons.size(reasons.largest_group(cells(*tokens), 5)) == largest
-
-
-def looked_at(state: Any) -> tuple[Any, Any, Any]:
-    """The view of the seat to move, with the table and the weights of its heuristic."""
-    agent: Any = catbox_agents.make("heuristic", state.game)
-    t = agent._t
-    seen = state.observation(state.current_player)
-    return reasons.look(seen, t, agent._w, agent._bid_values, reasons.scratch_for(t)), t, agent._w
-
-
-@pytest.mark.nojit
-def test_unseen_cards_are_all_but_the_own_ones_and_those_on_the_board() -> None:
-    state = play(after_bids(1, 1, 1), "blue 6", "blue 3")
-    view, _, _ = looked_at(state)
-    # Five of each rank; seat 2 has 2 3 4 5 in hand and discarded its 1; a 6 and a 3 lie on the board.
-    assert view.unseen.tolist() == [4, 4, 3, 4, 4, 4]
-    assert view.mine == 0
-    assert reasons.size(view.open) == 4 * 6 - 2
-    assert (view.led, view.best_color, view.best_rank) == (1, 1, 5)
-
-
-@pytest.mark.nojit
-def test_the_chance_to_win_is_certain_where_it_is() -> None:
-    state = play(after_bids(1, 1, 1), "blue 1", "blue 3")
-    view, t, w = looked_at(state)
-    assert reasons.win_chance(view, t, w, 1, 4) == 1.0  # last to play, higher
-    assert reasons.win_chance(view, t, w, 1, 1) == 0.0  # lower
-    assert reasons.win_chance(view, t, w, 0, 1) == 1.0  # red
-    assert reasons.win_chance(view, t, w, 3, 4) == 0.0  # another colour
-
-    view, t, w = looked_at(after_bids(1, 1, 1))
-    chances = [reasons.win_chance(view, t, w, 1, rank) for rank in range(6)]
-    assert chances == sorted(chances)
-    assert 0.0 < chances[0] < chances[5] < 1.0
-
-
-@pytest.mark.nojit
-def test_the_risk_of_a_paradox_falls_with_spare_cards_and_ends_with_the_round() -> None:
-    _, _, w = looked_at(after_bids(1, 1, 1))
-    risks = [reasons.paradox_risk(supply, 3, w) for supply in (1.0, 2.0, 3.0, 4.0)]
-    assert risks == sorted(risks, reverse=True)
-    assert reasons.paradox_risk(0.0, 0, w) == 0.0
-
-
-@pytest.mark.nojit
-def test_the_chance_to_hit_the_bid_is_nothing_when_it_cannot_be_hit_and_all_when_it_is() -> None:
-    _, _, w = looked_at(after_bids(1, 1, 1))
-    assert reasons.hit_chance(-1, -1, 1.0, 3, 0.2, w) == 0.0
-    assert reasons.hit_chance(4, 4, 1.0, 3, 0.2, w) == 0.0
-    assert reasons.hit_chance(0, 0, 0.0, 0, 0.2, w) == 1.0
-    assert reasons.hit_chance(1, 1, 1.0, 3, 0.0, w) > reasons.hit_chance(3, 3, 1.0, 3, 0.0, w)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from catbox_env import make_game, make_vec
+from catbox_env import make_vec
 from catbox_env.core.batch import Vec
 
 
@@ -68,10 +68,8 @@ def test_step_random_is_a_loop_of_steps() -> None:
 
 def test_random_play_takes_every_legal_action_equally_often() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=3000, seed=None, num_players=2)
-    vec.game.loops.deal_games(vec.game.params, vec._generators, vec._records, vec._all)
-    one = make_game("cat_in_the_box_v0", num_players=2).new_initial_state(seed=0)
-    vec._records[:] = one.records
-    vec._share(vec._view, vec._all)
+    one = vec.game.new_initial_state(seed=0)
+    vec.set_states(one)
     vec.step_random(1, seed=3)
     legal = one.legal_actions()
     counts = np.bincount(vec._actions, minlength=26)

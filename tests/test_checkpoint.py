@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.numpy
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import catbox_agents
@@ -164,10 +166,18 @@ def test_a_damaged_header_is_refused_with_file_and_remedy(saved: Path, game: Gam
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_weights_that_are_not_finite_are_refused(saved: Path, game: Game, number: float) -> None:
+def test_weights_that_are_not_finite_are_neither_written_nor_read(
+    saved: Path, game: Game, number: float
+) -> None:
     network = network_for(game)
     network.linear_layers()[1].weight.data[0, 0] = number
-    save_checkpoint(saved, network, game)
+    before = saved.read_bytes()
+    with pytest.raises(ValueError, match=r"is not written: layers\.1\.weight.*not finite"):
+        save_checkpoint(saved, network, game)
+    assert saved.read_bytes() == before
+    with safe_open(saved, framework="pt") as content:
+        metadata = content.metadata()
+    save_file(network.state_dict(), saved, metadata=metadata)
     with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*layers\.1\.weight.*not finite"):
         load_checkpoint(saved, game)
 
@@ -193,6 +203,123 @@ def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path, metadat
     save_file({"weight": torch.zeros(2)}, path, metadata=metadata)
     with pytest.raises(ValueError, match="expected 'catbox-policy-1'"):
         load_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(2, "newer version of catbox wrote it; upgrade"), (0, "older version of catbox wrote it")],
+)
+def test_another_format_asks_for_another_version(saved: Path, number: int, said: str) -> None:
+    save_file(load_file(saved), saved, metadata={"catbox": json.dumps({"format": f"catbox-policy-{number}"})})
+    with pytest.raises(
+        ValueError, match=rf"policy\.safetensors is of format 'catbox-policy-{number}', .*{said}"
+    ):
+        load_checkpoint(saved)
+
+
+def test_sizes_come_from_the_arrays_never_from_the_header(
+    saved: Path, game: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A header that promises 10^9 inputs or 200,000 layers is refused before a network is made."""
+
+    def never(*args: object) -> None:
+        raise AssertionError(f"a network of {args} was made")
+
+    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    arrays = load_file(saved)
+    before = network_for(game).describe()
+    monkeypatch.setattr(policy, "MLP", never)
+    for network in (
+        {**before, "inputs": 10**9},
+        {**before, "outputs": 10**9},
+        {**before, "hidden": [10**9, 8]},
+        {**before, "hidden": [8] * 200_000},
+        {**before, "hidden": [[[]]]},
+        {**before, "inputs": "x" * 1000},
+        {},
+    ):
+        save_file(arrays, saved, metadata={"catbox": json.dumps({**header, "network": network})})
+        with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*use another") as refusal:
+            load_checkpoint(saved, game)
+        assert len(str(refusal.value)) < 1000
+
+
+def test_a_file_of_thousands_of_layers_is_refused_before_they_are_read(tmp_path: Path, game: Game) -> None:
+    file = tmp_path / "policy.safetensors"
+    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    for count, said in (
+        (200, "401 arrays, expected those of at most 64"),
+        (20_000, "its header has .* bytes"),
+    ):
+        arrays = {"input_scale": np.ones(1, np.float32)}
+        for number in range(count):
+            arrays |= {f"layers.{number}.weight": np.ones((1, 1), np.float32)}
+            arrays |= {f"layers.{number}.bias": np.ones(1, np.float32)}
+        network = {"inputs": 1, "hidden": [1] * (count - 1), "outputs": 1, "activation": "relu"}
+        metadata = {"catbox": json.dumps({**header, "network": network})}
+        safetensors.numpy.save_file(arrays, file, metadata=metadata)
+        with pytest.raises(ValueError, match=rf"policy\.safetensors is damaged.*{said}"):
+            load_checkpoint(file, game)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, '{"format": ' * 5_000, '{"format": NaN}', "{", "1" * 5_000, "null", ""]
+)
+def test_a_header_that_is_no_json_is_refused(saved: Path, text: str) -> None:
+    save_file(load_file(saved), saved, metadata={"catbox": text})
+    with pytest.raises(ValueError, match=r"policy\.safetensors is (damaged|of format None).*use another"):
+        load_checkpoint(saved)
+
+
+def test_arrays_of_other_names_types_and_shapes_are_refused(saved: Path, game: Game) -> None:
+    arrays = load_file(saved)
+    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    metadata = {"catbox": json.dumps({**header, "network": network_for(game).describe()})}
+    first, bias = arrays["layers.0.weight"], arrays["layers.1.bias"]
+    for change in (
+        {"more": torch.zeros(1)},
+        {"layers.3.weight": torch.zeros(1, game.num_actions), "layers.3.bias": torch.zeros(1)},
+        {"layers.0.weight": first.T.contiguous()},
+        {"layers.0.weight": first.double()},
+        {"layers.0.weight": first.to(torch.int32)},
+        {"layers.1.bias": bias[:-1].clone()},
+        {"layers.1.bias": bias[None].clone()},
+        {"input_scale": torch.ones(first.shape[1], 1)},
+        {"input_scale": torch.tensor(1.0)},
+    ):
+        save_file({**arrays, **change}, saved, metadata=metadata)
+        with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*use another"):
+            load_checkpoint(saved, game)
+    for name in arrays:
+        save_file({k: v for k, v in arrays.items() if k != name}, saved, metadata=metadata)
+        with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*use another"):
+            load_checkpoint(saved, game)
+    save_file(arrays, saved, metadata=metadata)
+    assert load_checkpoint(saved, game).network.describe() == network_for(game).describe()
+
+
+def test_a_header_of_any_length_is_refused_before_it_is_read(saved: Path) -> None:
+    for length in (0, 1 << 21, 1 << 40, (1 << 64) - 1):
+        saved.write_bytes(length.to_bytes(8, "little") + b"{}")
+        with pytest.raises(ValueError, match=r"policy\.safetensors is damaged"):
+            load_checkpoint(saved)
+
+
+def test_a_file_that_may_not_be_read_is_refused_by_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(file: Path, *args: object, **kwargs: object) -> None:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr("builtins.open", denied)
+    with pytest.raises(
+        OSError, match=r"policy\.safetensors cannot be read \(Permission denied\): use another"
+    ):
+        load_checkpoint(saved)
+
+
+def test_a_latest_checkpoint_without_its_policy_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "checkpoints" / "00000007").mkdir(parents=True)
+    with pytest.raises(FileNotFoundError, match=r"00000007/policy\.safetensors does not exist: use another"):
+        load_checkpoint(tmp_path)
 
 
 def test_a_missing_checkpoint_says_what_to_give(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_evaluate_that_fails_leaves_no_file(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["evaluate", "heuristc", "random"], "did you mean 'heuristic'"),
-        (["evaluate", "random"], "at least 2 agents"),
+        (["evaluate", "random"], "expected at least 2"),
         (["evaluate", *["random"] * 4, "--players", "3"], "4 agents"),
         (["evaluate", "random", "heuristic", "--deals", "9"], "num_deals=9: expected at least 10"),
         (

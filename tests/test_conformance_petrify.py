@@ -12,8 +12,7 @@ from catbox_env import make_game, make_vec, petrify_v0
 from catbox_env.core.conformance import check_game
 from catbox_env.core.game import GameState
 from catbox_env.core.kernels import record_dtype
-from catbox_env.games.petrify.kernels import all_can_move
-from catbox_env.games.petrify.reach import end_cells
+from catbox_env.games.petrify.reach import all_can_move, end_cells
 from catbox_env.games.petrify.rules import MOVE_RULES, Rules
 from catbox_env.games.petrify.state import STATE, TILE_NAMES
 

@@ -188,9 +188,10 @@ def test_games_of_a_batch_do_not_mix():
         open_rewards,
     )
     for game, window in enumerate(windows):
-        alone, alone_rows, _ = run(*window, 0.9, 0.8)
+        alone, alone_rows, alone_rewards = run(*window, 0.9, 0.8)
         assert advantages[:, game].tolist() == alone.tolist()
         assert open_rows[:, game].tolist() == alone_rows.tolist()
+        assert open_rewards[:, game].tolist() == alone_rewards.tolist()
 
 
 def test_splitting_a_long_game_into_windows_loses_nothing():

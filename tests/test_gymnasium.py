@@ -319,3 +319,50 @@ def test_maskable_ppo_learns_without_a_wrapper() -> None:
     before = mean_reward()
     model.learn(4096)
     assert mean_reward() > before + 0.2
+
+
+@pytest.mark.parametrize("learner_seat", [0, 1, 2, "random"])
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learner_seat: int | str) -> None:
+    """A batch that has stopped shows seat 0; the learner is shown what its own seat sees."""
+    options = {"num_players": 3, "size": 6} if game_id == "petrify_v0" else {"num_players": 3}
+    env = LearnerEnv(game_id, opponents="heuristic", learner_seat=learner_seat, **options)
+    envs = LearnerVectorEnv(8, game_id, opponents="heuristic", learner_seat=learner_seat, **options)
+    vec, told_apart = env.tables.vec, 0
+    for seed in range(8):
+        seen, info = env.reset(seed=seed)
+        over = False
+        while not over:
+            seen, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+        every = [vec.observe(np.array([seat]))[0].tolist() for seat in range(3)]
+        own = every.pop(int(env.tables.seats[0]))
+        assert seen.tolist() == own
+        told_apart += own not in every
+    assert told_apart > 0
+
+    _, infos = envs.reset(seed=0)
+    ended = 0
+    while ended < 8:
+        before, seats = envs.tables.vec.save(), envs.tables.seats.copy()
+        actions = infos["action_mask"].argmax(1)
+        _, _, terminated, _, infos = envs.step(actions)
+        if (
+            terminated.any()
+        ):  # the same step again, one game at a time, is what the vector environment has dealt over
+            ended += int(terminated.sum())
+            for row in np.flatnonzero(terminated):
+                assert infos["final_obs"][row].tolist() == last_seen(
+                    game_id, options, before, row, seats, actions
+                )
+
+
+def last_seen(game_id, options, saved, row, seats, actions):  # type: ignore[no-untyped-def]
+    """What the learner of ``row`` sees when its game, ``saved`` before its last action, is over."""
+    game = catbox_env.make_game(game_id, **options)
+    vec = catbox_env.core.batch.Vec(game, len(seats), auto_deal=False)
+    vec.load(saved)
+    vec.step(actions[[row]], np.array([row]))
+    heuristic = make("heuristic", game)
+    while vec.current_player[row] >= 0:
+        vec.step(heuristic.act_batch(vec.observation[[row]], vec.action_mask[[row]]), np.array([row]))
+    return vec.observe(seats[[row]], np.array([row]))[0].tolist()

@@ -342,11 +342,7 @@ def test_the_choice_does_not_reach_anybody_through_a_batch() -> None:
     arrays = []
     for choice in ("2C", "4C"):
         state = blind()
-        vec.reset(seed=0)
-        saved = vec.save()
-        saved["records"] = state.records.view(np.uint8).reshape(saved["records"].shape).copy()
-        saved["logs"] = state.log[None].copy()
-        vec.load(saved)
+        vec.set_states(state)
         vec.step(np.array([card_in_deal(choice)]))
         assert vec.current_player[0] == 1
         names = ("observation", "action_mask", "rewards", "terminated", "round_ended", "history")

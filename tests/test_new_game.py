@@ -91,12 +91,19 @@ def shown_action(params, state, action):  # type: ignore[no-untyped-def]
 
 
 @numba.njit
-def sample(params, observation, generator, state):  # type: ignore[no-untyped-def]
+def sample(params, observation, generators, states):  # type: ignore[no-untyped-def]
     if observation[0] == 0:
         return 1
-    state.heap = observation[0]
-    state.current_player = observation[1] if observation[2] else 1 - observation[1]
+    for i in range(len(states)):
+        states[i].heap = observation[0]
+        states[i].current_player = observation[1] if observation[2] else 1 - observation[1]
     return 0
+
+
+@numba.njit
+def check_state(params, state):  # type: ignore[no-untyped-def]
+    taken = params.heap - int(state.heap)
+    return 0 <= taken <= params.heap and state.num_moves <= taken and (state.heap == 0) == state.terminated
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,9 @@ class NimRules:
 
 class Nim(Game):
     id = "nim_v0"
-    kernels = Kernels(deal, apply, write_mask, write_observation, write_observation, shown_action, sample)
+    kernels = Kernels(
+        deal, apply, write_mask, write_observation, write_observation, shown_action, sample, check_state
+    )
     rules_class = NimRules
     state_dtype = STATE
     info_names = ("won",)
@@ -141,7 +150,7 @@ class Nim(Game):
     def describe_actions(self) -> list[tuple[int, int, str]]:
         return [(0, 2, "take 1..3")]
 
-    def render(self, state: np.record, seat: int | None = None) -> list[tuple[str, str]]:
+    def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         return [(f"{state.heap} left\n", "")]
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

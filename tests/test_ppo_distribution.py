@@ -104,3 +104,30 @@ def test_the_ends_of_the_unit_interval_give_the_first_and_the_last_legal_action(
     last, _ = draw(logits, masks, np.full(300, 1.0))
     assert (first == masks.argmax(axis=1)).all()
     assert (last == 11 - masks[:, ::-1].argmax(axis=1)).all()
+
+
+def test_a_large_logit_of_an_illegal_action_does_not_matter():
+    logits = np.array([[1e4, 0.5, 2e4, -0.5]], np.float32)
+    masks = np.array([[False, True, False, True]])
+    actions, log_probabilities = draw(logits, masks, np.array([0.9]))
+    assert actions.tolist() == [3]
+    assert log_probabilities[0] == pytest.approx(-math.log(1 + math.e), abs=1e-5)
+
+
+def test_an_action_whose_probability_is_0_is_not_drawn():
+    """Not even with the smallest of uniform numbers, where it is the first one."""
+    logits = np.array([[-1e4, 3.0, -1e4]], np.float32)
+    actions, log_probabilities = draw(logits, np.ones((1, 3), bool), np.zeros(1))
+    assert actions.tolist() == [1]
+    assert log_probabilities.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("shift", [-1e4, 1e4])
+def test_adding_a_number_to_all_logits_changes_nothing(shift):
+    logits = np.array([[0.5, 0.0, -0.5]], np.float32) + np.float32(shift)
+    masks = np.array([[True, False, True]])
+    for uniform, expected in ((0.1, 0), (0.9, 2)):
+        actions, log_probabilities = draw(logits, masks, np.array([uniform]))
+        assert actions.tolist() == [expected]
+        share = math.exp(-expected / 2) / (1 + math.exp(-1))
+        assert log_probabilities[0] == pytest.approx(math.log(share), abs=1e-5)

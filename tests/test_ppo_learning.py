@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
 
+from catbox_env.core.batch import Vec
 from catbox_train import ppo
 from catbox_train.config import TrainConfig
 from catbox_train.networks import ActorCritic, SharedWeights
@@ -48,6 +51,24 @@ def test_with_lambda_1_a_return_is_the_score_still_to_come(num_players: int) -> 
     assert checked > 500
 
 
+def test_with_lambda_0_a_return_is_the_pay_until_the_next_decision_and_its_discounted_value() -> None:
+    worker = worker_for(
+        small(workers=1, game_options={"num_players": 3, "rounds": 6}, gamma=0.5, gae_lambda=0)
+    )
+    worker.collect()
+    checked = 0
+    for game in range(worker.seats.shape[1]):
+        for seat in range(3):
+            own = np.flatnonzero(worker.seats[:, game] == seat)
+            for row, following in pairwise(own):
+                if not worker.terminated[row:following, game].any():
+                    pay = worker.rewards[row:following, game, seat].sum()
+                    expected = pay + 0.5 * worker.values[following, game]
+                    assert worker.returns[row, game] == pytest.approx(expected, abs=1e-5)
+                    checked += 1
+    assert checked > 200
+
+
 def test_every_decision_is_learned_from_once() -> None:
     """Over the windows, the decisions that became ready and those still carried are all that were made."""
     config = small(workers=1, batch_size=32 * 4)
@@ -79,6 +100,27 @@ def test_carried_decisions_keep_all_that_belongs_to_them() -> None:
     empty = np.ones((3, 32), bool)
     empty[players, games] = False
     assert (worker.seats[:3][empty] == -1).all()
+
+
+def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
+    """The same games, dealt from the same seed and stepped by the recorded actions."""
+    config = small(workers=1, privileged_critic=True, batch_size=32 * 60, minibatch_size=32)
+    worker = worker_for(config, seed=5)
+    deals, _ = np.random.SeedSequence(5).spawn(2)
+    vec = Vec(worker.vec.game, worker.vec.num_envs, seed=deals, state=True)
+    worker.collect()
+    rounds = 0
+    for row in range(3, len(worker.seats)):
+        assert np.array_equal(worker.observations[row], vec.observation)
+        assert np.array_equal(worker.states[row], vec.state)
+        assert np.array_equal(worker.masks[row], vec.action_mask)
+        assert np.array_equal(worker.seats[row], vec.current_player)
+        vec.step(worker.actions[row])
+        assert np.array_equal(worker.rewards[row], vec.rewards)
+        assert np.array_equal(worker.terminated[row], vec.terminated)
+        rounds += int(vec.round_ended.sum())
+    assert len(np.unique(worker.rewards[3:])) > 2
+    assert sum(len(values) for values in worker.figures.values()) == rounds * len(worker.figures)
 
 
 def test_actions_are_legal_and_observed_by_the_seat_that_took_them() -> None:

@@ -3,9 +3,25 @@
 game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
 agent = catbox_agents.make("heuristic", game, seed=0)
 result = catbox_agents.evaluate(game, [agent, "random"], num_deals=1000)
+paid = catbox_agents.play_out(vec, agent, until="end_of_round")
 """
 
 from catbox_agents.agent import HEURISTICS, Agent, check_agent, known_agents, make
-from catbox_agents.arena import Result, evaluate
+from catbox_agents.arena import EvaluationInterrupted, evaluate
+from catbox_agents.errors import AgentError
+from catbox_agents.play_out import play_out
+from catbox_agents.results import Result, Standing
 
-__all__ = ["HEURISTICS", "Agent", "Result", "check_agent", "evaluate", "known_agents", "make"]
+__all__ = [
+    "HEURISTICS",
+    "Agent",
+    "AgentError",
+    "EvaluationInterrupted",
+    "Result",
+    "Standing",
+    "check_agent",
+    "evaluate",
+    "known_agents",
+    "make",
+    "play_out",
+]

@@ -14,9 +14,12 @@ it) and nothing else, ever: it holds no state of a game, so one agent may play s
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import inspect
+import operator
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -24,8 +27,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_env.core.batch import Vec
+from catbox_agents.errors import AgentError
+from catbox_env.core.checks import shown
 from catbox_env.core.game import Game
+from catbox_env.core.rng import seed_sequence
 
 Seed = int | np.random.SeedSequence | None
 
@@ -65,7 +70,7 @@ class Agent:
                 f"{type(self).__name__} has to define act(observation, action_mask, history=None) or act_batch"
             )
         past = None if history is None else history[None]
-        return int(self.act_batch(observation[None], action_mask[None], past)[0])
+        return whole(self.act_batch(observation[None], action_mask[None], past)[0], type(self).__name__)
 
     def act_batch(
         self,
@@ -76,7 +81,17 @@ class Agent:
         """One legal action for each row: (N, O), (N, A) and (N, T, 2) or None in, (N,) integers out."""
         rows = range(len(observations))
         past = [None] * len(observations) if histories is None else histories
-        return np.array([self.act(observations[i], action_masks[i], past[i]) for i in rows], dtype=np.int64)
+        name = type(self).__name__
+        actions = [whole(self.act(observations[i], action_masks[i], past[i]), name) for i in rows]
+        return np.array(actions, dtype=np.int64)
+
+
+def whole(action: object, name: str) -> int:
+    """``action`` as an int; TypeError, naming the class of the agent, for what is no integer (2.0 is none)."""
+    try:
+        return operator.index(action)  # type: ignore[arg-type]  # that is what is found out
+    except TypeError:
+        raise TypeError(f"{name} chose {action!r}: expected an integer, the id of a legal action") from None
 
 
 #: What :func:`make` takes, or an agent.
@@ -90,7 +105,9 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     checkpoint that is damaged or was trained for another game, and for a class that is not an agent.
     """
     if not isinstance(spec, str | os.PathLike):
-        raise ValueError(f"agent {spec!r}: expected a text, such as 'random', or a path")
+        raise ValueError(f"agent {shown(spec)}: expected a text, such as 'random', or a path")
+    if seed is not None:
+        seed_sequence(seed)  # refuses what is no seed
     text = os.fspath(spec).strip()
     if text in BUILT_IN:
         return _construct(BUILT_IN[text], game, seed)
@@ -102,23 +119,46 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
         return _construct(HEURISTICS[game.id], game, seed)
     if text and (os.path.exists(text) or _looks_like_path(text)):
         return _load_checkpoint(text, game, seed)
-    module, _, class_name = text.partition(":")
-    if all(part.isidentifier() for part in [*module.split("."), class_name]):
+    if imports_module(text):
         return _construct(text, game, seed)
     raise ValueError(_unknown(text))
 
 
-def agent_of(agent: AgentSpec, label: str, game: Game, seeds: np.random.SeedSequence) -> Agent:
-    """The agent that a spec names, seeded from ``seeds``; an object is checked, under the name ``label``, and kept."""
+def imports_module(spec: str) -> bool:
+    """Whether ``spec`` has the form ``"package.module:Class"``: to make that agent is to run the module's code."""
+    module, _, class_name = spec.strip().partition(":")
+    return all(part.isidentifier() for part in [*module.split("."), class_name])
+
+
+def agent_of(agent: AgentSpec, label: str, game: Game, seed: int) -> Agent:
+    """The agent that a spec names, made with ``seed``; an object is checked, under the name ``label``, and kept."""
     if isinstance(agent, str | os.PathLike):
-        return make(agent, game, agent_seed(seeds))
+        return make(agent, game, seed)
     return check_agent(agent, label, game)
 
 
-def agent_seed(sequence: np.random.SeedSequence) -> int:
-    """A seed to hand to an agent: a drawn integer, since a child of a ``SeedSequence`` carries the root seed, from
-    which the agent could deal itself everyone's cards."""
-    return int(sequence.generate_state(1, np.uint64)[0])
+def agent_seed(*known: int | bytes) -> int:
+    """A seed to hand to an agent: 128 bits, a hash (SHA-256) of what the agent may know; random when nothing is given.
+
+    A seed that follows from the seed of the deals tells the deals: whoever holds it tries the small seeds one after
+    the other until one gives the same number. So nothing goes in here but the agent's place in the line-up and, where
+    its random numbers have to differ from game to game, the first observation that it is shown itself.
+    """
+    if not known:
+        return secrets.randbits(128)
+    parts = [part if isinstance(part, bytes) else str(part).encode() for part in known]
+    text = b"".join(b"%d:%b" % (len(part), part) for part in parts)
+    return int.from_bytes(hashlib.sha256(b"catbox agent " + text).digest()[:16], "little")
+
+
+def is_users_own(agent: Agent) -> bool:
+    """Whether the agent's class does not come with catbox, whose agents keep nothing from one decision to the next."""
+    return type(agent).__module__.partition(".")[0] != __package__
+
+
+def label_of(agent: AgentSpec) -> str:
+    """What to call an agent that was given no name: its spec, or its class."""
+    return os.fspath(agent) if isinstance(agent, str | os.PathLike) else type(agent).__name__
 
 
 def default_agent(game_id: str) -> str:
@@ -134,11 +174,15 @@ def known_agents(game: Game | None = None) -> list[str]:
 def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
     """``agent`` itself if it has the members of :class:`Agent` and, with ``game`` given, was not made for another game
     or for rules that play differently (`same_to_play`); else ValueError."""
+    if isinstance(agent, type):
+        raise ValueError(
+            f"{name} is the class {agent.__name__}, expected an agent of it: {agent.__name__}(game, seed)"
+        )
     for method in ("act", "act_batch"):
         if not callable(getattr(agent, method, None)):
             raise ValueError(
-                f"{name} is not an agent: {type(agent).__name__} has no method {method!r}; "
-                "inherit from catbox_agents.Agent and define act()"
+                f"{name} is not an agent: {type(agent).__name__} has no method {method!r}; expected a subclass of "
+                "catbox_agents.Agent that defines act()"
             )
     own = getattr(agent, "game", None)
     if game is not None and isinstance(own, Game):
@@ -182,31 +226,6 @@ def needs_history(agent: Agent) -> bool:
     return bool(getattr(agent, "needs_history", False))
 
 
-def choose(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What ``agent`` does in the games ``rows`` (M,) of ``vec``: legal actions (M,).
-
-    Raises ValueError, naming the agent ``label``, for anything else that it answers.
-    """
-    histories = vec.history[rows] if needs_history(agent) else None
-    masks = vec.action_mask[rows]
-    actions = np.asarray(agent.act_batch(vec.observation[rows], masks, histories))
-    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
-        raise ValueError(
-            f"agent {label!r}: act_batch gave shape {actions.shape}, dtype {actions.dtype} for {len(rows)} rows; "
-            f"expected integers of shape ({len(rows)},)"
-        )
-    inside = (actions >= 0) & (actions < masks.shape[1])
-    legal = inside & masks[np.arange(len(rows)), np.where(inside, actions, 0)]
-    if not legal.all():
-        action = int(actions[np.argmin(legal)])
-        text = f" ({vec.game.action_to_string(action)})" if 0 <= action < masks.shape[1] else ""
-        raise ValueError(
-            f"agent {label!r} chose action {action}{text}, which is illegal there; act_batch must keep to the "
-            "action masks it is given"
-        )
-    return actions
-
-
 def _construct(spec: str, game: Game, seed: Seed) -> Agent:
     module_name, class_name = spec.split(":")
     # The names of agents of later versions or other programs ("zoo:expert") read like a class of a module that is
@@ -229,7 +248,13 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
         raise ValueError(
             f"{spec!r} is not an agent: it is called as {class_name}(game, seed): {error}"
         ) from None
-    return check_agent(factory(game, seed), repr(spec))
+    try:
+        agent = factory(game, seed)
+    except Exception as error:
+        if module_name.partition(".")[0] == __package__:  # our own say themselves what is wrong
+            raise
+        raise AgentError(spec, error) from error
+    return check_agent(agent, repr(spec))
 
 
 def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
@@ -255,7 +280,7 @@ def _looks_like_path(text: str) -> bool:
 def _unknown(spec: str) -> str:
     known = known_agents()
     return (
-        f"unknown agent {spec!r}{_closest(spec, known)}; known agents: {', '.join(known)}, "
+        f"unknown agent {shown(spec)}{_closest(spec, known)}; expected one of the known agents: {', '.join(known)}, "
         "the path of a checkpoint, or 'package.module:Class' for your own"
     )
 

@@ -4,81 +4,59 @@ Every deal is played once for each seat, the line-up moved on by one seat each t
 every hand from every place. What an agent gains over the others is first averaged over the games of one deal;
 these averages are independent of one another, and the interval comes from them (a paired design: the luck of the
 deal cancels instead of widening it).
+
+An agent cannot tell the deals from anything it is given: all rotations of many deals are played side by side, in rows
+that are shuffled at every step; what it is shown are copies; its seed (`agent_seed`) depends on its place in the
+line-up alone; and a class of a user's own is made once for each seat of each rotation, so that no object meets a deal
+twice. With a small ``seed`` anybody who knows this code can deal the same cards: for agents that might, give None, and
+the result tells the 128 random bits that were used.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents.agent import Agent, AgentSpec, agent_of, choose, needs_history
+from catbox_agents.agent import Agent, AgentSpec, agent_of, agent_seed, is_users_own, label_of, needs_history
+from catbox_agents.play_out import steps
+from catbox_agents.results import Result, RoundTotals, Totals
 from catbox_env.core.batch import Vec
+from catbox_env.core.checks import is_integer, shown
 from catbox_env.core.game import Game
 from catbox_env.core.rng import seed_sequence
 
 #: Games played side by side. Larger batches cost memory and save little.
 CHUNK = 2048
 
+#: Deals of the first batch; each next one is twice as large, up to CHUNK games, so that an interrupted comparison of
+#: slow agents has not lost much.
+FIRST_DEALS = 16
+
+#: Deals are numbered in blocks of this many: deal d is child d % BLOCK of child d // BLOCK.
+BLOCK = 2048
+
 #: Fewest deals that are told apart from luck; the quantile of the interval is exact to 0.001 from here on.
 MIN_DEALS = 10
 
 
-@dataclass(frozen=True)
-class Standing:
-    """How one agent did. Every mean is over games and over the seats it held (a game of several rounds counts once
-    in ``score`` and ``margin``, with the total)."""
+class EvaluationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `evaluate`. ``result`` is that of the deals that were finished, None for fewer than MIN_DEALS."""
 
-    name: str
-    seats: int  #: how many seats of a game it held
-    score: float  #: mean score of a game
-    margin: float  #: mean own score minus mean score of the other agents' seats in the same game
-    margin_ci95: float  #: half the width of the 95 % interval of the margin
-    win_share: float  #: share of a win, mean over its seats: 1 / number of players is even
-    figures: dict[str, float]  #: mean of the other figures of the game's ``statistics``, per round
-
-
-@dataclass(frozen=True)
-class Result:
-    """A comparison: one `Standing` for each agent, in the order given."""
-
-    game: str
-    options: dict[str, Any]
-    deals: int
-    games: int
-    seed: int
-    standings: list[Standing] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything as plain values, for JSON."""
-        return asdict(self)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One flat dict for each agent, for CSV and tables."""
-        rows = []
-        for standing in self.standings:
-            row = asdict(standing)
-            row.update(row.pop("figures"))
-            rows.append(row)
-        return rows
-
-    def __getitem__(self, name: str) -> Standing:
-        for standing in self.standings:
-            if standing.name == name:
-                return standing
-        raise KeyError(f"no agent {name!r} in this result, only {[s.name for s in self.standings]}")
+    def __init__(self, result: Result | None, num_deals: int) -> None:
+        done = 0 if result is None else result.deals
+        super().__init__(f"interrupted: {done} of {num_deals} deals were finished")
+        self.result = result
 
 
 def evaluate(
     game: Game,
     agents: Sequence[AgentSpec],
     num_deals: int,
-    seed: int = 0,
+    seed: int | None = 0,
     names: Sequence[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
@@ -86,176 +64,150 @@ def evaluate(
 
     ``agents``: specs (see :func:`catbox_agents.make`) or agents; the last one fills the seats that are left, so
     ``[net, "heuristic"]`` is one net among heuristics. ``progress`` is called with (games played, games in all).
-    The same arguments give the same result. Raises ValueError for fewer than two agents, more agents than
-    seats, fewer than ten deals (their interval would say nothing), an unknown agent, a seed that is no integer
-    of 0 or more, or an agent that does not play by the rules.
+    The same arguments give the same result. ``seed`` is that of the deals, None for one drawn by the system. The
+    random numbers of an agent made from a spec are the same for every ``seed``; give an agent with a seed of its own
+    to have others.
+
+    Raises ValueError for fewer than two agents, more agents than seats, fewer than ten deals (their interval would say
+    nothing), an unknown agent, a seed that is no integer of 0 or more, or an agent that does not play by the rules or
+    whose code raises an error (`AgentError`). Ctrl-C raises `EvaluationInterrupted`, a KeyboardInterrupt that holds the
+    result so far.
     """
     labels = _labels(agents, names)
-    _check(game, labels, num_deals)
+    num_deals = _check(game, labels, num_deals)
+    if seed is None:
+        seed = secrets.randbits(128)
+    elif isinstance(seed, np.random.SeedSequence):
+        raise ValueError(f"seed={seed!r}: expected an integer of 0 or more, or None; its entropy is one")
+    root = seed_sequence(seed)
+    seed = int(seed)
     played = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
-    seeds = seed_sequence(seed).spawn(2)
-    players = [
-        agent_of(agent, label, game, child)
-        for agent, label, child in zip(agents, labels, seeds[0].spawn(len(agents)), strict=True)
-    ]
     seats = game.num_players
-    line_up = np.minimum(np.arange(seats), len(players) - 1)  # agent of each seat, before rotation
-    sizes = [min(CHUNK, num_deals - start) for start in range(0, num_deals, CHUNK)]
-    totals = _Totals(len(players), line_up)
-    done = 0
-    for size, deals in zip(sizes, seeds[1].spawn(len(sizes)), strict=True):
-        outcomes = []
-        for turn in range(seats):
-            outcomes.append(_play(played, players, labels, np.roll(line_up, turn), size, deals))
-            done += size
-            if progress is not None:
-                progress(done, num_deals * seats)
-        totals.add(outcomes)
-    return Result(game.id, dict(game.options), num_deals, num_deals * seats, seed, totals.standings(labels))
+    line_up = np.minimum(np.arange(seats), len(labels) - 1)  # agent of each seat, before rotation
+    line_ups = np.stack([np.roll(line_up, turn) for turn in range(seats)])
+    cast = _Cast(game, agents, labels, line_ups)
+    totals = Totals(len(labels), line_ups)
+    order = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(2,)))
+    try:
+        first = 0
+        for size in _chunks(num_deals, seats):
+            deals = [_deal(root, d) for d in range(first, first + size)]
+
+            def tell(games: int, before: int = first * seats) -> None:
+                if progress is not None:
+                    progress(before + games, num_deals * seats)
+
+            totals.add(*_play(played, cast, line_ups, deals, order, tell))
+            first += size
+    except KeyboardInterrupt:
+        enough = totals.num_deals >= MIN_DEALS
+        so_far = totals.result(game.id, dict(game.options), num_deals, seed, labels) if enough else None
+        raise EvaluationInterrupted(so_far, num_deals) from None
+    return totals.result(game.id, dict(game.options), num_deals, seed, labels)
 
 
-@dataclass
-class _Outcome:
-    """What a batch of games came to, by seat."""
+class _Cast:
+    """The objects that play. ``places`` (rotations, P): which of them holds a seat.
 
-    line_up: NDArray[np.int64]  # (P,) agent of each seat
-    score: NDArray[np.float64]  # (N, P)
-    win_share: NDArray[np.float64]  # (N, P)
-    rounds: int = 0
-    figures: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # (P,) sums over rounds
+    One for each agent, but for a class of a user's own that is given as a spec: one for each seat of each rotation.
+    """
+
+    def __init__(
+        self, game: Game, agents: Sequence[AgentSpec], labels: Sequence[str], line_ups: NDArray[np.int64]
+    ) -> None:
+        self.agents: list[Agent] = []
+        self.labels: list[str] = []
+        self.places = np.zeros_like(line_ups)
+        for i, (given, label) in enumerate(zip(agents, labels, strict=True)):
+            for turn, seat in np.argwhere(line_ups == i).tolist():
+                first = self.labels[-1:] != [label]
+                if first or (isinstance(given, str) and is_users_own(self.agents[-1])):
+                    self.agents.append(agent_of(given, label, game, agent_seed(i, turn, seat)))
+                    self.labels.append(label)
+                self.places[turn, seat] = len(self.agents) - 1
+
+
+def _chunks(num_deals: int, seats: int) -> Iterator[int]:
+    """The numbers of deals that are played side by side, the last one about as large as the others."""
+    largest = max(1, CHUNK // seats)
+    size = min(FIRST_DEALS, largest)
+    while num_deals > 0:
+        if num_deals < 1.5 * size:
+            size = num_deals
+        yield size
+        num_deals -= size
+        size = min(2 * size, largest)
+
+
+def _deal(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(root.entropy, spawn_key=(1, number // BLOCK, number % BLOCK))
 
 
 def _play(
     game: Game,
-    agents: Sequence[Agent],
-    labels: Sequence[str],
-    line_up: NDArray[np.int64],
-    num_games: int,
-    deals: np.random.SeedSequence,
-) -> _Outcome:
-    """One game of each deal, all at once."""
-    history = any(needs_history(agent) for agent in agents)
-    vec = Vec(game, num_games, seed=deals, history=history, auto_deal=False)
-    shape = (num_games, game.num_players)
-    outcome = _Outcome(line_up, np.zeros(shape), np.zeros(shape))
-    while (running := np.flatnonzero(vec.current_player >= 0)).size:
-        actions = np.zeros(num_games, np.int64)
-        to_move = line_up[vec.current_player]
-        for i, agent in enumerate(agents):
-            rows = running[to_move[running] == i]
-            if len(rows):
-                actions[rows] = choose(agent, labels[i], vec, rows)
-        vec.step(actions[running], running)
-        outcome.score += vec.rewards
-        ended = np.flatnonzero(vec.round_ended)
-        if len(ended):
-            figures = game.statistics({name: values[ended] for name, values in vec.info.items()})
-            for name, values in figures.items():
-                if name == "score":  # the total of the game is told apart
-                    continue
-                outcome.figures[name] = outcome.figures.get(name, np.zeros(game.num_players)) + values.sum(
-                    axis=0
-                )
-            outcome.rounds += len(ended)
-    outcome.win_share += vec.win_shares
-    return outcome
-
-
-class _Totals:
-    """Sums over the chunks of deals, by agent."""
-
-    def __init__(self, num_agents: int, line_up: NDArray[np.int64]) -> None:
-        self.seats = np.bincount(line_up, minlength=num_agents)
-        self.margins: list[NDArray[np.float64]] = []  # (deals, agents), means over the rotations
-        self.scores: list[NDArray[np.float64]] = []
-        self.win_shares: list[NDArray[np.float64]] = []
-        self.rounds = 0
-        self.figures: dict[str, NDArray[np.float64]] = {}
-
-    def add(self, outcomes: Sequence[_Outcome]) -> None:
-        """The games of some deals: one outcome for each rotation of the line-up."""
-        num_agents = len(self.seats)
-        score = np.zeros((len(outcomes[0].score), num_agents))
-        margin, win_share = np.zeros_like(score), np.zeros_like(score)
-        for outcome in outcomes:
-            for i in range(num_agents):
-                own = outcome.line_up == i
-                own_score = outcome.score[:, own].mean(axis=1)
-                score[:, i] += own_score
-                margin[:, i] += own_score - outcome.score[:, ~own].mean(axis=1)
-                win_share[:, i] += outcome.win_share[:, own].mean(axis=1)
-                for name, values in outcome.figures.items():
-                    self.figures.setdefault(name, np.zeros(num_agents))[i] += values[own].sum()
-            self.rounds += outcome.rounds
-        self.scores.append(score / len(outcomes))
-        self.margins.append(margin / len(outcomes))
-        self.win_shares.append(win_share / len(outcomes))
-
-    def standings(self, labels: Sequence[str]) -> list[Standing]:
-        margins = np.concatenate(self.margins)
-        half_widths = t_quantile(len(margins) - 1) * margins.std(axis=0, ddof=1) / np.sqrt(len(margins))
-        scores, win_shares = np.concatenate(self.scores), np.concatenate(self.win_shares)
-        return [
-            Standing(
-                name=label,
-                seats=int(self.seats[i]),
-                score=float(scores[:, i].mean()),
-                margin=float(margins[:, i].mean()),
-                margin_ci95=float(half_widths[i]),
-                win_share=float(win_shares[:, i].mean()),
-                figures={
-                    name: float(sums[i] / (self.rounds * self.seats[i]))
-                    for name, sums in self.figures.items()
-                },
-            )
-            for i, label in enumerate(labels)
-        ]
-
-
-def t_quantile(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t with ``freedom`` degrees of freedom, to 0.001 from 9 on.
-
-    The expansion in 1 / freedom (Abramowitz and Stegun 26.7.5), which needs no scipy.
-    """
-    z = 1.959963984540054
-    terms = (
-        z,
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return sum(term / freedom**power for power, term in enumerate(terms))
+    cast: _Cast,
+    line_ups: NDArray[np.int64],
+    deals: Sequence[np.random.SeedSequence],
+    order: np.random.Generator,
+    tell: Callable[[int], None],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], RoundTotals]:
+    """Every deal with every line-up, all at once: scores and win shares (deals, rotations, P), and the rounds."""
+    rotations, seats = line_ups.shape
+    num_games = len(deals) * rotations
+    history = any(needs_history(agent) for agent in cast.agents)
+    seeds = [deal for deal in deals for _ in range(rotations)]
+    vec = Vec(game, num_games, seed=seeds, history=history, auto_deal=False)
+    players, objects = (np.tile(table, (len(deals), 1)) for table in (line_ups, cast.places))
+    scores = np.zeros((num_games, seats))
+    rounds = RoundTotals(int(line_ups.max()) + 1)
+    finished = 0
+    for rows in steps(vec, cast.agents, cast.labels, objects, np.arange(num_games), order=order):
+        scores[rows] += vec.rewards[rows]
+        rounds.add_round(vec, players)
+        if ended := int(vec.terminated.sum()):
+            finished += ended
+            tell(finished)
+    shape = (len(deals), rotations, seats)
+    return scores.reshape(shape), vec.win_shares.astype(np.float64).reshape(shape), rounds
 
 
 def _labels(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
     """A name of its own for each agent: the given ones, else the spec or the class, numbered where they repeat."""
-    if isinstance(agents, str):
-        raise ValueError(f"agents={agents!r}: expected a list of agents, such as [{agents!r}, 'random']")
+    if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
+        raise ValueError(
+            f"agents={shown(agents)}: expected a list of agents, such as ['heuristic', 'random']"
+        )
     if names is not None:
-        if len(names) != len(agents) or len(set(names)) != len(names):
+        listed = isinstance(names, Sequence) and not isinstance(names, str)
+        texts = listed and all(isinstance(name, str) for name in names)
+        if not texts or len(names) != len(agents) or len(set(names)) != len(names):
             raise ValueError(
-                f"names={list(names)!r}: expected {len(agents)} different names, one for each agent"
+                f"names={shown(names)}: expected {len(agents)} different names, one for each agent"
             )
         return list(names)
     labels: list[str] = []
     for agent in agents:
-        base = os.fspath(agent) if isinstance(agent, str | os.PathLike) else type(agent).__name__
+        base = label_of(agent)
         copies = sum(other == base or other.startswith(f"{base} #") for other in labels)
         labels.append(f"{base} #{copies + 1}" if copies else base)
     return labels
 
 
-def _check(game: Game, labels: Sequence[str], num_deals: int) -> None:
+def _check(game: Game, labels: Sequence[str], num_deals: int) -> int:
+    """Raise ValueError for what cannot be compared; the number of deals."""
     if len(labels) < 2:
         raise ValueError(
-            f"a comparison needs at least 2 agents, not {len(labels)} ({', '.join(labels) or 'none'})"
+            f"agents: {len(labels)} ({', '.join(labels) or 'none'}); expected at least 2 to compare"
         )
     if len(labels) > game.num_players:
         raise ValueError(
             f"{len(labels)} agents ({', '.join(labels)}) for {game.num_players} seats: "
             f"name at most {game.num_players} agents, or play with more players"
         )
+    if not is_integer(num_deals):
+        raise ValueError(f"num_deals={shown(num_deals)}: expected an integer, such as 1000")
     if num_deals < MIN_DEALS:
         raise ValueError(
             f"num_deals={num_deals}: expected at least {MIN_DEALS}; fewer give no interval worth the name"
         )
+    return int(num_deals)

@@ -5,18 +5,22 @@ what the reasons are. Everywhere here ``t`` is a record of its ``Table`` and ``w
 functions stand in one file, because Numba's cache on disk notices a change only in the file of the function itself.
 
 Sets of cells are bits of one integer: cell (colour, rank) is bit ``colour * (R + 1) + rank``, rank from 0. The
-bit between two rows stays empty, so that shifting by 1 and by R + 1 moves to the four neighbours of a cell.
+bit between two rows stays empty, so that shifting by 1 and by R + 1 moves to the four neighbours of a cell. Sets of
+colours are bits too: colour c is bit c.
+
+Most of the work is the same for all actions of a row, so it is done once: `look` and `look_at_trick` write it into
+``view``, a record of `VIEW`, and what an action changes is worked out from there.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-import numba
 import numpy as np
 
 from catbox_agents.reasoned import index_of_one
+from catbox_env.core.compilation import cached_njit
 
 REASONS = ("tricks", "bid", "group", "paradox", "tokens", "spoil", "hand")
 TRICKS, BID, GROUP, PARADOX, TOKENS, SPOIL, HAND = range(len(REASONS))
@@ -24,164 +28,192 @@ RED = 0
 PLAYED = -1.0
 
 
-class View(NamedTuple):
-    """What one observation says, in the form the reasons need."""
-
-    hand: Any  # (R,) cards of each rank in the own hand
-    unseen: Any  # (R,) cards of each rank not seen by the observer
-    unseen_cards: int  # all of them, and one more so that it can divide
-    above: Any  # (C, R + 1) unseen cards of this rank or higher that fit an open cell of the colour
-    eagerness: Any  # (P,) chance to try for the trick, or PLAYED
-    tokens: Any  # (P, C) X-tokens
-    stuck_now: (
-        float  # expected number of seats, of those that still follow, that a random hand would leave stuck
-    )
-    stuck: float  # ... of all other seats
-    mine: int  # cells with an own token
-    group: int  # the largest connected part of them
-    open: int  # empty cells
-    led: int  # colour led, -1 = none yet
-    best_color: int  # the card that is winning the trick, -1 = none yet
-    best_rank: int
-    best_need: int  # 1 = the seat that is winning needs the trick, -1 = it spoils its bonus, 0 = neither
-    least: int  # the bonus needs at least this many more tricks
-    most: int  # ... and at most this many
-    won: int  # tricks won
-    tricks_left: int  # tricks to come, the current one included
-
-
-@numba.njit(cache=True)
+@cached_njit
 def cell(color: int, rank: int, ranks: int) -> int:
     """The set of one cell."""
     return 1 << (color * (ranks + 1) + rank)
 
 
-@numba.njit(cache=True)
-def size(cells: int) -> int:
-    """How many cells a set holds."""
-    number = 0
-    while cells:
-        cells &= cells - 1  # drops the lowest bit
-        number += 1
-    return number
+@cached_njit
+def size(members: int) -> int:
+    """How many members a set has: neighbouring sums of bits, added in pairs."""
+    members -= (members >> 1) & 0x5555555555555555
+    members = (members & 0x3333333333333333) + ((members >> 2) & 0x3333333333333333)
+    members = (members + (members >> 4)) & 0x0F0F0F0F0F0F0F0F
+    members += members >> 8
+    members += members >> 16
+    members += members >> 32
+    return members & 127
 
 
-@numba.njit(cache=True)
+@cached_njit
 def neighbours(cells: int, ranks: int) -> int:
     """The cells beside those of a set (and bits beyond the board: intersect with a set of cells)."""
     return (cells << 1) | (cells >> 1) | (cells << (ranks + 1)) | (cells >> (ranks + 1))
 
 
-@numba.njit(cache=True)
-def group_of(start: int, cells: int, ranks: int) -> int:
-    """All of ``cells`` that are connected with ``start``, a part of them."""
-    group = start
-    while True:
-        wider = (group | neighbours(group, ranks)) & cells
-        if wider == group:
-            return group
-        group = wider
-
-
-@numba.njit(cache=True)
-def largest_group(cells: int, ranks: int) -> int:
-    """The largest connected part of ``cells``."""
-    largest = 0
+@cached_njit
+def find_groups(cells: int, ranks: int, view: Any) -> None:
+    """Write the connected parts of ``cells`` and the largest of them."""
+    view.num_groups = 0
+    view.group = 0
+    view.group_size = 0
     while cells:
-        group = group_of(cells & -cells, cells, ranks)
-        if size(group) > size(largest):
-            largest = group
+        group = cells & -cells
+        while True:
+            wider = (group | neighbours(group, ranks)) & cells
+            if wider == group:
+                break
+            group = wider
         cells &= ~group
-    return largest
+        view.groups[view.num_groups] = group
+        view.num_groups += 1
+        if size(group) > view.group_size:
+            view.group = group
+            view.group_size = size(group)
 
 
-@numba.njit(cache=True)
-def scratch_for(t: Any) -> tuple[Any, Any, Any]:
-    """The arrays that `look` writes: ``unseen``, ``above`` and ``eagerness`` of a view."""
-    return np.zeros(t.ranks, np.int64), np.zeros((t.colors, t.ranks + 1), np.int64), np.zeros(t.players)
-
-
-@numba.njit(cache=True)
-def look(seen: Any, t: Any, w: Any, bid_values: Any, scratch: tuple[Any, Any, Any]) -> View:
-    """Read an observation; the arrays of ``scratch`` become part of the answer."""
-    unseen, above, eagerness = scratch
-    hand = seen[t.hand : t.hand + t.ranks]
-    tokens = seen[t.x_tokens : t.x_tokens + t.players * t.colors].reshape((t.players, t.colors))
-    board = seen[t.board : t.board + t.colors * t.ranks * t.players].reshape((t.colors, t.ranks, t.players))
-    trick = seen[t.trick : t.trick + t.players * t.colors * t.ranks].reshape((t.players, t.colors, t.ranks))
-
+@cached_njit
+def look(seen: Any, t: Any, w: Any, view: Any) -> None:
+    """Read the parts of an observation that every decision needs."""
+    ranks, colors, players = t.ranks, t.colors, t.players
+    for rank in range(ranks):
+        view.hand[rank] = seen[t.hand + rank]
+        view.unseen[rank] = t.copies - view.hand[rank] - seen[t.discarded + rank]
+        view.open_colors[rank] = 0
     mine = open_cells = 0
-    for rank in range(t.ranks):
-        unseen[rank] = t.copies - hand[rank] - seen[t.discarded + rank]
-    for color in range(t.colors):
-        for rank in range(t.ranks):
-            owner = index_of_one(board[color, rank])
+    at = t.board
+    for color in range(colors):
+        for rank in range(ranks):
+            owner = 0
+            while owner < players and not seen[at + owner]:
+                owner += 1
+            at += players
             neutral = 0
             if t.neutral >= 0:
-                neutral = seen[t.neutral + color * t.ranks + rank]
-            unseen[rank] -= neutral
-            if owner >= 0:
-                unseen[rank] -= 1
-            if owner == 0:
-                mine |= cell(color, rank, t.ranks)
-            if owner < 0 and neutral == 0:
-                open_cells |= cell(color, rank, t.ranks)
-    for color in range(t.colors):
-        above[color, t.ranks] = 0
-        for rank in range(t.ranks - 1, -1, -1):
-            above[color, rank] = above[color, rank + 1]
-            if open_cells & cell(color, rank, t.ranks):
-                above[color, rank] += unseen[rank]
+                neutral = seen[t.neutral + color * ranks + rank]
+                view.unseen[rank] -= neutral
+            if owner < players:
+                view.unseen[rank] -= 1
+                if owner == 0:
+                    mine |= cell(color, rank, ranks)
+            elif neutral == 0:
+                open_cells |= cell(color, rank, ranks)
+                view.open_colors[rank] |= 1 << color
+    view.mine = mine
+    view.open = open_cells
 
-    led = index_of_one(seen[t.led : t.led + t.colors])
+    for seat in range(players):
+        view.tokens[seat] = 0
+        for color in range(colors):
+            if seen[t.x_tokens + seat * colors + color]:
+                view.tokens[seat] |= 1 << color
+
+    cards = 1
+    for rank in range(ranks):
+        cards += view.unseen[rank]
+    view.unseen_cards = max(1, cards)  # less than 1 in a vector that no game shows
+    lower = 0.0
+    for rank in range(ranks):
+        view.quantile[rank] = (lower + 0.5 * view.unseen[rank]) / view.unseen_cards
+        lower += view.unseen[rank]
+    look_ahead(view, t, w, 0, view.tokens[0])
+
+
+@cached_njit
+def look_ahead(view: Any, t: Any, w: Any, place: int, kept: int) -> None:
+    """What each rank of the hand promises with the colours ``kept``."""
+    view.kept[place] = kept
+    supply = strength = 0.0
+    for rank in range(t.ranks):
+        view.supply_below[place, rank] = supply
+        view.strength_below[place, rank] = strength
+        usable, power = promise(view, w, rank, view.hand[rank], view.open_colors[rank], kept)
+        view.usable[place, rank] = usable
+        view.strength[place, rank] = usable * power
+        supply += usable
+        strength += usable * power
+
+
+@cached_njit
+def look_at_trick(seen: Any, t: Any, w: Any, bid_values: Any, view: Any) -> None:
+    """Read what only a play needs; `look` comes first."""
+    ranks, colors, players = t.ranks, t.colors, t.players
+    for color in range(colors):
+        above = 0
+        view.above[color, ranks] = 0
+        for rank in range(ranks - 1, -1, -1):
+            if view.open_colors[rank] >> color & 1:
+                above += view.unseen[rank]
+            view.above[color, rank] = above
+
+    led = index_of_one(seen[t.led : t.led + colors])
     best_color, best_rank, best_seat = -1, -1, 0
-    for seat in range(t.players):
-        eagerness[seat] = 0.0
-        for color in range(t.colors):
-            rank = index_of_one(trick[seat, color])
-            if rank < 0:
+    at = t.trick
+    for seat in range(players):
+        view.eagerness[seat] = 0.0
+        for color in range(colors):
+            rank = 0
+            while rank < ranks and not seen[at + rank]:
+                rank += 1
+            at += ranks
+            if rank == ranks:
                 continue
-            eagerness[seat] = PLAYED
+            view.eagerness[seat] = PLAYED
             higher = color == best_color and rank > best_rank
             trumps = color == RED and best_color != RED
             if higher or trumps or (color == led and best_color < 0):
                 best_color, best_rank, best_seat = color, rank, seat
+    view.led, view.best_color, view.best_rank = led, best_color, best_rank
 
-    tricks_left = seen[t.tricks_left]
-    least, most = wanted(seen, t, bid_values, 0)
-    unseen_cards = max(1, 1 + unseen.sum())  # less than 1 in a vector that no game shows
-    best_need = 0
+    tricks_left = int(seen[t.tricks_left])
+    view.tricks_left = tricks_left
+    view.won = seen[t.tricks_won]
+    view.least, view.most = wanted(seen, t, bid_values, 0)
+    view.best_need = 0
+    view.following = 0
+    red_holds = 1.0 - (1.0 - view.above[RED, 0] / view.unseen_cards) ** (tricks_left + 1)
     stuck_now = stuck = 0.0
-    for seat in range(1, t.players):
-        other_least, other_most = wanted(seen, t, bid_values, seat)
+    for seat in range(1, players):
+        least, most = wanted(seen, t, bid_values, seat)
         if seat == best_seat:
-            best_need = int(other_least > 0) - int(other_most == 0)
+            view.best_need = int(least > 0) - int(most == 0)
         playable = 0
-        for rank in range(t.ranks):
-            for color in range(t.colors):
-                if tokens[seat, color] and open_cells & cell(color, rank, t.ranks):
-                    playable += unseen[rank]
-                    break
-        if eagerness[seat] == PLAYED:
-            stuck += (1.0 - playable / unseen_cards) ** tricks_left
-        else:
-            chance = (1.0 - playable / unseen_cards) ** (tricks_left + 1)
-            stuck += chance
-            stuck_now += chance
-            if other_least > 0:
-                eagerness[seat] = w.needing
-            elif other_most == 0:
-                eagerness[seat] = w.content
-            else:
-                eagerness[seat] = w.indifferent
-    return View(
-        hand, unseen, unseen_cards, above, eagerness, tokens, stuck_now, stuck, mine, largest_group(mine, t.ranks),
-        open_cells, led, best_color, best_rank, best_need,
-        least, most, seen[t.tricks_won], tricks_left,
-    )  # fmt: skip
+        for rank in range(ranks):
+            if view.open_colors[rank] & view.tokens[seat]:
+                playable += view.unseen[rank]
+        if view.eagerness[seat] == PLAYED:
+            stuck += (1.0 - playable / view.unseen_cards) ** tricks_left
+            continue
+        chance = (1.0 - playable / view.unseen_cards) ** (tricks_left + 1)
+        stuck += chance
+        stuck_now += chance
+        eagerness = w.needing if least > 0 else w.content if most == 0 else w.indifferent
+        view.eagerness[seat] = eagerness
+        view.untrumped[seat] = 1.0
+        if view.tokens[seat] >> RED & 1:
+            view.untrumped[seat] = 1.0 - eagerness * w.trumping * red_holds
+        view.following += 1
+
+    crowded = 1.0 - size(view.open) / (colors * ranks)
+    view.over = 1.0 - math.exp(-w.early_end * crowded * crowded - w.jam * stuck)
+    view.finished = math.exp(-w.stuck * stuck_now)
+    find_groups(view.mine, ranks, view)
+    if led >= 0 and view.tokens[0] >> led & 1:
+        look_ahead(view, t, w, 1, view.tokens[0] & ~(1 << led))
+    row = 0
+    for rank in range(ranks):
+        view.memo[rank] = -1
+        if view.hand[rank] > 0:
+            row |= 1 << rank
+    for place in range(2):
+        view.reach[place] = 0
+        for color in range(colors):
+            if view.kept[place] >> color & 1:
+                view.reach[place] |= row << (color * (ranks + 1))
 
 
-@numba.njit(cache=True)
+@cached_njit
 def wanted(seen: Any, t: Any, bid_values: Any, seat: int) -> tuple[int, int]:
     """The least and the most further tricks with which ``seat`` gets its bonus; (-1, -1) when it is lost."""
     won = seen[t.tricks_won + seat]
@@ -198,64 +230,66 @@ def wanted(seen: Any, t: Any, bid_values: Any, seat: int) -> tuple[int, int]:
     return least, most
 
 
-@numba.njit(cache=True)
-def win_chance(view: View, t: Any, w: Any, color: int, rank: int) -> float:
+@cached_njit
+def win_chance(view: Any, t: Any, color: int, rank: int) -> float:
     """The chance that this declaration wins the trick against the seats that still follow."""
     led = color if view.led < 0 else view.led
-    if color not in (led, RED):
+    if color != led and color != RED:
         return 0.0
     if view.best_color >= 0:
         beats = rank > view.best_rank if color == view.best_color else color == RED
         if not beats:
             return 0.0
+    if view.following == 0:
+        return 1.0
     cards = view.tricks_left + 1  # in the hand of a seat that has yet to play
+    holds = 1.0 - (1.0 - view.above[color, rank + 1] / view.unseen_cards) ** cards
     chance = 1.0
     for seat in range(1, t.players):
         if view.eagerness[seat] == PLAYED:
             continue
         safe = 1.0
-        if view.tokens[seat, color]:
-            holds = 1.0 - (1.0 - view.above[color, rank + 1] / view.unseen_cards) ** cards
-            safe *= 1.0 - view.eagerness[seat] * holds
-        if color != RED and view.tokens[seat, RED]:
-            holds = 1.0 - (1.0 - view.above[RED, 0] / view.unseen_cards) ** cards
-            safe *= 1.0 - view.eagerness[seat] * w.trumping * holds
+        if view.tokens[seat] >> color & 1:
+            safe = 1.0 - view.eagerness[seat] * holds
+        if color != RED:
+            safe *= view.untrumped[seat]
         chance *= safe
     return chance
 
 
-@numba.njit(cache=True)
-def outlook(view: View, t: Any, w: Any, without: int, open_cells: int, lost: int) -> tuple[float, float]:
-    """What the hand promises ``without`` one card of that rank (-1: all of it), on these open cells, without the
-    X-token of colour ``lost`` (-1: none): cards that will find a cell, and the chance of each to win a trick."""
-    supply = strength = lower = 0.0
-    for rank in range(t.ranks):
-        cards = view.hand[rank] - (rank == without)
-        quantile = (lower + 0.5 * view.unseen[rank]) / view.unseen_cards
-        lower += view.unseen[rank]
-        if cards == 0:
-            continue
-        free = 0  # open cells of the rank
-        own = 0  # ... in colours that may still be declared
-        red = False
-        for color in range(t.colors):
-            if open_cells & cell(color, rank, t.ranks):
-                free += 1
-                if view.tokens[0, color] and color != lost:
-                    own += 1
-                    red |= color == RED
-        if own == 0:
-            continue
-        usable = min(float(cards), own * free / (free + w.rush * view.unseen[rank]))
-        power = w.luck + w.rank * quantile
-        if red:
-            power += w.red
-        supply += usable
-        strength += usable * power
+@cached_njit
+def promise(view: Any, w: Any, rank: int, cards: int, open_colors: int, kept: int) -> tuple[float, float]:
+    """How many of so many ``cards`` of a rank will find a cell, and the chance of each to win a trick."""
+    own = open_colors & kept
+    if cards == 0 or own == 0:
+        return 0.0, 0.0
+    free = size(open_colors)
+    usable = min(float(cards), size(own) * free / (free + w.rush * view.unseen[rank]))
+    power = w.luck + w.rank * view.quantile[rank]
+    if own >> RED & 1:
+        power += w.red
+    return usable, power
+
+
+@cached_njit
+def outlook(view: Any, t: Any, w: Any, place: int, without: int, open_colors: int) -> tuple[float, float]:
+    """What the hand promises ``without`` one card of that rank (-1: all of it), when the rank's cells are open in these
+    colours: cards that will find a cell, and the chance of each to win a trick."""
+    supply = strength = 0.0
+    rest = 0
+    if without >= 0:
+        cards = view.hand[without] - 1
+        usable, power = promise(view, w, without, cards, open_colors, view.kept[place])
+        supply = view.supply_below[place, without] + usable
+        strength = view.strength_below[place, without] + usable * power
+        rest = without + 1
+    for rank in range(rest, t.ranks):
+        supply += view.usable[place, rank]
+        strength += view.strength[place, rank]
     return supply, strength / supply if supply > 0 else 0.0
 
 
-@numba.njit(cache=True)
+@cached_njit
 def paradox_risk(supply: float, plays: int, w: Any) -> float:
     """The chance to run out of legal declarations within so many plays."""
     if plays <= 0:
@@ -263,7 +297,7 @@ def paradox_risk(supply: float, plays: int, w: Any) -> float:
     return 1.0 / (1.0 + math.exp(w.calm * (supply - plays - w.reserve) / plays))
 
 
-@numba.njit(cache=True)
+@cached_njit
 def hit_chance(least: int, most: int, expected: float, plays: int, over: float, w: Any) -> float:
     """The chance to win between ``least`` and ``most`` of the next ``plays`` tricks when ``expected`` are likely.
 
@@ -282,10 +316,10 @@ def hit_chance(least: int, most: int, expected: float, plays: int, over: float, 
     return over * now + (1.0 - over) * (up_to_most - below_least)
 
 
-@numba.njit(cache=True)
-def weigh_discard(view: View, t: Any, w: Any, rank: int, points: Any) -> None:
+@cached_njit
+def weigh_discard(view: Any, t: Any, w: Any, rank: int, points: Any) -> None:
     """Why to discard ``rank``."""
-    supply, _ = outlook(view, t, w, rank, view.open, -1)
+    supply, _ = outlook(view, t, w, 0, rank, view.open_colors[rank])
     points[PARADOX] = -paradox_risk(supply, t.tricks, w) * w.stake
     beside = (view.hand[rank - 1] if rank > 0 else 0) + (view.hand[rank + 1] if rank < t.ranks - 1 else 0)
     height = rank / max(1, t.ranks - 1)
@@ -297,10 +331,10 @@ def weigh_discard(view: View, t: Any, w: Any, rank: int, points: Any) -> None:
     )
 
 
-@numba.njit(cache=True)
-def weigh_bid(seen: Any, view: View, t: Any, w: Any, bid_values: Any, bid: int, points: Any) -> None:
+@cached_njit
+def weigh_bid(seen: Any, view: Any, t: Any, w: Any, bid_values: Any, bid: int, points: Any) -> None:
     """Why to bid ``bid``: the tricks the hand promises, fewer the more the others have claimed."""
-    _, strength = outlook(view, t, w, -1, view.open, -1)
+    _, strength = outlook(view, t, w, 0, -1, 0)
     claimed = 0.0
     for seat in range(1, t.players):
         start = t.bids + seat * t.num_bids
@@ -313,39 +347,48 @@ def weigh_bid(seen: Any, view: View, t: Any, w: Any, bid_values: Any, bid: int, 
     points[BID] = hit * w.bonus
 
 
-@numba.njit(cache=True)
-def weigh_play(view: View, t: Any, w: Any, color: int, rank: int, points: Any) -> None:
+@cached_njit
+def weigh_play(view: Any, t: Any, w: Any, color: int, rank: int, points: Any) -> None:
     """Why to declare ``rank`` in ``color``."""
+    lost = view.led if view.led >= 0 and color != view.led and view.tokens[0] >> view.led & 1 else -1
+    place = int(lost >= 0)
+    plays = view.tricks_left - 1
+    open_colors = view.open_colors[rank] & ~(1 << color)
+    # All that is worked out from the hand alone is the same in two colours with the same number of cells left.
+    own = open_colors & view.kept[place]
+    key = ((size(open_colors) * 8 + size(own)) * 2 + (own >> RED & 1)) * 2 + place
+    if view.memo[rank] != key:
+        view.memo[rank] = key
+        supply, strength = outlook(view, t, w, place, rank, open_colors)
+        expected = strength * plays
+        view.risk[rank] = paradox_risk(supply, plays, w)
+        view.hit_losing[rank] = hit_chance(view.least, view.most, expected, plays, view.over, w)
+        view.hit_winning[rank] = 0.0
+        if view.most > 0:
+            view.hit_winning[rank] = hit_chance(view.least - 1, view.most - 1, expected, plays, view.over, w)
+    risk = view.risk[rank]
+    chance = win_chance(view, t, color, rank)
+    hit = (1.0 - chance) * view.hit_losing[rank] + chance * view.hit_winning[rank]
+    # A follower's paradox ends the round before anybody has won the trick.
+    chance *= view.finished
+    hit = view.finished * hit + (1.0 - view.finished) * (view.least <= 0 <= view.most)
+
     here = cell(color, rank, t.ranks)
     open_after = view.open & ~here
-    lost = view.led if view.led >= 0 and color != view.led and view.tokens[0, view.led] else -1
-    plays = view.tricks_left - 1
-    supply, strength = outlook(view, t, w, rank, open_after, lost)
-    risk = paradox_risk(supply, plays, w)
-    chance = win_chance(view, t, w, color, rank)
-
-    crowded = 1.0 - size(view.open) / (t.colors * t.ranks)
-    over = 1.0 - math.exp(-w.early_end * crowded * crowded - w.jam * view.stuck)
-    expected = strength * plays
-    hit = (1.0 - chance) * hit_chance(view.least, view.most, expected, plays, over, w)
-    if view.most > 0:
-        hit += chance * hit_chance(view.least - 1, view.most - 1, expected, plays, over, w)
-    # A follower's paradox ends the round before anybody has won the trick.
-    finished = math.exp(-w.stuck * view.stuck_now)
-    chance *= finished
-    hit = finished * hit + (1.0 - finished) * (view.least <= 0 <= view.most)
-
-    group = group_of(here, view.mine | here, t.ranks)
-    if size(group) < size(view.group):
-        group = view.group
-    reachable = 0
-    for other in range(t.ranks):
-        if view.hand[other] - (other == rank) > 0:
-            for c in range(t.colors):
-                if view.tokens[0, c] and c != lost:
-                    reachable |= cell(c, other, t.ranks)
+    beside = here | neighbours(here, t.ranks)
+    group = here
+    for i in range(view.num_groups):
+        if view.groups[i] & beside:
+            group |= view.groups[i]
+    group_size = size(group)
+    if group_size < view.group_size:
+        group, group_size = view.group, view.group_size
+    reachable = view.reach[place]
+    if view.hand[rank] == 1:  # the last card of the rank
+        for c in range(t.colors):
+            reachable &= ~cell(c, rank, t.ranks)
     room = min(size(neighbours(group, t.ranks) & reachable & open_after), plays)
-    bonus = size(group) + w.growth * room
+    bonus = group_size + w.growth * room
 
     points[TRICKS] = w.trick * chance
     points[BID] = hit * bonus
@@ -356,38 +399,44 @@ def weigh_play(view: View, t: Any, w: Any, color: int, rank: int, points: Any) -
         points[TOKENS] = -(w.red_token if lost == RED else w.token) * plays / t.tricks
 
 
-@numba.njit(cache=True)
-def weigh_row(seen: Any, mask: Any, t: Any, w: Any, bid_values: Any, scratch: Any, points: Any) -> None:
+@cached_njit
+def weigh_row(seen: Any, mask: Any, t: Any, w: Any, bid_values: Any, view: Any, points: Any) -> None:
     """Fill ``points`` (A, reasons) in the rows of the legal actions of one observation."""
-    view = look(seen, t, w, bid_values, scratch)
+    look(seen, t, w, view)
     first_play = t.ranks + t.num_bids
+    playing = False
     for action in range(len(mask)):
         if not mask[action]:
             continue
-        points[action] = 0.0
+        for reason in range(len(REASONS)):
+            points[action, reason] = 0.0
         if action < t.ranks:
             weigh_discard(view, t, w, action, points[action])
         elif action < first_play:
             weigh_bid(seen, view, t, w, bid_values, bid_values[action - t.ranks], points[action])
         elif action < first_play + t.colors * t.ranks:
+            if not playing:
+                look_at_trick(seen, t, w, bid_values, view)
+                playing = True
             k = action - first_play
             weigh_play(view, t, w, k // t.ranks, k % t.ranks, points[action])
         # else PARADOX: the only legal action, nothing to weigh
 
 
-@numba.njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def choose_rows(
-    observations: Any, masks: Any, t: Any, w: Any, bid_values: Any, points: Any, actions: Any
+    observations: Any, masks: Any, t: Any, w: Any, bid_values: Any, view: Any, points: Any, actions: Any
 ) -> None:
     """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
-    scratch = scratch_for(t)
     for row in range(len(observations)):
-        weigh_row(observations[row], masks[row], t, w, bid_values, scratch, points)
+        weigh_row(observations[row], masks[row], t, w, bid_values, view, points)
         best = -np.inf
         actions[row] = -1
         for action in range(masks.shape[1]):
             if masks[row, action]:
-                total = points[action].sum()
+                total = 0.0
+                for reason in range(len(REASONS)):
+                    total += points[action, reason]
                 if total > best:
                     best = total
                     actions[row] = action

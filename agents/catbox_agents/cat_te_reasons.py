@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from catbox_agents.reasoned import index_of_one
+from catbox_env.core.compilation import cached_njit
 
 REASONS = ("win", "wait", "stop", "hide", "show")
 WIN, WAIT, STOP, HIDE, CERTAIN = range(len(REASONS))
@@ -47,7 +47,7 @@ class View(NamedTuple):
     threat: bool  # the one who is winning this trick would have all four early tricks
 
 
-@numba.njit(cache=True)
+@cached_njit
 def look(seen: Any, t: Any, w: Any, cards: Any, above: Any, of_suit: Any) -> View:
     """Read an observation; the arrays are filled and become part of the answer."""
     of_suit[:] = 0
@@ -107,7 +107,7 @@ def look(seen: Any, t: Any, w: Any, cards: Any, above: Any, of_suit: Any) -> Vie
     )
 
 
-@numba.njit(cache=True)
+@cached_njit
 def unbeaten(view: View, t: Any, w: Any, card: int, trick: int, rivals: float) -> float:
     """The chance that none of ``rivals`` players beats ``card``, which is winning the trick."""
     held = HAND_SIZE - trick
@@ -116,14 +116,14 @@ def unbeaten(view: View, t: Any, w: Any, card: int, trick: int, rivals: float) -
     return (1.0 - eager * holds) ** rivals
 
 
-@numba.njit(cache=True)
+@cached_njit
 def above_leader(view: View, w: Any, card: int, trick: int) -> float:
     """The chance that ``card`` is higher than the card of its suit that somebody leads."""
     share = view.above[card] / max(1, view.of_suit[card % NUM_SUITS])
     return (1.0 - share) ** (w.last_height if trick == LAST else w.height)
 
 
-@numba.njit(cache=True)
+@cached_njit
 def outlook(view: View, t: Any, w: Any, chances: Any) -> None:
     """Fill ``chances`` (6, 6, 3) for each card of the hand and trick to come: that nobody beats it when it is led,
     that it beats what has been played when another leads its suit, and that then nobody beats it."""
@@ -138,7 +138,7 @@ def outlook(view: View, t: Any, w: Any, chances: Any) -> None:
             chances[i, trick, HOLDS] = half
 
 
-@numba.njit(cache=True)
+@cached_njit
 def plan(view: View, t: Any, w: Any, chances: Any, worth: Any) -> None:
     """Fill ``worth`` (64, 3, 2): the chance to win the round with a part of the hand, by early tricks and lead.
 
@@ -182,19 +182,19 @@ def plan(view: View, t: Any, w: Any, chances: Any, worth: Any) -> None:
             worth[part, early, FOLLOWS] = follow
 
 
-@numba.njit(cache=True)
+@cached_njit
 def win_from(early: int) -> int:
     """Early tricks after one more."""
     return ALL if early == ALL else SOME
 
 
-@numba.njit(cache=True)
+@cached_njit
 def lose_from(early: int, trick: int) -> int:
     """Early tricks after a lost trick: who had won all of none has none."""
     return NOTHING if early == NOTHING or (early == ALL and trick == 0) else SOME
 
 
-@numba.njit(cache=True)
+@cached_njit
 def weigh_card(view: View, t: Any, w: Any, worth: Any, index: int, folds: bool, points: Any) -> None:
     """Why to play or fold card ``index`` of the hand."""
     card = view.cards[index]
@@ -212,7 +212,7 @@ def weigh_card(view: View, t: Any, w: Any, worth: Any, index: int, folds: bool, 
         points[HIDE] = -w.hide
 
 
-@numba.njit(cache=True)
+@cached_njit
 def weigh_row(
     seen: Any,
     mask: Any,
@@ -247,7 +247,7 @@ def weigh_row(
         points[CLAIM, CERTAIN] = seen[t.pot] * t.side_pot
 
 
-@numba.njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def choose_rows(observations: Any, masks: Any, t: Any, w: Any, points: Any, actions: Any) -> None:
     """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
     cards = np.zeros(HAND_SIZE, np.int64)

@@ -39,9 +39,11 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from catbox_agents.agent import Agent, AgentSpec, agent_of, choose, needs_history
+from catbox_agents.agent import Agent, AgentSpec, agent_of, agent_seed, label_of, needs_history
+from catbox_agents.decisions import choose_each
 from catbox_env import make_game
 from catbox_env.core.batch import Vec
+from catbox_env.core.checks import is_integer, is_word, shown
 from catbox_env.core.game import Game
 
 Opponents = AgentSpec | Sequence[AgentSpec] | Mapping[str, Sequence[AgentSpec]]
@@ -65,16 +67,17 @@ class Tables:
     ) -> None:
         self.game = game
         others = game.num_players - 1
-        if learner_seat != "random":
-            whole = isinstance(learner_seat, int | np.integer) and not isinstance(learner_seat, bool)
-            if not whole or not 0 <= int(learner_seat) < game.num_players:
-                raise ValueError(
-                    f"learner_seat={learner_seat!r}: expected a seat from 0 to {others}, or 'random'"
-                )
+        if not is_word(learner_seat, "random") and (
+            not is_integer(learner_seat) or not 0 <= learner_seat < game.num_players
+        ):
+            raise ValueError(
+                f"learner_seat={shown(learner_seat)}: expected a seat from 0 to {others}, or 'random'"
+            )
         self.learner_seat = learner_seat
         self.drawn = isinstance(opponents, Mapping)
         self.specs = _specs(opponents, others)
-        self.agents = self._make_agents(np.random.SeedSequence())
+        self.labels = [label_of(spec) for spec in self.specs]
+        self.agents = self._make_agents([agent_seed() for _ in self.specs])
         history = any(needs_history(agent) for agent in self.agents)
         self.vec = Vec(game, num_games, num_threads=num_threads, history=history, auto_deal=False)
         self.seats = np.zeros(num_games, np.int64)
@@ -89,19 +92,20 @@ class Tables:
     def reset(self, seed: int | None, rng: np.random.Generator) -> None:
         """New games everywhere; with a ``seed`` the deals and the agents' random numbers begin anew as well."""
         self.ready = False
-        deals = None
+        self.vec.reset(None if seed is None else np.random.SeedSequence(seed).spawn(2)[0])
+        rows = np.arange(self.vec.num_envs)
+        self._seat(rows, rng)
         if seed is not None:
-            deals, agents = np.random.SeedSequence(seed).spawn(2)
-            self.agents = self._make_agents(agents)
-        self.vec.reset(deals)
-        self.deal(self._begin(np.arange(self.vec.num_envs), rng), rng)
+            self.agents = self._make_agents([self._agent_seed(k) for k in range(len(self.specs))])
+        self.deal(self._begin(rows), rng)
 
     def deal(self, rows: np.ndarray, rng: np.random.Generator) -> None:
         """New games in ``rows``, played on to the learner's first decision."""
         self.ready = False
         while len(rows):
             self.vec.deal(rows)
-            rows = self._begin(rows, rng)
+            self._seat(rows, rng)
+            rows = self._begin(rows)
         self.ready = True
 
     def step(self, actions: np.ndarray) -> np.ndarray:
@@ -136,12 +140,19 @@ class Tables:
         """The figures of the last finished round of a game for its learner."""
         return {name: int(values[row, self.seats[row]]) for name, values in self.vec.info.items()}
 
-    def _make_agents(self, seed: np.random.SeedSequence) -> list[Agent]:
-        children = seed.spawn(len(self.specs))
+    def _make_agents(self, seeds: Sequence[int]) -> list[Agent]:
         return [
-            agent_of(spec, f"opponent {spec!r}", self.game, child)
-            for spec, child in zip(self.specs, children, strict=True)
+            agent_of(spec, f"opponent {shown(spec)}", self.game, seed)
+            for spec, seed in zip(self.specs, seeds, strict=True)
         ]
+
+    def _agent_seed(self, k: int) -> int:
+        """A seed for ``agents[k]`` that follows from the deals and tells it nothing of them: a hash of the first thing
+        that it is shown."""
+        row, seat = next(iter(np.argwhere(self.players == k)), (-1, -1))
+        if row < 0:  # drawn for no seat yet
+            return agent_seed(k)
+        return agent_seed(k, self.vec.observe(np.array([seat]), np.array([row])).tobytes())
 
     def _seat(self, rows: np.ndarray, rng: np.random.Generator) -> None:
         players = self.game.num_players
@@ -157,9 +168,8 @@ class Tables:
             self.players[rows, (self.seats[rows] + turn) % players] = agents
         self.players[rows, self.seats[rows]] = -1
 
-    def _begin(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _begin(self, rows: np.ndarray) -> np.ndarray:
         """Play on to the learners' first decisions; the games of ``rows`` that ended before them."""
-        self._seat(rows, rng)
         self.owed[rows], self.round_ended[rows] = 0.0, False
         self._others_play(rows, self.owed)
         skipped = rows[self.vec.current_player[rows] < 0]
@@ -175,13 +185,8 @@ class Tables:
             rows = rows[(to_move >= 0) & (to_move != self.seats[rows])]
             if len(rows) == 0:
                 return
-            actions = np.empty(len(rows), np.int64)
-            who = self.players[rows, vec.current_player[rows]]
-            for k, agent in enumerate(self.agents):
-                asked = np.flatnonzero(who == k)
-                if len(asked):
-                    actions[asked] = choose(agent, str(self.specs[k]), vec, rows[asked])
-            vec.step(actions, rows)
+            asked = self.players[rows, vec.current_player[rows]]
+            vec.step(choose_each(self.agents, self.labels, asked, vec, rows), rows)
             paid[rows] += vec.rewards[rows, self.seats[rows]]
             self.round_ended |= vec.round_ended
 
@@ -199,8 +204,8 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        if render_mode not in (None, "ansi"):
-            raise RenderModeError(f"render_mode={render_mode!r}: expected None or 'ansi'")
+        if render_mode is not None and not is_word(render_mode, "ansi"):
+            raise RenderModeError(f"render_mode={shown(render_mode)}: expected None or 'ansi'")
         self.render_mode = render_mode
         self.game = make_game(game_id, **options)
         self.tables = Tables(self.game, 1, opponents, learner_seat)
@@ -211,6 +216,7 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode: the learner's first observation, and ``{"action_mask": ...}``."""
         _refuse(options)
+        seed = _checked_seed(seed)
         super().reset(seed=seed)
         self.tables.reset(seed, self.np_random)
         return self.tables.observation()[0], self._info()
@@ -266,7 +272,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         **options: Any,
     ) -> None:
         if render_mode is not None:
-            raise RenderModeError(f"render_mode={render_mode!r}: a batch is not drawn; expected None")
+            raise RenderModeError(f"render_mode={shown(render_mode)}: a batch is not drawn; expected None")
         self.game = make_game(game_id, **options)
         self.tables = Tables(self.game, num_envs, opponents, learner_seat, num_threads)
         self.num_envs = num_envs
@@ -283,10 +289,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode everywhere: (N, O) int8 observations and the masks."""
         _refuse(options)
-        if seed is not None:
-            if not isinstance(seed, int | np.integer):
-                raise ValueError(f"seed={seed!r}: expected one integer for all games, or None")
-            seed = int(seed)
+        seed = _checked_seed(seed)
         super().reset(seed=seed)
         self.tables.reset(seed, self.np_random)
         return self.tables.observation(), self._infos()
@@ -337,8 +340,16 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
 
 
 def _refuse(options: dict[str, Any] | None) -> None:
-    if options:
-        raise ValueError(f"options={options!r}: this environment has no options of reset()")
+    if options is not None and not (isinstance(options, Mapping) and not options):
+        raise ValueError(
+            f"options={shown(options)}: expected None, this environment has no options of reset()"
+        )
+
+
+def _checked_seed(seed: Any) -> int | None:
+    if seed is not None and (not is_integer(seed) or seed < 0):
+        raise ValueError(f"seed={shown(seed)}: expected an integer of 0 or more, one for all games, or None")
+    return None if seed is None else int(seed)
 
 
 def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
@@ -347,17 +358,17 @@ def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
         pool = opponents.get("any_of")
         if (
             list(opponents) != ["any_of"]
-            or isinstance(pool, str)
+            or isinstance(pool, str | bytes)
             or not isinstance(pool, Sequence)
             or not pool
         ):
-            raise ValueError(f"opponents={opponents!r}: expected {{'any_of': [one agent or more]}}")
+            raise ValueError(f"opponents={shown(opponents)}: expected {{'any_of': [one agent or more]}}")
         return list(pool)
-    if isinstance(opponents, str) or not isinstance(opponents, Sequence):
+    if isinstance(opponents, str | bytes) or not isinstance(opponents, Sequence):
         return [opponents]
     if len(opponents) != others:
         raise ValueError(
-            f"opponents={opponents!r}: {len(opponents)} agents for {others} other seats; give one agent for all, "
+            f"opponents={shown(opponents)}: {len(opponents)} agents for {others} other seats; give one agent for all, "
             f"one for each other seat, or {{'any_of': [...]}} to draw from"
         )
     return list(opponents)

@@ -14,7 +14,7 @@ is taken (the lowest id among equals). Points are points of score, so the reason
 | ``hand``    | (discard only) which card the hand misses least |
 
 `explain` shows them for a position, ``WEIGHTS`` holds what each counts for, by number of players, and the module
-``cat_in_the_box_reasons`` says how they are reckoned.
+``cat_in_the_box_reasons`` says how they are computed.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
 from catbox_agents.cat_in_the_box_reasons import REASONS, choose_rows
+from catbox_agents.cat_in_the_box_view import VIEW
 from catbox_agents.reasoned import ReasonedAgent, as_record
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box.rules import Rules
@@ -167,4 +168,5 @@ class CatInTheBoxHeuristic(ReasonedAgent):
         points: NDArray[np.float64],
         actions: NDArray[np.int64],
     ) -> None:
-        choose_rows(observations, masks, self._t, self._w, self._bid_values, points, actions)
+        view = np.zeros(1, VIEW)[0]
+        choose_rows(observations, masks, self._t, self._w, self._bid_values, view, points, actions)

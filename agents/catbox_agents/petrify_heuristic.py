@@ -29,8 +29,9 @@ from catbox_agents.reasoned import ReasonedAgent, as_record
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import compiled_over
 from catbox_env.core.rng import new_generators
-from catbox_env.games.petrify.kernels import apply, sample
+from catbox_env.games.petrify.kernels import apply
 from catbox_env.games.petrify.reach import end_cells, holds, legal_cells, size
+from catbox_env.games.petrify.sampling import sample
 from catbox_env.games.petrify.state import NONE, STATE
 
 REASONS = ("finish", "others", "answer", "onward")
@@ -145,7 +146,7 @@ def choose_rows(
     boards, scratch = np.zeros(4, STATE), np.zeros(len(REASONS))
     for row in range(len(observations)):
         actions[row] = -1
-        if sample(params[0], observations[row], generators[0], boards[0]):
+        if sample(params[0], observations[row], generators[:1], boards[:1]):
             continue
         best = -np.inf
         for action in range(masks.shape[1]):

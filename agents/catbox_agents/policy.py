@@ -25,7 +25,7 @@ from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from catbox_agents.agent import Agent, Seed, differing_options, named, same_to_play
-from catbox_agents.files import write_atomically
+from catbox_agents.files import LARGEST_TEXT, check_format, parse_json, write_atomically
 from catbox_env import make_game
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout
@@ -35,6 +35,7 @@ FORMAT = "catbox-policy-1"
 POLICY_FILE = "policy.safetensors"
 CHECKPOINTS_FOLDER = "checkpoints"
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
+MAX_HIDDEN_LAYERS = 64
 ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in the same run"
 
 
@@ -70,8 +71,8 @@ class MLP(nn.Module):
         super().__init__()
         if activation not in ACTIVATIONS:
             raise ValueError(f"unknown activation {activation!r}: choose one of {', '.join(ACTIVATIONS)}")
-        if not hidden:
-            raise ValueError("hidden is empty: give the width of one hidden layer at least")
+        if not 1 <= len(hidden) <= MAX_HIDDEN_LAYERS:
+            raise ValueError(f"{len(hidden)} hidden layers: expected 1 to {MAX_HIDDEN_LAYERS}")
         self.activation = activation
         self.precision = precision
         self.register_buffer("input_scale", scale)
@@ -124,6 +125,7 @@ class PolicyAgent(Agent):
         super().__init__(game, seed)
         self.network = network
         self.greedy = greedy
+        self.name = "this policy"  # for messages
         self._generator = np.random.default_rng(seed)
 
     @classmethod
@@ -135,7 +137,10 @@ class PolicyAgent(Agent):
         greedy: bool = True,
     ) -> PolicyAgent:
         """The agent of a checkpoint file, checkpoint folder or run folder; errors as in ``load_checkpoint``."""
-        return cls(load_checkpoint(path, game).network, game, seed, greedy)
+        checkpoint = load_checkpoint(path, game)
+        agent = cls(checkpoint.network, game, seed, greedy)
+        agent.name = str(checkpoint.path)
+        return agent
 
     def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
         """One action for ``observation`` (O,) int8 and ``action_mask`` (A,)."""
@@ -157,6 +162,11 @@ class PolicyAgent(Agent):
         with torch.no_grad():
             # A copy, because the caller's array may be read-only, which torch does not know.
             scores = self.network(torch.from_numpy(observations.astype(np.int8))).numpy()
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
+                f"weights are too large, as after a training that diverged: {ANOTHER_CHECKPOINT}"
+            )
         if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
             scores = scores + self._generator.gumbel(size=scores.shape)
         return np.where(masks, scores, -np.inf).argmax(axis=1)
@@ -176,7 +186,10 @@ class PolicyCheckpoint:
 def save_checkpoint(
     path: str | os.PathLike[str], network: MLP, game: Game, training: dict[str, Any] | None = None
 ) -> None:
-    """Write ``network`` as a policy checkpoint for ``game``; ``training`` are JSON values of the caller's own."""
+    """Write ``network`` as a policy checkpoint for ``game``; ``training`` are JSON values of the caller's own.
+
+    Raises ``ValueError`` for weights that are not finite, ``OSError`` when the file cannot be written.
+    """
     header = {
         "format": FORMAT,
         "game": game.id,
@@ -185,6 +198,9 @@ def save_checkpoint(
         "training": training or {},
     }
     arrays = {name: array.detach().contiguous() for name, array in network.state_dict().items()}
+    for name, array in arrays.items():
+        if not array.isfinite().all():
+            raise ValueError(f"{path} is not written: {name} holds numbers that are not finite")
     write_atomically(Path(path), safetensors.torch.save(arrays, metadata={"catbox": json.dumps(header)}))
 
 
@@ -207,9 +223,25 @@ def find_policy(path: str | os.PathLike[str]) -> Path:
 
 
 def latest_checkpoint(run: str | os.PathLike[str]) -> Path | None:
-    """The folder of the latest checkpoint of a training run, or None. They are named by number, whole when named."""
-    folders = (folder for folder in (Path(run) / CHECKPOINTS_FOLDER).glob("[0-9]*") if folder.name.isdigit())
-    return max(folders, key=lambda folder: int(folder.name), default=None)
+    """The folder of the latest checkpoint of a training run, or None."""
+    return max(numbered_checkpoints(run), key=lambda folder: int(folder.name), default=None)
+
+
+def numbered_checkpoints(run: str | os.PathLike[str]) -> list[Path]:
+    """The checkpoint folders of a training run, oldest first. They are named by number, and whole when named."""
+    parent = Path(run) / CHECKPOINTS_FOLDER
+    if not parent.is_dir():
+        return []
+    try:
+        folders = [folder for folder in parent.iterdir() if _is_number(folder.name) and folder.is_dir()]
+    except OSError as error:
+        raise OSError(f"{parent} cannot be read ({error.strerror or error}): make it readable") from error
+    return sorted(folders, key=lambda folder: int(folder.name))
+
+
+def _is_number(name: str) -> bool:
+    """Whether training names a checkpoint so; ``str.isdigit`` alone is true for digits such as ``"²"`` as well."""
+    return name.isascii() and name.isdigit() and name == f"{int(name):08d}"
 
 
 def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> PolicyCheckpoint:
@@ -217,42 +249,74 @@ def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> P
 
     With ``game`` given, it must be the game the policy was trained for, with the same options (the reward, the number
     of rounds and the start player may differ where the observation has the same parts). Raises ``FileNotFoundError``
-    when there is no checkpoint, ``ValueError`` when it is damaged, of another format, or for another game or rule set.
+    when there is no checkpoint, another ``OSError`` when it cannot be read, ``ValueError`` when it is damaged, of
+    another format, or for another game or rule set.
     """
     file = find_policy(path)
     try:
-        with safe_open(file, framework="pt") as content:
-            header = json.loads((content.metadata() or {}).get("catbox", "null"))
-            arrays = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118  (not a dict)
-    except (SafetensorError, json.JSONDecodeError) as error:
-        raise ValueError(
-            f"{file} is damaged or no safetensors file ({error}): {ANOTHER_CHECKPOINT}"
-        ) from error
-    found = header.get("format") if isinstance(header, dict) else None
-    if found != FORMAT:
-        raise ValueError(
-            f"{file} is of format {found!r}, expected {FORMAT!r}: it is no policy of this version"
-        )
-    try:
+        header, arrays = _read(file)
         checkpoint = _rebuild(file, header, arrays)
-    except (KeyError, TypeError, RuntimeError, ValueError, AttributeError) as error:
-        raise ValueError(
-            f"{file} is damaged: its arrays do not fit its header ({error}): {ANOTHER_CHECKPOINT}"
-        ) from error
+    except _OtherFormat as error:
+        raise ValueError(str(error)) from None
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{file} does not exist: {ANOTHER_CHECKPOINT}") from error
+    except OSError as error:
+        raise OSError(f"{file} cannot be read ({error.strerror or error}): {ANOTHER_CHECKPOINT}") from error
+    except (SafetensorError, ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"{file} is damaged ({error}): {ANOTHER_CHECKPOINT}") from error
     if game is not None:
         _check_fits(checkpoint, game)
     return checkpoint
 
 
+class _OtherFormat(Exception):
+    """A file that is read whole is of another format; the text is the whole message."""
+
+
+def _read(file: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """Header and arrays of a policy file, whose sizes are those of the arrays and whose layers are few."""
+    with open(file, "rb") as start:
+        length = int.from_bytes(start.read(8), "little")
+    if length > LARGEST_TEXT:  # the library itself would read a hundred times as much
+        raise ValueError(f"its header has {length:,} bytes, expected at most {LARGEST_TEXT:,}")
+    with safe_open(file, framework="pt") as content:
+        header = parse_json((content.metadata() or {}).get("catbox", "null"))
+        try:
+            found = header.get("format") if isinstance(header, dict) else None
+            check_format(str(file), found, FORMAT, f"it is no policy of catbox; {ANOTHER_CHECKPOINT}")
+        except ValueError as error:
+            raise _OtherFormat(str(error)) from None
+        for name, kind in (("network", dict), ("game", str), ("options", dict), ("training", dict)):
+            if not isinstance(header.get(name), kind):
+                raise ValueError(f"{name} = {header.get(name)!r:.80}, expected {kind.__name__}")
+        names = list(content.keys())
+        if len(names) > 2 * (MAX_HIDDEN_LAYERS + 1) + 1:
+            raise ValueError(
+                f"{len(names)} arrays, expected those of at most {MAX_HIDDEN_LAYERS} hidden layers"
+            )
+        return header, {name: content.get_tensor(name) for name in names}
+
+
 def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]) -> PolicyCheckpoint:
-    for name, kind in (("network", dict), ("game", str), ("options", dict), ("training", dict)):
-        if not isinstance(header[name], kind):
-            raise ValueError(f"{name} = {header[name]!r}, expected {kind.__name__}")
+    """The checkpoint that a file holds. Every size comes from the arrays; the header has to agree with them."""
     for name, array in arrays.items():
-        if not array.isfinite().all():
-            raise ValueError(f"{name} holds numbers that are not finite")
-    sizes = header["network"]
-    network = MLP(torch.ones(sizes["inputs"]), sizes["hidden"], sizes["outputs"], sizes["activation"])
+        if array.dtype != torch.float32 or not array.isfinite().all():
+            raise ValueError(f"{name} ({array.dtype}) holds numbers that are not finite or not float32")
+    shapes = {name: tuple(array.shape) for name, array in arrays.items()}
+    sizes = [math.prod(shapes.get("input_scale", ()))]
+    expected: dict[str, tuple[int, ...]] = {"input_scale": (sizes[0],)}
+    while (name := f"layers.{len(sizes) - 1}.weight") in shapes:
+        outputs = shapes[name][0] if shapes[name] else 0
+        expected |= {name: (outputs, sizes[-1]), name.replace("weight", "bias"): (outputs,)}
+        sizes.append(outputs)
+    inputs, *hidden, outputs = sizes if len(sizes) > 1 else [*sizes, 0]
+    activation = header["network"].get("activation")
+    described = {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": activation}
+    if shapes != expected or header["network"] != described or min(sizes) < 1:
+        raise ValueError(f"its arrays do not fit its header {header['network']!r:.200}")
+    if not isinstance(activation, str):
+        raise ValueError(f"activation = {activation!r}, expected a text")
+    network = MLP(arrays["input_scale"], hidden, outputs, activation)
     network.load_state_dict(arrays)
     network.requires_grad_(False)
     return PolicyCheckpoint(file, network, header["game"], header["options"], header["training"])
@@ -278,7 +342,7 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
     differing = differing_options(checkpoint.options, game.options)
     try:
         trained_for = make_game(checkpoint.game_id, **checkpoint.options)
-    except (ValueError, AttributeError, TypeError) as error:
+    except (ValueError, AttributeError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(
             f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
         ) from error

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed
+from catbox_env.core.compilation import cached_njit
 from catbox_env.core.game import Game
 
 
@@ -35,7 +35,7 @@ class RandomAgent(Agent):
         return actions
 
 
-@njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def draw_rows(masks: NDArray[np.bool_], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
     """A legal action for each row of ``masks`` (N, A) by ``uniforms`` (N,) in [0, 1); -1 where none is legal."""
     for row in range(len(masks)):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed
+from catbox_env.core.compilation import cached_njit
 from catbox_env.core.game import Game
 
 
@@ -87,7 +87,7 @@ def as_record(values: Any, kind: type) -> Any:
     return np.array([tuple(values)], np.dtype((np.record, [(name, kind) for name in values._fields])))[0]
 
 
-@numba.njit(cache=True)
+@cached_njit
 def index_of_one(one_hot: Any) -> int:
     """Where the 1 stands, -1 for all zeros."""
     for i in range(len(one_hot)):

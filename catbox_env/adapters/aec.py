@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
+from catbox_env.core.checks import check_choice, check_flag, shown
 from catbox_env.core.game import GameState
 from catbox_env.core.registry import make_game
 from catbox_env.core.rng import new_generators, seed_sequence
@@ -41,11 +43,10 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         self, game_id: str, render_mode: str | None = None, history: bool = False, **options: Any
     ) -> None:
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode={render_mode!r}: expected None, 'ansi' or 'human'")
+        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         self.game = make_game(game_id, **options)
         self.render_mode = render_mode
-        self.history = history
+        self.history = check_flag("history", history)
         self.metadata = {
             "name": game_id,
             "render_modes": list(RENDER_MODES),
@@ -73,11 +74,11 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
     def observation_space(self, agent: str) -> spaces.Space:
         """The space of ``observe(agent)``: the same object every time."""
-        return self.observation_spaces[agent]
+        return self.observation_spaces[self._known(agent)]
 
     def action_space(self, agent: str) -> spaces.Space:
         """``Discrete(A)``: the same object every time."""
-        return self.action_spaces[agent]
+        return self.action_spaces[self._known(agent)]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game.
@@ -86,6 +87,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         seeded by the system at first. ``options={"deal": ...}`` gives the deal, see ``Game.new_initial_state``; other
         keys are ignored, as PettingZoo asks of environments.
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise ValueError(f"options={shown(options)}: expected a dict, such as {{'deal': ...}}, or None")
         if seed is not None or self._generators is None:
             generators = new_generators([seed_sequence(seed)])
         else:
@@ -115,14 +118,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        try:
-            chosen = action.__index__()  # type: ignore[union-attr]
-            legal = chosen >= 0 and self._mask[chosen] and not isinstance(action, bool)
-        except (AttributeError, TypeError, IndexError):
-            legal = False
-        if not legal:
-            state.apply_action(action)  # type: ignore[arg-type]  # raises, with the reason
-        state.apply_legal(chosen)
+        state.apply_action(action)  # type: ignore[arg-type]  # refuses None
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
         if state.round_ended:
@@ -148,9 +144,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What ``agent`` sees now, whoever is to move: new arrays, see the class."""
         state = self._running()
-        if agent not in self._seats:
-            raise ValueError(f"agent {agent!r}: expected one of {', '.join(self.possible_agents)}")
-        seat = self._seats[agent]
+        seat = self._seats[self._known(agent)]
         mask = self._mask.copy() if seat == state.current_player else np.zeros_like(self._mask)
         seen = {"observation": state.observation(seat), "action_mask": mask}
         if self.history:
@@ -176,6 +170,11 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
     def close(self) -> None:
         """Nothing is held open."""
+
+    def _known(self, agent: str) -> str:
+        if not isinstance(agent, str) or agent not in self._seats:
+            raise ValueError(f"agent {shown(agent)}: expected one of {', '.join(self.possible_agents)}")
+        return agent
 
     def _running(self) -> GameState:
         if self.game_state is None:

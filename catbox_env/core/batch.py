@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from catbox_env.core.game import Game
-from catbox_env.core.rng import new_generators, seed_sequence
+from catbox_env.core.checks import check_integer, shown
+from catbox_env.core.game import Game, GameState
+from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
+from catbox_env.core.saved import check_records, check_same_game
+from catbox_env.core.state import gather_states
+from catbox_env.core.storage import Storage, alone
+
+#: Most random decisions that are played before Ctrl-C is looked at again.
+UNINTERRUPTED = 200_000
 
 
-class Vec:
+class Vec(Storage):
     """N games side by side. Every array below is allocated once and rewritten in place by ``reset`` and ``step``.
 
-    Attributes:
+    Attributes (none can be assigned):
         observation: (N, O) int8, what the seat to move sees.
         action_mask: (N, A) bool, its legal actions.
         current_player: (N,) int8, the seat to move.
@@ -23,19 +29,23 @@ class Vec:
         terminated: (N,) bool, whether the last step ended the game; with ``auto_deal`` a new one has been dealt.
         win_shares: (N, P) float32, each seat's share of the win; read the rows of ``terminated``.
         round_ended: (N,) bool, whether the last step ended a round.
-        info: name -> (N, P) int32, the figures of the last finished round; read the rows of ``round_ended``.
+        info: name -> (N, P) int32, the statistics of the last finished round; read the rows of ``round_ended``.
         history: (N, T, 2) int8, the history as the seat to move saw it; only with ``history=True``.
         state: (N, S) int8, everything, seats relative to the seat to move; only with ``state=True``.
-        game, num_envs, num_threads: as given.
+        game, num_envs, num_threads, auto_deal: as given.
 
     Game i of ``reset(seed)`` is the game that ``new_initial_state(SeedSequence(seed).spawn(N)[i])`` begins; when it
     is over the next one comes from the same generator.
+
+    ``copy.deepcopy`` and ``pickle`` give an exact, independent copy, with threads of its own. A batch belongs to one
+    thread at a time: a call while another thread is in a call raises ``RuntimeError`` and changes nothing. It may be
+    forked. A call that Ctrl-C cuts off leaves every game whole, with the step or without it.
 
     Args:
         game: the game to play.
         num_envs: how many games, at least 1.
         seed: as in ``reset``.
-        num_threads: threads that share the games of one call, at least 1. The result does not depend on it.
+        num_threads: threads that share the games of one call, 1 .. 1024. The result does not depend on it.
         history, state: whether these arrays are kept.
         auto_deal: whether a game that ends is dealt anew in the same step. Without it the game stays at its end,
             ``current_player`` -1 and the mask empty, seen by seat 0, until ``deal``.
@@ -53,74 +63,40 @@ class Vec:
         state: bool = False,
         auto_deal: bool = True,
     ) -> None:
-        for name, value in (("num_envs", num_envs), ("num_threads", num_threads)):
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name}={value!r}: expected an integer of 1 or more")
-        self.game = game
-        self.num_envs = n = int(num_envs)
-        self.num_threads = min(int(num_threads), n)
-        players, actions = game.num_players, game.num_actions
-        self.observation = np.zeros((n, game.observation_layout.size), np.int8)
-        self.action_mask = np.zeros((n, actions), np.bool_)
-        self.current_player = np.zeros(n, np.int8)
-        self.rewards = np.zeros((n, players), np.float32)
-        self.terminated = np.zeros(n, np.bool_)
-        self.round_ended = np.zeros(n, np.bool_)
-        self.win_shares = np.zeros((n, players), np.float32)
-        self.auto_deal = auto_deal
-        # Actions are checked against a mask that no caller can overwrite.
-        self._legal = np.zeros((n, actions), np.bool_)
-        self._bad = np.zeros(n, np.int64)
-        self._actions = np.zeros(n, np.int64)
-        self._all = np.arange(n)
-        self._records = np.zeros(n, game.state_dtype)
-        self._generators = new_generators([])
-        self._logs = np.zeros((n, game.history_length if history else 0, 3), np.int8)
-        self._history = np.zeros((n, game.history_length, 2), np.int8) if history else None
-        self._state = np.zeros((n, game.state_layout.size if state else 0), np.int8)
-        self.info = {name: self._records["info"][:, i, :players] for i, name in enumerate(game.info_names)}
-        self._pool = ThreadPoolExecutor(self.num_threads) if self.num_threads > 1 else None
+        self._allocate(game, num_envs, num_threads, history, state, auto_deal)
         self.reset(seed)
 
-    @property
-    def history(self) -> np.ndarray:
-        """(N, T, 2) int8: the history as the seat to move saw it."""
-        if self._history is None:
-            raise ValueError("history is not kept: make the batch with history=True")
-        return self._history
-
-    @property
-    def state(self) -> np.ndarray:
-        """(N, S) int8: everything, seats relative to the seat to move."""
-        if self._state.shape[1] == 0:
-            raise ValueError("state is not kept: make the batch with state=True")
-        return self._state
-
+    @alone
     def reset(self, seed: Any = None) -> None:
         """Deal new games everywhere.
 
         Args:
-            seed: an integer of 0 or more or a numpy ``SeedSequence``, of which game i gets the i-th child;
-                ``None`` goes on from the generators (at first: from the entropy of the system).
+            seed: an integer of 0 or more or a numpy ``SeedSequence``, of which game i gets the i-th child; or a list
+                of N of them, one for each game; ``None`` goes on from the generators (at first: from the entropy of
+                the system).
         """
-        if seed is not None or len(self._generators) == 0:
+        if isinstance(seed, list):
+            if len(seed) != self.num_envs:
+                raise ValueError(f"seed={shown(seed)}: expected one seed for each of {self.num_envs} games")
+            self._generators[:] = new_generators([seed_sequence(one) for one in seed])
+            self._seeded = True
+        elif seed is not None or not self._seeded:
             root = seed_sequence(seed)
             # Spawning by key leaves a SeedSequence of the caller's as it was: the same one gives the same games.
             children = [
                 np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
                 for i in range(self.num_envs)
             ]
-            self._generators = new_generators(children)
-        self.deal(self._all)
+            self._generators[:] = new_generators(children)
+            self._seeded = True
+        self._deal(self._all)
 
+    @alone
     def deal(self, rows: np.ndarray) -> None:
         """Deal new games in ``rows`` (M,), different indices of games; the others are left as they are."""
-        rows = self._checked_rows(rows)
-        self.game.loops.deal_games(self.game.params, self._generators, self._records, rows)
-        for array in (self.rewards, self.terminated, self.round_ended):
-            array[rows] = 0
-        self._share(self._view, rows)
+        self._deal(self._checked_rows(rows))
 
+    @alone
     def step(self, actions: np.ndarray, rows: np.ndarray | None = None) -> None:
         """One action in every game, or in some.
 
@@ -153,17 +129,21 @@ class Vec:
         if rows is not self._all:
             for array in (self.rewards, self.terminated, self.round_ended):
                 array.fill(0)
-        self._share(self._step_and_view, rows, own)
+        self._run(self._step_and_view, rows, own)
 
+    @alone
     def step_random(self, num_steps: int, seed: Any = None) -> None:
         """``num_steps`` uniformly random legal actions in every game, chosen in compiled code.
 
-        Every array is written after every action, as ``num_steps`` calls of ``step`` would. ``seed`` is that of the
-        choices; the deals come from the games' own generators. Raises ``ValueError`` without ``auto_deal``.
+        Every array is written after every action, as ``num_steps`` calls of ``step`` would; Ctrl-C stops between two
+        of them. ``seed`` is that of the choices; the deals come from the games' own generators. Raises ``ValueError``
+        without ``auto_deal``, and for a number that is no integer from 0 to 2**63 - 1.
         """
+        left = check_integer("num_steps", num_steps, 0, 2**63 - 1)
         if not self.auto_deal:
             raise ValueError("step_random goes on over the end of games: make the batch with auto_deal=True")
         choosers = new_generators(seed_sequence(seed).spawn(self.num_envs))
+        at_once = max(1, UNINTERRUPTED // self.num_envs)
 
         def play(rows: np.ndarray, actions: np.ndarray) -> None:
             self.game.loops.step_games_at_random(
@@ -173,7 +153,7 @@ class Vec:
                 self._logs,
                 rows,
                 actions,
-                num_steps,
+                min(left, at_once),
                 choosers,
                 np.empty(self.game.num_actions + 1, np.int64),
                 *self._paid(),
@@ -181,8 +161,11 @@ class Vec:
             )
             self._view_histories(rows)
 
-        self._share(play, self._all, self._actions)
+        while left > 0:
+            self._run(play, self._all, self._actions)
+            left -= min(left, at_once)
 
+    @alone
     def observe(self, seats: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """What any seat sees, to move or not: a new (M, O) int8 array.
 
@@ -198,70 +181,78 @@ class Vec:
             or not ((seats >= 0) & (seats < players)).all()
         ):
             raise ValueError(
-                f"seats={seats!r}: expected integers from 0 to {players - 1} of shape {rows.shape}"
+                f"seats={shown(seats)}: expected integers from 0 to {players - 1} of shape {rows.shape}"
             )
         out = np.empty((len(rows), self.game.observation_layout.size), np.int8)
         self.game.loops.observe_games(self.game.params, self._records, rows, seats.astype(np.int64), out)
         return out
 
+    @alone
+    def set_states(
+        self, states: GameState | Sequence[GameState] | Vec, rows: np.ndarray | None = None
+    ) -> None:
+        """Put given states into ``rows`` (M,), all games by default; the others are left as they are.
+
+        Args:
+            states: one for each row, as a sequence or as a batch of M games, or one for all rows.
+            rows: different indices of games.
+
+        Each row goes on exactly as its state would, with the same future deals; the states are copied. ``rewards`` are
+        0 there until the next step. Raises ``ValueError``, nothing changed, for states of another game or rule set,
+        for a wrong number of them, and for one that is over where ``auto_deal`` would have dealt anew.
+        """
+        rows = self._all if rows is None else self._checked_rows(rows)
+        records, generators, logs = self._given(states, len(rows))
+        check_records("states", self.game, records, generators, logs)
+        self._check_running("states", records)
+        self._records[rows], self._generators[rows], self._logs[rows] = records, generators, logs
+        self._seeded = True
+        self._begin(rows)
+
     def render_text(self, row: int, seat: int | None = None) -> str:
-        """The table of one game in plain text, with the hand of ``seat``, or every hand for ``None``."""
+        """The table of one game in plain text, with the hand of ``seat``, or every hand for ``None``.
+
+        Raises ``ValueError`` for a row or a seat that is not there.
+        """
+        row = check_integer("row", row, 0, self.num_envs - 1)
         return "".join(text for text, _ in self.game.render(self._records[row], seat))
 
-    def save(self) -> dict[str, np.ndarray]:
-        """Copies of everything that the games' future depends on; ``load`` goes on exactly from there."""
-        return {
-            "records": self._records.view(np.uint8).copy(),
-            "generators": self._generators.view(np.uint8).copy(),
-            "logs": self._logs.copy(),
-            "rewards": self.rewards.copy(),
-            "terminated": self.terminated.copy(),
-            "round_ended": self.round_ended.copy(),
-            "win_shares": self.win_shares.copy(),
-        }
+    @alone
+    def _fill(self, records: np.ndarray, generators: np.ndarray) -> None:
+        """Put checked games (N,) without a past into all rows."""
+        self._records[:], self._generators[:] = records, generators
+        self._seeded = True
+        self._begin(self._all)
 
-    def load(self, saved: dict[str, np.ndarray]) -> None:
-        """Go on from what ``save`` returned. Raises ``ValueError``, nothing changed, if it is of another batch."""
-        own = self.save()
-        for name, array in own.items():
-            if name not in saved or saved[name].shape != array.shape or saved[name].dtype != array.dtype:
-                found = f"{saved[name].dtype} {saved[name].shape}" if name in saved else "nothing"
-                raise ValueError(
-                    f"saved games: {name!r} is {found}, expected {array.dtype} {array.shape}: make the batch with the "
-                    f"same game, num_envs and history as the one that was saved"
-                )
-        self._records.view(np.uint8)[:] = saved["records"]
-        self._generators.view(np.uint8)[:] = saved["generators"]
-        self._logs[:] = saved["logs"]
-        self.rewards[:] = saved["rewards"]
-        self.terminated[:] = saved["terminated"]
-        self.round_ended[:] = saved["round_ended"]
-        self.win_shares[:] = saved["win_shares"]
-        self._share(self._view, self._all)
+    def _given(
+        self, states: GameState | Sequence[GameState] | Vec, count: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Copies of the records (M,), generators (M,) and logs (M, T, 3) of ``count`` given states."""
+        if not isinstance(states, Vec):
+            return gather_states(states, self.game, count, self._logs.shape[1])
+        if states.num_envs != count:
+            raise ValueError(
+                f"states: a batch of {states.num_envs} games for {count} rows; give one for each row"
+            )
+        check_same_game("states", states.game, self.game)
+        if self._history is not None and states._history is None:
+            raise ValueError("states: the given batch keeps no history and this one does; make both alike")
+        saved = states.save()
+        records, generators = saved["records"].view(self._records.dtype), saved["generators"].view(GENERATOR)
+        return records, generators, saved["logs"][:, : self._logs.shape[1]]
 
     def _checked_rows(self, rows: np.ndarray) -> np.ndarray:
         given = np.asarray(rows)
         n = self.num_envs
         if given.ndim != 1 or given.dtype.kind not in "iu" or not ((given >= 0) & (given < n)).all():
-            raise ValueError(f"rows={rows!r}: expected integers from 0 to {n - 1}, of shape (M,)")
+            raise ValueError(f"rows={shown(rows)}: expected integers from 0 to {n - 1}, of shape (M,)")
         given = np.ascontiguousarray(given, np.int64)
         if np.bincount(given, minlength=1).max() > 1:
-            raise ValueError(f"rows={rows!r}: a game is named twice; every game moves once in a step")
+            raise ValueError(f"rows={shown(rows)}: a game is named twice; every game moves once in a step")
         return given
 
     def _paid(self) -> tuple[np.ndarray, ...]:
         return self.rewards, self.terminated, self.round_ended, self.win_shares
-
-    def _seen(self) -> tuple[np.ndarray, ...]:
-        return self.observation, self._legal, self.action_mask, self.current_player, self._state
-
-    def _view(self, rows: np.ndarray) -> None:
-        self.game.loops.view_games(self.game.params, self._records, rows, *self._seen())
-        self._view_histories(rows)
-
-    def _view_histories(self, rows: np.ndarray) -> None:
-        if self._history is not None:
-            self.game.loops.view_histories(self.game.params, self._records, self._logs, rows, self._history)
 
     def _step_and_view(self, rows: np.ndarray, actions: np.ndarray) -> None:
         self.game.loops.step_games(
@@ -276,10 +267,12 @@ class Vec:
         )
         self._view(rows)
 
-    def _share(self, work: Callable[..., None], *arrays: np.ndarray) -> None:
-        """Run ``work(*arrays)``, the arrays cut into a slice for each thread."""
-        if self._pool is None:
-            work(*arrays)
-        else:
-            cut = [np.array_split(array, self.num_threads) for array in arrays]
-            list(self._pool.map(work, *cut))
+    def _deal(self, rows: np.ndarray) -> None:
+        self.game.loops.deal_games(self.game.params, self._generators, self._records, rows)
+        self._begin(rows)
+
+    def _begin(self, rows: np.ndarray) -> None:
+        """Games have been put into ``rows``: nothing is paid yet."""
+        for array in (self.rewards, self.terminated, self.round_ended):
+            array[rows] = 0
+        self._run(self._view, rows)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game, GameState
+
+Thing = TypeVar("Thing")
 
 
 class ConformanceError(AssertionError):
@@ -28,6 +32,8 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
     for _ in range(num_games):
         play_checked(game, int(rng.integers(2**31)), rng)
     check_batch(game, seed)
+    check_worlds(game, seed)
+    check_batch_copies(game, seed)
 
 
 def check_names(game: Game) -> None:
@@ -49,6 +55,7 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
     total = np.zeros(game.num_players)
     _require(state.serialize() == twin.serialize(), "the same seed gives two different deals")
     while not state.is_terminal():
+        _check_sound(state)
         check_views(state)
         check_illegal(state, rng)
         check_copies(state)
@@ -153,6 +160,10 @@ def check_information(state: GameState, seed: int) -> None:
 def check_end(state: GameState) -> None:
     """Nobody moves after the end, and returns keep to their bounds."""
     game = state.game
+    _check_sound(state)
+    _require(
+        game.deserialize_state(state.serialize()).serialize() == state.serialize(), "an end is not copied"
+    )
     _require(state.current_player == -1 and not state.legal_actions(), "somebody may move after the end")
     _require(not state.action_mask().any(), "a mask after the end is not empty")
     shares = [float(x) for x in state.record.win_shares[: game.num_players]]
@@ -192,6 +203,12 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
                 and np.array_equal(vec.state[i], single.state_vector(mover))
             )
             _require(same, "the batch and the single game show different things")
+        for seat in range(game.num_players):
+            seen = vec.observe(np.full(num_envs, seat))
+            same = all(
+                np.array_equal(row, one.observation(seat)) for row, one in zip(seen, singles, strict=True)
+            )
+            _require(same, f"seat {seat} sees different things in the batch and in the single game")
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in vec.action_mask])
         vec.step(actions)
         for i, single in enumerate(singles):
@@ -208,6 +225,97 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
             )
             if single.is_terminal():
                 singles[i] = game.initial_state_from(single.generators)
+
+
+def check_worlds(game: Game, seed: int, count: int = 6) -> None:
+    """Each of a batch of worlds agrees with the observation it was drawn from, and can be put into a batch."""
+    state = game.new_initial_state(seed=seed)
+    rng = np.random.default_rng(seed)
+    for _ in range(game.history_length // 4):
+        state.apply_action(int(rng.choice(state.legal_actions())))
+        if state.is_terminal():
+            return
+    mover = state.current_player
+    seen = state.observation(mover)
+    worlds = game.sample_states(seen, count, seed=seed)
+    _require(
+        bool((worlds.observation == seen).all()), "a world does not give the observation it was drawn from"
+    )
+    _require(bool((worlds.action_mask == state.action_mask()).all()), "a world has other legal actions")
+    vec = Vec(game, count + 1, seed=seed)
+    vec.set_states(worlds, np.arange(count))
+    _require(np.array_equal(vec.observation[:count], worlds.observation), "set_states changes a world")
+
+
+def check_batch_copies(game: Game, seed: int, num_envs: int = 4) -> None:
+    """A copied or pickled batch plays on exactly as the batch does, whatever its threads."""
+    for num_threads in (1, 2):
+        vec = Vec(game, num_envs, seed=seed, num_threads=num_threads, history=True, state=True)
+        vec.step_random(game.history_length // 2 + 1, seed=seed)
+        check_copies_play_on(vec, _step_some, batch_arrays, num_moves=game.history_length // 2 + 2)
+
+
+def check_copies_play_on(
+    thing: Thing,
+    play: Callable[[Thing, int], None],
+    show: Callable[[Thing], Mapping[str, np.ndarray]],
+    num_moves: int,
+) -> None:
+    """Copies of anything that holds games equal it, are independent of it, and play on as it does.
+
+    Args:
+        thing: what ``copy.deepcopy`` and ``pickle`` copy.
+        play: ``play(thing, i)`` makes move i, the same in equal things.
+        show: every public array of a thing, by name.
+        num_moves: how many moves are compared.
+    """
+    twins = {"copy.deepcopy": copy.deepcopy(thing), "pickle": pickle.loads(pickle.dumps(thing))}
+    before = _frozen(show(thing))
+    for how, twin in twins.items():
+        _require(_frozen(show(twin)) == before, f"a copy by {how} differs from the original")
+    course = []
+    for i in range(num_moves):
+        play(thing, i)
+        course.append(_frozen(show(thing)))
+    for how, twin in twins.items():
+        _require(_frozen(show(twin)) == before, f"a copy by {how} shares memory with the original")
+        for i, after in enumerate(course):
+            play(twin, i)
+            now = _frozen(show(twin))
+            differing = ", ".join(name for name in after if after[name] != now.get(name))
+            _require(now == after, f"a copy by {how} plays on differently: {differing} after move {i}")
+    _require(_frozen(show(thing)) == course[-1], "the original shares memory with a copy")
+
+
+def batch_arrays(vec: Vec) -> dict[str, np.ndarray]:
+    """Every public array of a batch that keeps histories and states, by name."""
+    arrays = {name: array for name, array in vars(vec).items() if not name.startswith("_")}
+    shown = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
+    return (
+        shown
+        | {f"info {name}": array for name, array in vec.info.items()}
+        | {
+            "history": vec.history,
+            "state": vec.state,
+        }
+    )
+
+
+def _step_some(vec: Vec, number: int) -> None:
+    """Move ``number``: the legal actions with this number, in turn."""
+    counts = vec.action_mask.sum(axis=1)
+    order = np.argsort(~vec.action_mask, axis=1, kind="stable")
+    vec.step(order[np.arange(vec.num_envs), (number + np.arange(vec.num_envs)) % counts])
+
+
+def _frozen(arrays: Mapping[str, np.ndarray]) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in arrays.items()}
+
+
+def _check_sound(state: GameState) -> None:
+    game = state.game
+    unsound = game.loops.first_unsound(game.params, state.records, game.history_length) >= 0
+    _require(not unsound, f"check_state refuses a state of the game, after {state.history()}")
 
 
 def _check_vector(vector: np.ndarray, layout: object, what: str) -> None:

@@ -1,7 +1,8 @@
 """What a game gives to ``core``: one record of state, one record of parameters, and a handful of kernels.
 
-A kernel is a plain scalar function under ``@numba.njit``. It allocates nothing, raises nothing and reads no
-globals but constants. The same kernels run under one game, a batch of games, and every adapter.
+A kernel is a plain scalar function under ``@numba.njit``. It allocates nothing (but for the scratch of ``sample``,
+once a call), raises nothing and reads no globals but constants. The same kernels run under one game, a batch of
+games, and every adapter.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numba
 import numpy as np
 
 from catbox_env.core import loops
+from catbox_env.core.compilation import cached_njit
 
 #: How a game's rewards are paid; the place in this tuple is ``params.reward_mode``.
 REWARDS = ("score", "margin", "win")
@@ -83,8 +85,12 @@ class Kernels:
     - ``write_state(params, state, seat, out)``: everything, seats relative to ``seat``, into ``out`` (S,).
     - ``shown_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
       ``state``: the action itself, or -1 where it is hidden.
-    - ``sample(params, observation, generator, state) -> int``: fill ``state`` with a uniform draw from all those
-      consistent with ``observation``; 0, or 1 when there is none.
+    - ``sample(params, observation, generators, states) -> int``: fill each of ``states`` (M,), all zeros, with a
+      uniform draw of its own from all those consistent with ``observation``, state i with ``generators[i]``; 0, or 1
+      when there is none. ``observation`` is within the bounds of the layout, and nothing else is known of it.
+    - ``check_state(params, state) -> bool``: whether the game can be played on from ``state``: every field in its
+      range, cards conserved, the phase consistent, somebody can move or the game is over, and no more moves in the
+      history than the game can have taken. ``core`` has checked the fields of its own; nothing is known of the others.
     """
 
     deal: Callable[..., None]
@@ -94,6 +100,7 @@ class Kernels:
     write_state: Callable[..., None]
     shown_action: Callable[..., int]
     sample: Callable[..., int]
+    check_state: Callable[..., bool]
 
 
 def _sources_digest(functions: list[Callable[..., Any]]) -> str:
@@ -117,7 +124,7 @@ def compiled_over(function: Callable[..., Any], *used: Callable[..., Any]) -> Ca
     copy.__qualname__ = f"{function.__qualname__}.{_sources_digest([function, *used])}"
     copy.__module__ = function.__module__
     copy.__doc__ = function.__doc__
-    return numba.njit(cache=True, nogil=True)(copy)
+    return cached_njit(copy, nogil=True)
 
 
 @cache
@@ -131,11 +138,12 @@ def bind(game_id: str, kernels: Kernels) -> SimpleNamespace:
     names = {name: getattr(kernels, name) for name in Kernels.__dataclass_fields__}
     digest = _sources_digest(list(names.values()))
     namespace: dict[str, Any] = {**vars(loops), **names}
-    for name in loops.HELPERS + loops.LOOPS:
+    cached = loops.LOOPS + loops.SINGLE_LOOPS
+    for name in loops.HELPERS + cached:
         plain = getattr(loops, name)
         bound = FunctionType(plain.__code__, namespace, name)
         bound.__qualname__ = f"{game_id}.{name}.{digest}"
         bound.__module__ = plain.__module__
-        cache = name in loops.LOOPS
-        namespace[name] = numba.njit(cache=cache, nogil=True)(bound)
-    return SimpleNamespace(**{name: namespace[name] for name in loops.LOOPS})
+        compiled = cached_njit if name in cached else numba.njit
+        namespace[name] = compiled(bound, nogil=name in loops.LOOPS)
+    return SimpleNamespace(**{name: namespace[name] for name in cached})

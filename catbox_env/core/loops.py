@@ -12,6 +12,9 @@ of some games alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
+
+import numpy as np
 
 from catbox_env.core.rng import random_below, split
 
@@ -22,10 +25,11 @@ write_observation: Callable
 write_state: Callable
 shown_action: Callable
 sample: Callable
+check_state: Callable
 
 #: Compiled into the loops that call them.
-HELPERS = ("begin", "shape_rewards", "advance", "write_history", "choose")
-#: Called from Python, kept in the cache on disk.
+HELPERS = ("begin", "shape_rewards", "advance", "write_history", "choose", "is_sound")
+#: Called from Python, kept in the cache on disk. These release the interpreter lock, so that threads share a batch;
 LOOPS = (
     "deal_games",
     "check_actions",
@@ -34,14 +38,11 @@ LOOPS = (
     "view_histories",
     "observe_games",
     "step_games_at_random",
-    "apply_one",
-    "mask_one",
-    "observe_one",
-    "state_one",
-    "history_one",
-    "sample_one",
-    "split_one",
+    "sample_games",
+    "first_unsound",
 )
+#: and these hold it, so that two threads cannot be in the same single game at once.
+SINGLE_LOOPS = ("apply_if_legal", "mask_one", "observe_one", "state_one", "history_one", "split_one")
 
 
 def begin(params, generator, state):
@@ -74,7 +75,7 @@ def shape_rewards(params, state):
 
 def advance(params, generator, state, log, action):
     """One legal action: logged, applied, paid."""
-    if len(log) > 0:
+    if state.num_moves < len(log):
         row = log[state.num_moves]
         row[0] = state.current_player
         row[1] = action
@@ -110,6 +111,23 @@ def choose(legal, chooser, scratch):
         scratch[count] = action
         count += legal[action]
     return scratch[random_below(chooser, count)]
+
+
+def is_sound(params, state, max_moves):
+    """Whether the game can be played on: the fields of ``core`` here, the game's own in its kernel."""
+    over = state.terminated != 0
+    if not 0 <= state.terminated <= 1 or not 0 <= state.round_ended <= 1:
+        return False
+    if not -1 <= state.current_player < params.num_players or (state.current_player < 0) != over:
+        return False
+    if not 0 <= state.num_moves <= max_moves or not 0 <= state.rounds_ended <= max_moves:
+        return False
+    for seat in range(params.num_players):
+        if not isfinite(state.rewards[seat]) or not isfinite(state.returns[seat]):
+            return False
+        if not 0.0 <= state.win_shares[seat] <= 1.0:
+            return False
+    return check_state(params, state)
 
 
 def deal_games(params, generators, states, rows):
@@ -226,9 +244,14 @@ def step_games_at_random(
         view_games(params, states, rows, observation, legal, mask, current_player, state_vectors)
 
 
-def apply_one(params, generators, states, log, action):
-    """One legal action in a single game."""
+def apply_if_legal(params, generators, states, log, action):
+    """One action, ``0 .. A-1``, in a single game; whether it was legal, and so was taken."""
+    mask = np.empty(params[0].num_actions, np.bool_)
+    write_mask(params[0], states[0], mask)
+    if not mask[action]:
+        return False
     advance(params[0], generators[0], states[0], log, action)
+    return True
 
 
 def mask_one(params, states, out):
@@ -251,9 +274,17 @@ def history_one(params, states, log, seat, out):
     write_history(params[0], states[0], log, seat, out)
 
 
-def sample_one(params, observation, generators, states):
-    """A state drawn from those consistent with ``observation``; 1 when there is none."""
-    return sample(params[0], observation, generators[0], states[0])
+def sample_games(params, observation, generators, states):
+    """States drawn from those consistent with ``observation``, each with its own generator; 1 when there is none."""
+    return sample(params[0], observation, generators, states)
+
+
+def first_unsound(params, states, max_moves):
+    """The index of the first of ``states`` from which no game can be played on, -1 when all are sound."""
+    for i in range(len(states)):
+        if not is_sound(params[0], states[i], max_moves):
+            return i
+    return -1
 
 
 def split_one(generators, children):

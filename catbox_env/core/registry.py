@@ -6,6 +6,8 @@ import difflib
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from catbox_env.core.checks import shown
+
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
     from catbox_env.core.game import Game
@@ -19,10 +21,10 @@ GAMES: dict[str, str] = {
 
 def game_class(game_id: str) -> type[Game]:
     """The class of the game ``game_id``. Raises ``ValueError`` for an unknown id, naming the known ones."""
-    if game_id not in GAMES:
+    if not isinstance(game_id, str) or game_id not in GAMES:
         close = difflib.get_close_matches(str(game_id), GAMES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown game {game_id!r}: expected one of {', '.join(GAMES)}.{hint}")
+        raise ValueError(f"unknown game {shown(game_id)}: expected one of {', '.join(GAMES)}.{hint}")
     module, name = GAMES[game_id].split(":")
     return getattr(importlib.import_module(module), name)
 

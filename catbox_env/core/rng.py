@@ -11,6 +11,9 @@ import numba
 import numpy as np
 from numpy.random import SeedSequence
 
+from catbox_env.core.checks import is_integer, shown
+from catbox_env.core.compilation import cached_njit
+
 #: ``a, b, c``: 32-bit words of the state; ``counter``: 32-bit counter; ``children``: generators split off so far.
 GENERATOR = np.dtype(
     (np.record, np.dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")]))
@@ -66,8 +69,10 @@ def seed_sequence(seed: int | SeedSequence | None) -> SeedSequence:
         return seed
     if seed is None:
         return SeedSequence()
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"seed={seed!r}: expected an integer of 0 or more, a numpy SeedSequence, or None")
+    if not is_integer(seed) or seed < 0:
+        raise ValueError(
+            f"seed={shown(seed)}: expected an integer of 0 or more, a numpy SeedSequence, or None"
+        )
     return SeedSequence(int(seed))
 
 
@@ -81,7 +86,20 @@ def new_generators(seeds: list[SeedSequence]) -> np.ndarray:
     return generators
 
 
-@numba.njit(cache=True)
+def split_generators(parent: np.ndarray, count: int) -> np.ndarray:
+    """``count`` independent generators, split off the one in ``parent`` (1,)."""
+    children = np.zeros(count, GENERATOR)
+    _split_all(parent, children)
+    return children
+
+
+@cached_njit
+def _split_all(parent, children):
+    for i in range(len(children)):
+        split(parent[0], children[i])
+
+
+@cached_njit
 def _warm_up(generators):
     for i in range(len(generators)):
         for _ in range(WARM_UP):

@@ -96,6 +96,7 @@ class ReferenceState:
         self.upturned = deal.upturned
         self.side_pot += self.rules.side_pot * len(self.players)
         self.claimer: int | None = None
+        self.tricks_over_at_claim: int | None = None
         self.shower: int | None = None
         self.folded: list[list[str]] = [[] for _ in self.players]
         self.faceup: list[dict[int, str]] = [{} for _ in self.players]  # trick (from 1) -> card
@@ -178,6 +179,7 @@ class ReferenceState:
         match action:
             case ("claim",):
                 self.claimer = player
+                self.tricks_over_at_claim = self.trick - 1
             case ("show",):
                 self.shower = player
                 self.end_round(player, doubled=self.rules.instant_wins_double)
@@ -336,6 +338,7 @@ class ReferenceState:
         if rules.side_pot > 0:
             parts["upturned"] = cards([self.upturned])
             parts["claimed"] = seat(self.claimer)
+            parts["claim_trick"] = one_hot(5, self.tricks_over_at_claim)
             parts["side_pot"] = np.array([min(127, self.side_pot // rules.side_pot)], np.int8)
         if rules.num_rounds > 1:
             parts["seat"] = one_hot(P, observer)

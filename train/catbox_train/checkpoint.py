@@ -3,30 +3,48 @@
     RUN/checkpoints/00000120/            named by the number of updates done
         policy.safetensors               the actor and what it is for (catbox_agents.policy)
         training.npz                     everything else, as arrays: weights, Adam's moments, games, carried rows
-        training.json                    counters, generators, and the configuration they belong to
+        training.json                    counters, generators, the configuration they belong to, and checksums
+    RUN/checkpoints/best/                the policy that did best in the evaluations on the way
+        policy.safetensors
 
 A checkpoint is written under a temporary name and renamed when every byte has reached the disk, so a run that is
-killed at any moment leaves the checkpoint before untouched. None of the files can hold code.
+killed at any moment leaves the checkpoint before untouched; the one file of ``best`` is replaced whole. None of the
+files can hold code. What is read is checked: the checksums find damage, and since they can be computed anew, every
+number is held against what the run can come to (here and in ``ppo`` and ``rollout``).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import os
 import shutil
-import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from catbox_agents.policy import CHECKPOINTS_FOLDER, MLP, POLICY_FILE, save_checkpoint
+from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
+from catbox_agents.policy import (
+    CHECKPOINTS_FOLDER,
+    MLP,
+    POLICY_FILE,
+    load_checkpoint,
+    numbered_checkpoints,
+    save_checkpoint,
+)
 from catbox_env.core.game import Game
+from catbox_train.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
 
 #: The value of "format" in training.json: raised when a run of before cannot be continued any more.
-FORMAT = "catbox-training-1"
+FORMAT = "catbox-training-2"
 KEPT = 2  # the latest ones; an older one is of use when the latest is damaged
+BEST_FOLDER = "best"
+ARRAYS_FILE, VALUES_FILE = "training.npz", "training.json"
 
 
 @dataclass(frozen=True)
@@ -38,55 +56,61 @@ class TrainingState:
 
 
 def save_training(run: Path, update: int, actor: MLP, game: Game, state: TrainingState) -> Path:
-    """Write checkpoint ``update`` of the run folder ``run``, drop those older than the last two; its folder."""
+    """Write checkpoint ``update`` of the run folder ``run``, drop those older than the last two; its folder.
+
+    Raises ``DivergedError`` for numbers that are not finite and ``WriteError``, the earlier checkpoints kept.
+    """
+    if name := name_of_not_finite(state.arrays):
+        raise DivergedError(f"{name} holds numbers that are not finite")
     parent = run / CHECKPOINTS_FOLDER
-    parent.mkdir(exist_ok=True)
     folder, unfinished = parent / f"{update:08d}", parent / f".{update:08d}.writing"
-    for leftover in parent.glob(".*.writing"):  # of a run that was killed while it wrote
-        shutil.rmtree(leftover)
-    unfinished.mkdir()
-    counters = {name: state.values[name] for name in ("update", "decisions")}
-    save_checkpoint(unfinished / POLICY_FILE, actor, game, training=counters)
-    with open(unfinished / "training.npz", "wb") as file:
-        np.savez(file, allow_pickle=False, **state.arrays)
-        os.fsync(file.fileno())
-    with open(unfinished / "training.json", "w", encoding="utf-8") as text:
-        json.dump({"format": FORMAT, **state.values}, text, indent=1)
-        text.flush()
-        os.fsync(text.fileno())
-    _folder_to_disk(unfinished)
-    unfinished.rename(folder)
-    _folder_to_disk(parent)
-    complete = sorted(path for path in parent.glob("[0-9]*") if path.name.isdigit())
-    for old in complete[:-KEPT]:
-        shutil.rmtree(old)
+    with writing(parent):
+        parent.mkdir(exist_ok=True)
+        for leftover in parent.glob(".*.writing"):  # of a run that was killed while it wrote
+            shutil.rmtree(leftover)
+    try:
+        with writing(unfinished):
+            unfinished.mkdir()
+        counters = {name: state.values[name] for name in ("update", "decisions")}
+        save_checkpoint(unfinished / POLICY_FILE, actor, game, training=counters)
+        write_arrays(unfinished / ARRAYS_FILE, state.arrays)
+        files = {name: _file_checksum(unfinished / name) for name in (POLICY_FILE, ARRAYS_FILE)}
+        values = {"format": FORMAT, **state.values, "files": files}
+        text = json.dumps({**values, "checksum": checksum(values)}, indent=1, allow_nan=False)
+        write_atomically(unfinished / VALUES_FILE, text.encode())
+        with writing(folder):
+            _folder_to_disk(unfinished)
+            unfinished.rename(folder)
+            _folder_to_disk(parent)
+    except OSError:
+        with suppress(OSError):  # make room; where even that fails, the next run does it
+            shutil.rmtree(unfinished)
+        raise
+    with writing(parent):
+        for old in numbered_checkpoints(run)[:-KEPT]:
+            shutil.rmtree(old)
     return folder
 
 
-def load_training(folder: Path, config: dict[str, Any]) -> TrainingState:
-    """Read a checkpoint folder that a run with ``config`` wrote.
+def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.ndarray]) -> TrainingState:
+    """Read a checkpoint folder that a run with ``config`` wrote, with arrays that are typed and shaped as ``like``.
 
     Raises ``ValueError`` when it is damaged, of another format, or of another configuration.
     """
-    remedy = f"delete {folder} to resume from the checkpoint before it"
     try:
-        values = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-        with open(folder / "training.npz", "rb") as file, np.load(file, allow_pickle=False) as content:
-            arrays = dict(content)
-    except FileNotFoundError as error:
-        raise ValueError(
-            f"checkpoint {folder} is incomplete, {error.filename} is missing: {remedy}"
-        ) from error
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"checkpoint {folder} is damaged ({error}): {remedy}") from error
-    found = values.get("format") if isinstance(values, dict) else None
-    if found != FORMAT:
-        raise ValueError(f"checkpoint {folder} is of format {found!r}, expected {FORMAT!r}: {remedy}")
-    was = values.get("config")
-    if not isinstance(was, dict):
-        raise ValueError(
-            f"checkpoint {folder} is damaged (training.json lacks the settings, config): {remedy}"
-        )
+        values = parse_json(read_text(folder / VALUES_FILE))
+        if not isinstance(values, dict):
+            raise ValueError(f"{VALUES_FILE} holds no mapping")
+    except (OSError, ValueError) as error:
+        raise damaged(folder, error) from error
+    check_format(f"checkpoint {folder}", values.get("format"), FORMAT, _remedy(folder))
+    try:
+        _check_checksums(folder, values)
+        was = values.get("config")
+        if not isinstance(was, dict):
+            raise ValueError(f"{VALUES_FILE} lacks the settings, config")
+    except (OSError, ValueError) as error:
+        raise damaged(folder, error) from error
     changed = [name for name in {**was, **config} if was.get(name) != config.get(name)]
     if changed:
         lines = ", ".join(f"{name}: {was.get(name)!r} -> {config.get(name)!r}" for name in changed)
@@ -94,7 +118,84 @@ def load_training(folder: Path, config: dict[str, Any]) -> TrainingState:
             f"checkpoint {folder} was made with other settings than config.yaml has now ({lines}): a run goes on with "
             "the settings it began with; put them back, or start a new run in another folder"
         )
+    try:
+        arrays = read_arrays(folder / ARRAYS_FILE, like)
+        if name := name_of_not_finite(arrays):
+            raise ValueError(f"{name} holds numbers that are not finite")
+    except (OSError, ValueError) as error:
+        raise damaged(folder, error) from error
     return TrainingState(arrays, values)
+
+
+def damaged(folder: Path, error: Exception) -> ValueError:
+    """What to raise for a checkpoint that cannot be used because of ``error``: names the folder and what to do."""
+    if isinstance(error, FileNotFoundError):
+        return ValueError(
+            f"checkpoint {folder} is incomplete, {error.filename} is missing: {_remedy(folder)}"
+        )
+    if isinstance(error, OSError):
+        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        return ValueError(f"checkpoint {folder} cannot be read ({reason}): {_remedy(folder)}")
+    return ValueError(f"checkpoint {folder} is damaged ({error}): {_remedy(folder)}")
+
+
+def _remedy(folder: Path) -> str:
+    run = folder.parent.parent
+    earlier = [other for other in numbered_checkpoints(run) if int(other.name) < int(folder.name)]
+    if earlier:
+        return f"delete {folder} to resume from the checkpoint before it, {earlier[-1].name}"
+    return f"there is none before it; delete {folder} to resume from the start of the run"
+
+
+def save_best(run: Path, actor: MLP, game: Game, training: dict[str, Any]) -> None:
+    """Make ``actor`` the best policy of the run, in one step; ``training`` holds its "margin".
+
+    Raises ``WriteError``.
+    """
+    folder = run / CHECKPOINTS_FOLDER / BEST_FOLDER
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    save_checkpoint(folder / POLICY_FILE, actor, game, training)
+
+
+def best_margin(run: Path, game: Game) -> float:
+    """The margin of the best policy of the run so far; minus infinity where there is none.
+
+    Raises ``ValueError`` or ``OSError`` when its file is damaged.
+    """
+    file = run / CHECKPOINTS_FOLDER / BEST_FOLDER / POLICY_FILE
+    if not file.exists():
+        return -math.inf
+    margin = load_checkpoint(file, game).training.get("margin")
+    if not isinstance(margin, float) or not math.isfinite(margin):
+        raise ValueError(f"{file} has no margin in its header: {margin!r:.80}")
+    return margin
+
+
+def checksum(values: Mapping[str, Any]) -> str:
+    """SHA-256 of JSON values, whatever their order."""
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _file_checksum(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_checksums(folder: Path, values: dict[str, Any]) -> None:
+    """Raise ``ValueError`` unless the checkpoint is what was written, byte for byte."""
+    content = {name: value for name, value in values.items() if name != "checksum"}
+    try:
+        found = checksum(content)
+    except RecursionError:
+        raise ValueError(f"{VALUES_FILE} is nested too deeply") from None
+    if found != values.get("checksum"):
+        raise ValueError(f"{VALUES_FILE} was changed after it was written: its checksum differs")
+    files = values.get("files")
+    for name in (POLICY_FILE, ARRAYS_FILE):
+        if not isinstance(files, dict) or files.get(name) != _file_checksum(folder / name):
+            raise ValueError(f"{name} was changed after it was written: its checksum differs")
 
 
 def _folder_to_disk(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command line: ``catbox train``, ``evaluate``, ``play``, ``watch``, ``info``.
+"""The command line: ``catbox train``, ``evaluate``, ``play``, ``watch``, ``info``, ``compile``.
 
 What a command needs is imported inside it: torch and matplotlib take seconds, which the others should not wait for.
 """
@@ -33,6 +33,10 @@ class _Commands(TyperGroup):
         except (ValueError, OSError) as error:
             if ctx.params.get("debug"):
                 raise
+            from catbox_agents import AgentError
+
+            if isinstance(error, AgentError):
+                typer.echo(error.agent_traceback(), err=True, nl=False)
             typer.echo(f"catbox: {error}", err=True)
             raise typer.Exit(2) from None
 
@@ -154,6 +158,12 @@ def train(
         typer.Option("--output", "-o", help="Folder of the run.", show_default="a new one in runs/"),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --output.")] = False,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust", help="Import the modules that the file of settings or the run names for opponents."
+        ),
+    ] = False,
     show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and leave.")] = False,
     game: Annotated[
         str | None,
@@ -172,7 +182,8 @@ def train(
     """Train an agent by self-play.
 
     Settings come from the preset, then the file, then the options of the command, the last one counting. Ctrl-C
-    saves and stops; --resume goes on exactly from there.
+    saves and stops; --resume goes on exactly from there. Modules that a file names for opponents are imported with
+    --trust alone.
 
     [bold]Examples[/]
 
@@ -183,8 +194,8 @@ def train(
     catbox train --resume --output runs/five
     """
     from catbox_train import config as configuration
-    from catbox_train.progress import TrainingInterrupted
-    from catbox_train.run_folder import free_run_folder
+    from catbox_train.progress import TrainingDiverged, TrainingInterrupted
+    from catbox_train.run_folder import check_trusted, free_run_folder
 
     if show_settings:
         table = Table("setting", "default", "what it does", title="Settings of a training run")
@@ -207,11 +218,13 @@ def train(
                 raise ValueError("--resume goes on with the settings of the run: leave out all others")
             from catbox_train.ppo import resume as resume_run
 
-            resume_run(output)
+            resume_run(output, trust=trust)
             return
         if preset is None and config is None:
             preset = configuration.default_preset(game or DEFAULT_GAME)
         chosen = configuration.load_config(preset, config, overrides)
+        if config is not None and "opponents" not in overrides:
+            check_trusted(chosen.opponents, config, trust)
         from catbox_train.ppo import train as train_run
 
         name = preset or (config.stem if config else chosen.game.rpartition("_v")[0])
@@ -223,6 +236,9 @@ def train(
                 with suppress(OSError):
                     folder.rmdir()
                     folder.parent.rmdir()
+    except TrainingDiverged as diverged:
+        typer.echo(f"catbox: {diverged}", err=True)
+        raise typer.Exit(1) from None
     except TrainingInterrupted as stopped:
         typer.echo(str(stopped), err=True)
         raise typer.Exit(130) from None
@@ -259,9 +275,14 @@ def evaluate(
 
     catbox evaluate runs/standard heuristic --players 3 --json result.json
     """
+    from catbox_agents import EvaluationInterrupted
     from catbox_train.evaluate import run
 
-    run(build_game(game, players, rounds, rule), agents, deals, seed, json_path, csv_path)
+    try:
+        run(build_game(game, players, rounds, rule), agents, deals, seed, json_path, csv_path)
+    except EvaluationInterrupted as stopped:
+        typer.echo(f"catbox: {stopped}", err=True)
+        raise typer.Exit(130) from None
 
 
 @app.command(cls=_WithRules)
@@ -359,6 +380,31 @@ def info(
     for row in layout.table():
         observation.add_row(*row)
     console.print(observation)
+
+
+@app.command("compile")
+def compile_code(
+    game: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--game",
+            help="Id of a game, as often as you like.",
+            autocompletion=_complete_game,
+            show_default="all",
+        ),
+    ] = None,
+) -> None:
+    """Fill the cache of compiled code in advance, for a container or a cluster.
+
+    Set NUMBA_CACHE_DIR to the folder that is to hold it, here and where catbox runs later.
+
+    [bold]Example[/]
+
+    NUMBA_CACHE_DIR=/opt/catbox-cache catbox compile
+    """
+    from catbox_train.compile import compile_games
+
+    compile_games(game or list(catbox_env.GAMES), Console())
 
 
 def build_game(game_id: str, players: int | None, rounds: str | None, rule: list[str] | None) -> Game:

@@ -18,12 +18,29 @@ import yaml
 
 from catbox_agents.agent import default_agent
 from catbox_agents.arena import MIN_DEALS
-from catbox_agents.policy import ACTIVATIONS
+from catbox_agents.files import read_text
+from catbox_agents.policy import ACTIVATIONS, MAX_HIDDEN_LAYERS
 from catbox_env import make_game
 from catbox_env.core.game import Game
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 MAX_WORKERS = 256  # each is a thread with networks of its own
+
+
+class _Loader(yaml.SafeLoader):
+    """Takes no aliases: a few lines of them stand for gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias (*name) is not taken here: write out what it stands for")
+        return super().compose_node(parent, index)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes no aliases."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
 @dataclass(frozen=True)
@@ -106,7 +123,7 @@ class TrainConfig:
 
     def to_yaml(self) -> str:
         """Every setting, as a file that ``load_config`` reads."""
-        return yaml.safe_dump(self.as_dict(), sort_keys=False)
+        return yaml.dump(self.as_dict(), Dumper=_Dumper, sort_keys=False)
 
     @classmethod
     def describe(cls) -> list[tuple[str, str, str]]:
@@ -123,8 +140,8 @@ class TrainConfig:
             self._require(name, getattr(self, name) >= MIN_DEALS, f"at least {MIN_DEALS}")
         self._require("workers", 1 <= self.workers <= MAX_WORKERS, f"between 1 and {MAX_WORKERS}")
         self._require("seed", self.seed >= 0, "0 or more")
-        widths = len(self.hidden) > 0 and all(width >= 1 for width in self.hidden)
-        self._require("hidden", widths, "one width or more, each at least 1")
+        widths = 1 <= len(self.hidden) <= MAX_HIDDEN_LAYERS and all(width >= 1 for width in self.hidden)
+        self._require("hidden", widths, f"one width or more, at most {MAX_HIDDEN_LAYERS}, each at least 1")
         self._require("activation", self.activation in ACTIVATIONS, f"one of {', '.join(ACTIVATIONS)}")
         self._require("precision", self.precision in PRECISIONS, f"one of {', '.join(PRECISIONS)}")
         for name in ("learning_rate", "clip", "max_grad_norm"):
@@ -184,14 +201,18 @@ def load_config(
         _merge(merged, presets[preset], f"preset {preset!r}")
     if file is not None:
         try:
-            content = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
-        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            content = yaml.load(read_text(Path(file)), _Loader)
+        except OSError as error:
+            raise type(error)(
+                f"cannot read {file}: {error.strerror or error}; name a file of settings"
+            ) from error
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise ValueError(f"{file} is not valid YAML: {error}") from error
         if not isinstance(content, dict):
             raise ValueError(f"{file}: expected lines 'setting: value', found {type(content).__name__}")
         _merge(merged, content, str(file))
     _merge(merged, overrides or {}, "an override")
-    if default_agent(merged.get("game", TrainConfig.game)) != "heuristic":
+    if default_agent(str(merged.get("game", TrainConfig.game))) != "heuristic":
         merged.setdefault("opponents", ["random"])
     return TrainConfig(**merged)
 
@@ -231,8 +252,8 @@ def _parsed(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return yaml.safe_load(value)
-    except yaml.YAMLError:
+        return yaml.load(value, _Loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
         return value
 
 

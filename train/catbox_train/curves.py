@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+
+from catbox_agents.files import write_atomically
 
 #: Panels of figures that every game and every run has: title -> metrics.
 LEARNING_PANELS = {
@@ -31,7 +34,10 @@ def panels_of(rows: list[dict[str, float]]) -> dict[str, tuple[str, ...]]:
 
 
 def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
-    """Draw the rows of ``metrics.jsonl`` as a PNG at ``path``: matches, the game in self-play, learning."""
+    """Draw the rows of ``metrics.jsonl`` as a PNG at ``path``: matches, the game in self-play, learning.
+
+    The file is there whole or not at all. Raises ``WriteError``.
+    """
     panels = panels_of(rows)
     columns = 3
     lines = -(-len(panels) // columns)
@@ -47,7 +53,9 @@ def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
         axes.grid(alpha=0.3)
         if len(metrics) > 1 or name.endswith("/margin"):
             axes.legend()
-    figure.savefig(path, dpi=100)
+    picture = io.BytesIO()
+    figure.savefig(picture, dpi=100, format="png")
+    write_atomically(path, picture.getvalue())
 
 
 def _curve(axes: Axes, rows: list[dict[str, float]], name: str) -> None:

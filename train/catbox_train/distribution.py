@@ -10,14 +10,17 @@ import math
 
 import numpy as np
 import torch
-from numba import njit
+
+from catbox_env.core.compilation import cached_njit
 
 #: Taken off the logits of illegal actions. Large enough for a probability of exactly 0 and no gradient, finite so that
 #: 0 * log(0) comes out as 0, not nan; and adding is several times faster than masking.
 PENALTY = 1e9
+#: Logits up to this size leave the probability of illegal actions at exactly 0.
+LARGEST_LOGIT = PENALTY / 10
 
 
-@njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def sample_actions(
     logits: np.ndarray,
     masks: np.ndarray,

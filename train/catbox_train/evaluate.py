@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from catbox_agents import Result, evaluate
+from catbox_agents import EvaluationInterrupted, Result, evaluate
 from catbox_agents.files import write_atomically
 from catbox_env.core.game import Game
 from catbox_train.tables import results_table
@@ -30,6 +30,7 @@ def run(
     """Compare ``agents``, print the table and write the files that were asked for.
 
     Raises ValueError for what the arena refuses, and before anything is played for a path that cannot be written.
+    Ctrl-C prints and writes the result of the deals that were finished, and raises `EvaluationInterrupted`.
     """
     if json_path is not None and csv_path is not None and json_path.resolve() == csv_path.resolve():
         raise ValueError(f"--json and --csv are both {csv_path}: give each a file of its own")
@@ -38,28 +39,41 @@ def run(
             check_writable(path)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("games", total=num_deals * game.num_players)
-        result = evaluate(
-            game,
-            agents,
-            num_deals,
-            seed,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task("games", total=num_deals * game.num_players)
+            result = evaluate(
+                game,
+                agents,
+                num_deals,
+                seed,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )
+    except EvaluationInterrupted as interrupted:
+        if interrupted.result is not None:
+            show_and_write(interrupted.result, json_path, csv_path)
+        raise
+    show_and_write(result, json_path, csv_path)
+    return result
+
+
+def show_and_write(result: Result, json_path: Path | None, csv_path: Path | None) -> None:
+    """Print the table and write the files."""
     Console().print(table(result))
     if json_path is not None:
         write_atomically(json_path, (json.dumps(result.as_dict(), indent=2) + "\n").encode())
     if csv_path is not None:
         write_atomically(csv_path, as_csv(result).encode())
-    return result
 
 
 def table(result: Result) -> Table:
     """The result to look at."""
     rotations = result.games // result.deals
+    deals = f"{result.deals}"
+    if result.deals < result.deals_planned:
+        deals = f"partial: {deals} of {result.deals_planned}"
     return results_table(
-        [result], f"{result.game}, {result.deals} deals x {rotations} rotations, seed {result.seed}"
+        [result], f"{result.game}, {deals} deals x {rotations} rotations, seed {result.seed}"
     )
 
 

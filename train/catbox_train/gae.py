@@ -15,10 +15,11 @@ game ended: it is *open*, and is carried to the next window with the rewards it 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from catbox_env.core.compilation import cached_njit
 
 
-@njit(cache=True, nogil=True)
+@cached_njit(nogil=True)
 def compute_advantages(
     seats: np.ndarray,
     values: np.ndarray,

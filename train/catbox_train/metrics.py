@@ -7,50 +7,79 @@ RUN/tensorboard/      the same, drawn over decisions
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
+from io import FileIO
 from pathlib import Path
 
-from torch.utils.tensorboard import SummaryWriter
-
-from catbox_agents.files import write_atomically
+from catbox_agents.files import WriteError, parse_json, write_all, write_atomically, writing
+from catbox_train.tensorboard import EventFile
 
 METRICS_FILE = "metrics.jsonl"
 
 
 class MetricsLog:
-    """Writes the figures of each update; a context manager that closes its files."""
+    """Writes the figures of each update; a context manager that closes its files.
+
+    ``notice`` says which damaged lines were left out and where they are kept; None where there were none.
+    """
 
     def __init__(self, run: Path, updates_done: int) -> None:
-        """Go on after update ``updates_done`` (0: a new run); what was logged after it is dropped."""
-        kept = [row for row in read_metrics(run) if row["update"] <= updates_done]
-        write_atomically(run / METRICS_FILE, "".join(json.dumps(row) + "\n" for row in kept).encode())
-        self._file = open(run / METRICS_FILE, "a", encoding="utf-8")  # noqa: SIM115  (open as long as the log)
+        """Go on after update ``updates_done`` (0: a new run); what was logged after it is dropped.
+
+        Raises ``WriteError``, as the methods do.
+        """
+        self.path = run / METRICS_FILE
+        data = _content(self.path)
+        rows, damaged = parse_metrics(data)
+        self.notice: str | None = None
+        if damaged:
+            copy = _free_name(run)
+            write_atomically(copy, data)
+            lines = ", ".join(map(str, damaged[:10])) + (", ..." if len(damaged) > 10 else "")
+            self.notice = (
+                f"{self.path}: left out damaged lines ({lines}); the file as it was is kept as {copy.name}"
+            )
+        kept = [row for row in rows if row["update"] <= updates_done]
+        write_atomically(self.path, b"".join(map(_line, kept)))
         decisions = int(kept[-1]["decisions"]) if kept else 0
         purge = decisions + 1 if updates_done else None
-        self._board = SummaryWriter(str(run / "tensorboard"), purge_step=purge)
+        self._board = EventFile(run / "tensorboard", purge)
+        try:
+            self._file = self._opened()
+        except WriteError:
+            self._board.close()
+            raise
 
     def write(self, row: Mapping[str, float]) -> None:
         """Log one update: ``update`` and ``decisions`` say where it stands, every other name is a figure."""
-        self._begin = self._file.tell()
-        self._put(row, row)
+        with writing(self.path):
+            self._begin = self._file.seek(0, os.SEEK_END)
+            write_all(self._file, _line(row))
+        self._draw(row, row)
 
     def extend(self, row: Mapping[str, float], figures: Mapping[str, float]) -> None:
         """Add ``figures`` to ``row``, which was written last."""
-        self._file.truncate(self._begin)
-        self._put({**row, **figures}, {**figures, "decisions": row["decisions"]})
+        with writing(self.path):
+            self._file.close()
+            before = self.path.read_bytes()[: self._begin]
+        write_atomically(self.path, before + _line({**row, **figures}))
+        self._file = self._opened()
+        self._draw(row, figures)
 
     def sync(self) -> None:
         """Bring what was written to the disk."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with writing(self.path):
+            os.fsync(self._file.fileno())
 
-    def _put(self, row: Mapping[str, float], drawn: Mapping[str, float]) -> None:
-        self._file.write(json.dumps(dict(row)) + "\n")
-        self._file.flush()
-        for name, value in drawn.items():
-            if name not in ("update", "decisions"):
-                self._board.add_scalar(name, value, int(row["decisions"]))
+    def _opened(self) -> FileIO:
+        with writing(self.path):  # unbuffered: an error is raised by the line that it concerns
+            return open(self.path, "ab", buffering=0)
+
+    def _draw(self, row: Mapping[str, float], figures: Mapping[str, float]) -> None:
+        drawn = {name: value for name, value in figures.items() if name not in ("update", "decisions")}
+        self._board.add(drawn, int(row["decisions"]))
 
     def __enter__(self) -> MetricsLog:
         return self
@@ -61,19 +90,57 @@ class MetricsLog:
 
 
 def read_metrics(run: Path) -> list[dict[str, float]]:
-    """The logged rows of a run, oldest first, up to the first line that is none: cut short by a kill, or damaged."""
-    path = run / METRICS_FILE
-    rows: list[dict[str, float]] = []
-    if not path.exists():
-        return rows
-    for line in path.read_bytes().split(b"\n")[
-        :-1
-    ]:  # after the last whole line stands nothing, or the cut one
-        try:
-            row = json.loads(line.decode("utf-8"))
-        except ValueError:
-            break
-        if not isinstance(row, dict) or not {"update", "decisions"} <= row.keys():
-            break
-        rows.append(row)
-    return rows
+    """The logged rows of a run, oldest first, without the lines that are damaged."""
+    return parse_metrics(_content(run / METRICS_FILE))[0]
+
+
+def parse_metrics(data: bytes) -> tuple[list[dict[str, float]], list[int]]:
+    """The rows in the bytes of ``metrics.jsonl``, and the numbers of the damaged lines, from 1.
+
+    What stands after the last end of line, the row that a killed run was writing, is no damage.
+    """
+    *lines, last = data.split(b"\n")
+    rows = [_row(line) for line in lines]
+    damaged = [number for number, row in enumerate(rows, start=1) if row is None]
+    return [row for row in [*rows, _row(last)] if row is not None], damaged
+
+
+def _line(row: Mapping[str, float]) -> bytes:
+    return (json.dumps(dict(row)) + "\n").encode()
+
+
+def _row(line: bytes) -> dict[str, float] | None:
+    """The figures of one line; None where it is damaged."""
+    try:
+        row = parse_json(line.decode("utf-8"))
+    except ValueError:
+        return None
+    if not isinstance(row, dict) or not all(type(row.get(name)) is int for name in ("update", "decisions")):
+        return None
+    return row if all(_is_figure(value) for value in row.values()) else None
+
+
+def _is_figure(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return type(value) is int and abs(value) < 1 << 63
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise OSError(
+            f"{path} cannot be read ({error.strerror or error}): make it a readable file, or move it away to go on "
+            "without the figures so far"
+        ) from error
+
+
+def _free_name(run: Path) -> Path:
+    """The first of ``metrics.damaged-1.jsonl``, ``metrics.damaged-2.jsonl`` ... that does not exist."""
+    number = 1
+    while (path := run / f"metrics.damaged-{number}.jsonl").exists():
+        number += 1
+    return path

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from catbox_agents import Agent, make
+from catbox_agents import Agent, AgentError, make
 from catbox_agents.agent import agent_seed
 from catbox_env.core.game import Game, GameState
 from catbox_env.core.rng import seed_sequence
@@ -159,15 +159,17 @@ class _Table:
     def __init__(
         self, game: Game, specs: dict[int, str], seed: int | None, console: Console, viewer: int | None
     ) -> None:
-        deal_seed, *agent_seeds = seed_sequence(seed).spawn(1 + game.num_players)
+        deal_seed, *_ = seed_sequence(seed).spawn(1 + game.num_players)
         self.game = game
+        self.state: GameState = game.new_initial_state(seed=deal_seed)
+        # Nothing goes into an agent's seed but what it is shown itself.
         self.agents: dict[int, Agent] = {
-            s: make(spec, game, agent_seed(agent_seeds[s])) for s, spec in specs.items()
+            s: make(spec, game, agent_seed(s, self.state.observation(s).tobytes()))
+            for s, spec in specs.items()
         }
         self.names = dict(specs)
         self.console = console
         self.viewer = viewer
-        self.state: GameState = game.new_initial_state(seed=deal_seed)
         self.rounds = 0
 
     def show(self) -> None:
@@ -180,7 +182,10 @@ class _Table:
         seat = self.state.current_player
         agent = self.agents[seat]
         past = self.state.history_observation(seat) if getattr(agent, "needs_history", False) else None
-        action = agent.act(self.state.observation(seat), self.state.action_mask(), past)
+        try:
+            action = agent.act(self.state.observation(seat), self.state.action_mask(), past)
+        except Exception as error:
+            raise AgentError(self.names[seat], error) from error
         try:
             self.state.clone().apply_action(action)
         except ValueError as error:
@@ -205,7 +210,10 @@ class _Table:
         if explain is None:
             self.console.print("(this agent gives no reasons)")
             return
-        reasons = explain(self.state.observation(self.state.current_player), self.state.action_mask())
+        try:
+            reasons = explain(self.state.observation(self.state.current_player), self.state.action_mask())
+        except Exception as error:
+            raise AgentError(type(agent).__name__, error) from error
         shown = Table(title="points by reason, best first")
         shown.add_column("action")
         for name in (*next(iter(reasons.values())), "total"):

@@ -14,6 +14,7 @@ run ends with the same weights, bit for bit, as one that was never stopped.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import sys
 import time
@@ -29,20 +30,46 @@ import torch
 from rich.console import Console
 
 import catbox_agents
-from catbox_agents.policy import latest_checkpoint
+from catbox_agents.agent import imports_module
+from catbox_agents.files import WriteError
+from catbox_agents.policy import POLICY_FILE, latest_checkpoint, load_checkpoint
 from catbox_env.core.game import Game
-from catbox_train.checkpoint import TrainingState, load_training, save_training
+from catbox_train.arrays import DivergedError
+from catbox_train.checkpoint import (
+    TrainingState,
+    best_margin,
+    damaged,
+    load_training,
+    save_best,
+    save_training,
+)
 from catbox_train.config import TrainConfig
-from catbox_train.distribution import masked_entropy, masked_log_probabilities
+from catbox_train.loss import (
+    LEARNING_FIGURES,
+    clip_norm,
+    explained_variance,
+    gradient,
+    normalise_advantages,
+)
 from catbox_train.metrics import MetricsLog
 from catbox_train.networks import ActorCritic, SharedWeights, native_precision
-from catbox_train.progress import StopRequest, TrainingInterrupted, training_progress
+from catbox_train.progress import (
+    StopRequest,
+    TrainingDiverged,
+    TrainingInterrupted,
+    resume_command,
+    training_progress,
+)
 from catbox_train.report import evaluate_policy, final_report
 from catbox_train.rollout import Worker
-from catbox_train.run_folder import locked, open_run, start_run
-
-#: Sums over a batch that ``gradient`` returns, in this order.
-LEARNING_FIGURES = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction")
+from catbox_train.run_folder import (
+    CONFIG_FILE,
+    check_trusted,
+    locked,
+    open_run,
+    remove_leftovers,
+    start_run,
+)
 
 
 @dataclass
@@ -61,8 +88,9 @@ def train(
 
     Raises ``ValueError`` for rules or opponents that do not exist and for a run that does not fit into memory,
     ``FileExistsError`` when the folder holds a run already, ``OSError`` when it cannot be written or another process
-    trains in it; all before anything is trained. Ctrl-C (or SIGTERM) raises
-    ``TrainingInterrupted`` after saving; ``resume`` goes on from there.
+    trains in it; all before anything is trained. Ctrl-C (or SIGTERM, or SIGHUP) raises
+    ``TrainingInterrupted`` after saving; ``resume`` goes on from there. A loss, gradient or weight that is not finite
+    raises ``TrainingDiverged``, a file that cannot be written ``WriteError``; the last checkpoint is kept.
     """
     game = config.make_game()
     _check_opponents(config, game)
@@ -71,18 +99,27 @@ def train(
     return _run(config, game, Path(output), console or Console(), new=True)
 
 
-def resume(output: str | os.PathLike[str], console: Console | None = None) -> dict[str, Any]:
+def resume(
+    output: str | os.PathLike[str], console: Console | None = None, trust: bool = False
+) -> dict[str, Any]:
     """Go on with the run in the folder ``output``, exactly as if it had not been stopped.
 
-    Raises ``FileNotFoundError`` when the folder holds no run, ``ValueError`` when its checkpoint is damaged or does
-    not fit ``config.yaml`` or an opponent does not exist any more, ``OSError`` when another process trains in
-    the folder.
+    Without ``trust``, no module is imported that ``config.yaml`` names for opponents. Raises ``FileNotFoundError`` when
+    the folder holds no run, ``ValueError`` when its checkpoint is damaged or does not fit ``config.yaml`` or an
+    opponent does not exist any more or takes ``trust``, ``OSError`` when another process trains in the folder; and
+    in training what ``train`` raises.
     """
     run = Path(output)
     config = open_run(run)
+    check_trusted(config.opponents, run / CONFIG_FILE, trust)
     game = config.make_game()
     _check_opponents(config, game)
     return _run(config, game, run, console or Console(), new=False)
+
+
+def _trusted(config: TrainConfig) -> bool:
+    """Whether to go on with a run of ``config`` takes ``--trust``."""
+    return any(imports_module(spec) for spec in config.opponents)
 
 
 def _check_opponents(config: TrainConfig, game: Game) -> None:
@@ -111,10 +148,15 @@ def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool
             with locked(run):
                 if new:
                     start_run(run, config)
+                remove_leftovers(run)
                 trainer.load_latest()
                 trainer.train(console)
                 actor, done = trainer.weights.actor_to_play(), asdict(trainer.done)
                 return final_report(config, game, run, actor, done, console)
+    except WriteError as error:
+        if not (run / CONFIG_FILE).exists():  # nothing to go on with
+            raise
+        raise WriteError(f"{error}. Then go on with:  {resume_command(run, _trusted(config))}") from error
     finally:
         torch.set_num_threads(threads_before)
 
@@ -146,12 +188,19 @@ class Trainer:
         seeds = np.random.SeedSequence(config.seed).spawn(config.workers)
         self.workers = [Worker(game, config, self.weights, seed) for seed in seeds]
         self.done = Counters()
+        self.best_margin = -math.inf
+        # What Adam would begin with in its first step; so a checkpoint has the same arrays at any time.
+        moments = {name: torch.zeros_like(self.weights.vector.detach()) for name in ("exp_avg", "exp_avg_sq")}
+        self.optimizer.state[self.weights.vector] = {"step": torch.zeros(()), **moments}
 
     def train(self, console: Console) -> None:
         """Play and learn, batch by batch, until all decisions are made."""
         config, done = self.config, self.done
         log = MetricsLog(self.run, done.update)
         with log, StopRequest() as stop, training_progress(config, done.decisions, console) as progress:
+            self.best_margin = self.best_margin_so_far(progress.say)
+            if log.notice:
+                progress.say(log.notice)
             while done.update < config.num_updates:
                 began = time.perf_counter()
                 through = done.update / max(1, config.num_updates - 1)
@@ -159,7 +208,10 @@ class Trainer:
                 entropy_weight = _between(config.entropy, config.entropy_end, through)
 
                 list(self.pool.map(Worker.collect, self.workers))
-                figures = self.learn(learning_rate, entropy_weight)
+                try:
+                    figures = self.learn(learning_rate, entropy_weight)
+                except DivergedError as error:
+                    raise self.diverged(done.update + 1, error) from error
 
                 seconds = time.perf_counter() - began
                 done.update += 1
@@ -181,16 +233,38 @@ class Trainer:
                 if last:  # what was learned is safe by now
                     log.extend(row, self.evaluate(progress.say))
                 if stop.requested:
-                    raise TrainingInterrupted(self.run, done.decisions)
+                    raise TrainingInterrupted(self.run, done.decisions, _trusted(config))
 
     def evaluate(self, say: Callable[[str], None]) -> dict[str, float]:
-        """Figures of the policy against the opponents."""
-        return evaluate_policy(self.config, self.game, self.weights.actor_to_play(), self.done.decisions, say)
+        """Figures of the policy against the opponents. The policy is kept where it did better than any before."""
+        actor, done = self.weights.actor_to_play(), self.done
+        row = evaluate_policy(self.config, self.game, actor, done.decisions, say)
+        margins = [row[f"evaluation/{name}/margin"] for name in self.config.opponents]
+        margin = float(np.mean(margins)) if margins else -math.inf
+        if margin > self.best_margin:
+            self.best_margin = margin
+            training = {"update": done.update, "decisions": done.decisions, "margin": margin}
+            save_best(self.run, actor, self.game, training)
+        return row
+
+    def best_margin_so_far(self, say: Callable[[str], None]) -> float:
+        """That of ``checkpoints/best``, which the next evaluation replaces where it is damaged."""
+        try:
+            return best_margin(self.run, self.game)
+        except (ValueError, OSError) as error:
+            say(f"The best policy so far does not count, the next evaluation replaces it: {error}")
+            return -math.inf
 
     def learn(self, learning_rate: float, entropy_weight: float) -> dict[str, float]:
-        """Improve the weights on what the workers have collected; the figures of this update."""
+        """Improve the weights on what the workers have collected; the figures of this update.
+
+        Raises ``DivergedError`` for a loss, gradient or weight that is not finite.
+        """
         config, weights = self.config, self.weights
         num_minibatches = config.batch_size // config.minibatch_size
+        for worker in self.workers:
+            if not np.isfinite(worker.returns.reshape(-1)[worker.ready]).all():
+                raise DivergedError("a value of the critic is not finite")
         explained = explained_variance(self.workers)
         normalise_advantages(self.workers)
         for group in self.optimizer.param_groups:
@@ -208,9 +282,23 @@ class Trainer:
                 for worker in self.workers[1:]:
                     total += worker.gradient
                 # The two share nothing, so a large error of the critic need not hold the actor back.
-                norms[0] += clip_norm(total[weights.actor], config.max_grad_norm)
-                norms[1] += clip_norm(total[weights.critic], config.max_grad_norm)
+                step = [
+                    clip_norm(total[part], config.max_grad_norm) for part in (weights.actor, weights.critic)
+                ]
+                for name, norm in zip(("actor", "critic"), step, strict=True):
+                    if not math.isfinite(norm):
+                        raise DivergedError(f"the gradient of the {name} is not finite")
+                norms += step
                 self.optimizer.step()
+        for name, part in (("actor", weights.actor), ("critic", weights.critic)):
+            if not weights.vector[part].isfinite().all():
+                raise DivergedError(f"a weight of the {name} is not finite")
+        for name, moment in self.optimizer.state[weights.vector].items():
+            if not moment.isfinite().all():
+                raise DivergedError(f"Adam's {name} is not finite")
+        for name, value in zip(LEARNING_FIGURES, sums, strict=True):
+            if not math.isfinite(value):
+                raise DivergedError(f"{name} is not finite")
         steps = config.epochs * num_minibatches
         figures = dict(zip(LEARNING_FIGURES, (sums / steps).tolist(), strict=True))
         figures |= {"actor_grad_norm": norms[0] / steps, "critic_grad_norm": norms[1] / steps}
@@ -224,8 +312,8 @@ class Trainer:
         figures = {name: float(np.concatenate([b[name] for b in batches]).mean()) for name in names}
         return figures | {"rounds": float(sum(len(next(iter(b.values()))) for b in batches))}
 
-    def save(self) -> None:
-        """Write a checkpoint that holds everything the rest of the run depends on."""
+    def state(self) -> TrainingState:
+        """Everything the rest of the run depends on."""
         moments = self.optimizer.state[self.weights.vector]
         arrays = {"weights": self.weights.vector.detach().numpy()}
         arrays |= {f"adam.{name}": moment.numpy() for name, moment in moments.items()}
@@ -234,91 +322,70 @@ class Trainer:
             worker_arrays, worker_values = worker.save()
             arrays |= {f"worker{number}.{name}": array for name, array in worker_arrays.items()}
             values["workers"].append(worker_values)
-        state = TrainingState(arrays, values)
-        save_training(self.run, self.done.update, self.weights.actor_to_play(), self.game, state)
+        return TrainingState(arrays, values)
+
+    def save(self) -> None:
+        """Write a checkpoint. Raises ``TrainingDiverged`` for numbers that are not finite."""
+        done, actor = self.done, self.weights.actor_to_play()
+        try:
+            save_training(self.run, done.update, actor, self.game, self.state())
+        except DivergedError as error:
+            raise self.diverged(done.update, error) from error
+
+    def diverged(self, update: int, error: DivergedError) -> TrainingDiverged:
+        """What to raise for numbers of ``update`` that are not finite."""
+        config = self.config
+        return TrainingDiverged(self.run, update, str(error), config.learning_rate, _trusted(config))
 
     def load_latest(self) -> None:
-        """Go on from the latest checkpoint of the run, if it has one."""
+        """Go on from the latest checkpoint of the run, if it has one. Raises ``ValueError`` when it is damaged."""
         folder = latest_checkpoint(self.run)
         if folder is None:
             return
-        state = load_training(folder, self.config.as_dict())
+        state = load_training(folder, self.config.as_dict(), self.state().arrays)
         try:
-            self.weights.vector.data.copy_(torch.from_numpy(state.arrays["weights"]))
-            moments = {
-                name.removeprefix("adam."): torch.from_numpy(array)
-                for name, array in state.arrays.items()
-                if name.startswith("adam.")
-            }
-            self.optimizer.state[self.weights.vector] = moments
-            for number, worker in enumerate(self.workers):
-                prefix = f"worker{number}."
-                own = {k.removeprefix(prefix): v for k, v in state.arrays.items() if k.startswith(prefix)}
-                worker.load(own, state.values["workers"][number])
-            self.done = Counters(**{name: state.values[name] for name in asdict(self.done)})
-        except (KeyError, IndexError, ValueError, RuntimeError, TypeError) as error:
+            policy = load_checkpoint(folder / POLICY_FILE, self.game).network
+            actor = torch.cat([parameter.reshape(-1) for parameter in policy.parameters()])
+            if not np.array_equal(state.arrays["weights"][self.weights.actor], actor.numpy()):
+                raise ValueError(f"{POLICY_FILE} holds other weights than the actor has")
+            self._restore(state, int(folder.name))
+        except (OSError, ValueError) as error:
+            raise damaged(folder, error) from error
+
+    def _restore(self, state: TrainingState, update: int) -> None:
+        """Go on from ``state``, that of checkpoint ``update``. Raises ``ValueError`` for what no run comes to."""
+        config, arrays, values = self.config, state.arrays, state.values
+        counters: dict[str, Any] = {name: values.get(name) for name in asdict(self.done)}
+        done = Counters(**counters)
+        counts = type(done.update) is int and type(done.decisions) is int
+        if not counts or (done.update, done.decisions) != (update, update * config.batch_size):
             raise ValueError(
-                f"checkpoint {folder} does not fit this version of the run ({error}): "
-                "delete it to resume from the checkpoint before it"
-            ) from error
-
-
-def gradient(worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int) -> np.ndarray:
-    """Fill ``worker.gradient`` with its share of the gradient of the loss, a mean over a minibatch of ``size``.
-
-    ``rows`` (n,) are the flat rows of the worker's share. Returns the share of ``LEARNING_FIGURES``.
-    """
-
-    def pick(array: np.ndarray) -> torch.Tensor:
-        flat = torch.from_numpy(array).flatten(0, 1)
-        return flat.index_select(0, index)
-
-    index = torch.from_numpy(rows)
-    worker.gradient.zero_()
-    states = pick(worker.states) if worker.config.privileged_critic else None
-    logits, values = worker.networks(pick(worker.observations), states)
-
-    advantages = pick(worker.advantages)
-    log_probabilities = masked_log_probabilities(logits, pick(worker.masks))
-    log_ratio = log_probabilities.gather(1, pick(worker.actions)[:, None])[:, 0] - pick(
-        worker.log_probabilities
-    )
-    ratio = log_ratio.exp()
-    gain = torch.minimum(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip))
-    policy_loss = -gain.sum() / size
-    entropy = masked_entropy(log_probabilities).sum() / size
-    value_loss = 0.5 * (values - pick(worker.returns)).square().sum() / size
-
-    (policy_loss - entropy_weight * entropy + value_loss).backward()
-    with torch.no_grad():
-        kl = ((ratio - 1) - log_ratio).sum() / size  # estimator k3 of http://joschu.net/blog/kl-approx.html
-        clipped = ((ratio - 1).abs() > clip).sum() / size
-        return torch.stack([policy_loss, value_loss, entropy, kl, clipped]).double().numpy()
-
-
-def normalise_advantages(workers: list[Worker]) -> None:
-    """Bring the advantages of a batch, all workers together, to mean 0 and standard deviation 1, in place."""
-    everything = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in workers])
-    mean, deviation = everything.mean(dtype=np.float64), everything.std(dtype=np.float64)
-    for worker in workers:
-        worker.advantages -= np.float32(mean)
-        worker.advantages /= np.float32(deviation + 1e-8)
-
-
-def explained_variance(workers: list[Worker]) -> float:
-    """Share of the variance of the returns that the critic's values account for; 1 is perfect, 0 is a constant."""
-    returns = np.concatenate([worker.returns.reshape(-1)[worker.ready] for worker in workers])
-    errors = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in workers])
-    variance = returns.var(dtype=np.float64)
-    return float(1 - errors.var(dtype=np.float64) / variance) if variance > 0 else 0.0
-
-
-def clip_norm(vector: torch.Tensor, longest: float) -> float:
-    """Scale ``vector`` in place to a length of at most ``longest``; the length it had."""
-    norm = float(vector.norm())
-    if norm > longest:
-        vector *= longest / norm
-    return norm
+                f"update = {done.update!r:.40}, decisions = {done.decisions!r:.40}, expected {update} and "
+                f"{update * config.batch_size}"
+            )
+        if not 1 <= update <= config.num_updates:
+            raise ValueError(f"update = {update}, expected 1 to {config.num_updates}")
+        if type(done.seconds) is not float or not 0 <= done.seconds < math.inf:
+            raise ValueError(f"seconds = {done.seconds!r:.40}, expected a number from 0")
+        steps = update * config.epochs * (config.batch_size // config.minibatch_size)
+        if arrays["adam.step"] != min(steps, 1 << 24):  # float32 counts no further
+            raise ValueError(f"adam.step = {arrays['adam.step']}, expected {steps}")
+        if not (arrays["adam.exp_avg_sq"] >= 0).all():
+            raise ValueError("adam.exp_avg_sq holds squares under 0")
+        workers = values.get("workers")
+        if not isinstance(workers, list) or len(workers) != len(self.workers):
+            raise ValueError(f"workers: expected the values of {len(self.workers)}")
+        for number, worker in enumerate(self.workers):
+            prefix = f"worker{number}."
+            own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+            try:
+                worker.load(own, workers[number])
+            except ValueError as error:
+                raise ValueError(f"{prefix}{error}") from error
+        self.weights.vector.data.copy_(torch.from_numpy(arrays["weights"]))
+        for name, moment in self.optimizer.state[self.weights.vector].items():
+            moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
+        self.done = done
 
 
 def _between(start: float, end: float, through: float) -> float:

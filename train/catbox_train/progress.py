@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,6 +25,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from catbox_agents.policy import latest_checkpoint
 from catbox_train.config import TrainConfig
 
 
@@ -39,24 +40,50 @@ def command() -> str:
     return f"{shlex.quote(python)} -m catbox_train"
 
 
+def resume_command(run: Path, trusted: bool) -> str:
+    """The command that goes on with a run; ``trusted`` if its opponents are classes, which take ``--trust``."""
+    return f"{command()} train --resume --output {shlex.quote(str(run))}{' --trust' if trusted else ''}"
+
+
 class TrainingInterrupted(KeyboardInterrupt):
     """A run was stopped on request, after a checkpoint was written. Its text says how to go on."""
 
-    def __init__(self, run: Path, decisions: int) -> None:
+    def __init__(self, run: Path, decisions: int, trusted: bool = False) -> None:
         super().__init__(
             f"Stopped after {decisions:,} decisions; everything is saved. "
-            f"Go on with:  {command()} train --resume --output {shlex.quote(str(run))}"
+            f"Go on with:  {resume_command(run, trusted)}"
         )
         self.run = run
 
 
-class StopRequest:
-    """Turns the first Ctrl-C or SIGTERM into ``requested``, so that the batch can be finished and saved.
+class TrainingDiverged(RuntimeError):
+    """A loss, gradient or weight is not finite. Nothing of that update is saved; the text says what there is."""
 
-    The second one acts as it always does. In a thread that cannot take signals, nothing is changed.
+    def __init__(
+        self, run: Path, update: int, what: str, learning_rate: float, trusted: bool = False
+    ) -> None:
+        last = latest_checkpoint(run)
+        kept = f"The last good checkpoint is {last}" if last else "There is no checkpoint yet"
+        file = shlex.quote(str(run / "config.yaml"))
+        super().__init__(
+            f"training diverged in update {update}: {what}. {kept}; nothing after it is saved, and to resume would "
+            "end here again. Start a run with a smaller learning rate in another folder, such as:  "
+            f"{command()} train --config {file} --set learning_rate={learning_rate / 10:g}"
+            f"{' --trust' if trusted else ''}"
+        )
+        self.run, self.update = run, update
+
+
+class StopRequest:
+    """Turns the first Ctrl-C, SIGTERM or SIGHUP into ``requested``, so that the batch can be finished and saved.
+
+    The second one acts as it always does. A signal that the process was started to ignore (``nohup``) stays ignored.
+    In a thread that cannot take signals, nothing is changed.
     """
 
-    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+    SIGNALS = tuple(
+        getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+    )
 
     def __init__(self) -> None:
         self.requested = False
@@ -64,7 +91,9 @@ class StopRequest:
 
     def __enter__(self) -> StopRequest:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._ask) for number in self.SIGNALS}
+            for number in self.SIGNALS:
+                if signal.getsignal(number) not in (signal.SIG_IGN, None):
+                    self._before[number] = signal.signal(number, self._ask)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -112,14 +141,19 @@ class TrainingProgress:
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""
-        self._console.print(text)
+        with suppress(OSError):  # the terminal was closed: the run has still to be saved
+            self._console.print(text, soft_wrap=True)
 
 
 @contextmanager
 def training_progress(config: TrainConfig, decisions: int, console: Console) -> Iterator[TrainingProgress]:
-    """Progress of a run that has come to ``decisions``, shown until the end of the block."""
+    """Progress of a run that has come to ``decisions``, shown until the end of the block.
+
+    Where there is no terminal there is no bar, only what the run says.
+    """
     progress = TrainingProgress(config, decisions, console)
+    if not console.is_terminal:
+        yield progress
+        return
     with Live(progress.shown, console=console, refresh_per_second=2):
         yield progress
-    if not console.is_terminal:  # the last state of the bar is all that was printed, without an end of line
-        console.print()

@@ -10,9 +10,9 @@ from typing import Any
 from rich.console import Console
 
 import catbox_agents
-from catbox_agents.arena import Result
 from catbox_agents.files import write_atomically
 from catbox_agents.policy import MLP, PolicyAgent
+from catbox_agents.results import Result
 from catbox_env.core.game import Game
 from catbox_train.config import TrainConfig
 from catbox_train.curves import draw_learning_curves

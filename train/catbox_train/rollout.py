@@ -140,16 +140,70 @@ class Worker:
         return arrays, {"generator": self.generator.bit_generator.state}
 
     def load(self, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> None:
-        """Go on from what ``save`` returned. Raises ``KeyError`` or ``ValueError`` for that of another worker."""
+        """Go on from what ``save`` returned.
+
+        Takes arrays with the names, types and shapes of this worker's own, all finite. Raises ``ValueError`` where they
+        or ``values`` hold what no worker of this run comes to.
+        """
+        self._check_carried(arrays)
+        generator = checked_generator(values)
+        prefix = "games."
+        self.vec.load({k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})
         for name in self.decision:
             getattr(self, name)[: self.num_players] = arrays[f"carried.{name}"]
         self._mark_carried_as_open()
         self.open_rewards[:] = arrays["carried.rewards"]
-        prefix = "games."
-        self.vec.load({k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})
-        self.generator.bit_generator.state = values["generator"]
+        self.generator.bit_generator.state = generator
+
+    def _check_carried(self, arrays: dict[str, np.ndarray]) -> None:
+        """Raise ``ValueError`` for a carried row that is no decision of its seat."""
+        game, seats, actions = self.vec.game, arrays["carried.seats"], arrays["carried.actions"]
+        held = seats >= 0
+        actions_exist = (actions >= 0) & (actions < game.num_actions)
+        masks = arrays["carried.masks"]
+        legal = np.take_along_axis(masks, np.where(actions_exist, actions, 0)[..., None], axis=2)[..., 0]
+        seen = [("observations", game.observation_layout)]
+        if self.config.privileged_critic:
+            seen.append(("states", game.state_layout))
+        ranges = {name: layout.bounds() for name, layout in seen}
+        facts = {
+            "seats": ((seats == -1) | (seats == np.arange(self.num_players)[:, None])).all(),
+            "actions": actions_exist.all() and legal[held].all(),
+            "log_probabilities": (arrays["carried.log_probabilities"] <= 0).all(),
+            "rewards": (arrays["carried.rewards"][~held] == 0).all(),
+        }
+        for name, (low, high) in ranges.items():
+            vectors = arrays[f"carried.{name}"][held]
+            facts[name] = ((vectors >= low) & (vectors <= high)).all()
+        for name, holds in facts.items():
+            if not holds:
+                raise ValueError(f"carried.{name} holds what no decision of this run comes to")
 
     def _mark_carried_as_open(self) -> None:
         """The carried rows are where the open decisions are (again): carrying them once more changes nothing."""
         players = np.arange(self.num_players)[:, None]
         self.open_rows[:] = np.where(self.seats[: self.num_players] >= 0, players, -1)
+
+
+def checked_generator(values: object) -> dict[str, Any]:
+    """The state of a PCG64 in ``values``, as a generator takes it. Raises ``ValueError`` where there is none."""
+
+    def is_int(value: object, stop: int) -> bool:
+        return type(value) is int and 0 <= value < stop
+
+    state = values.get("generator") if isinstance(values, dict) and values.keys() == {"generator"} else None
+    inner = state.get("state") if isinstance(state, dict) else None
+    if (
+        not isinstance(state, dict)
+        or not isinstance(inner, dict)
+        or state.keys() != {"bit_generator", "state", "has_uint32", "uinteger"}
+        or inner.keys() != {"state", "inc"}
+        or state["bit_generator"] != "PCG64"
+        or not is_int(state["has_uint32"], 2)
+        or not is_int(state["uinteger"], 1 << 32)
+        or not is_int(inner["state"], 1 << 128)
+        or not is_int(inner["inc"], 1 << 128)
+        or inner["inc"] % 2 == 0  # of a linear congruential generator of full period
+    ):
+        raise ValueError(f"generator: expected the state of a PCG64, not {state!r:.200}")
+    return state

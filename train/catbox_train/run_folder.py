@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
 import yaml
 
-from catbox_agents.files import write_atomically
+from catbox_agents.agent import imports_module
+from catbox_agents.files import WriteError, read_text, write_atomically, writing
+from catbox_agents.policy import CHECKPOINTS_FOLDER
+from catbox_train.checkpoint import BEST_FOLDER
 from catbox_train.config import TrainConfig, load_config
 
 try:
@@ -32,10 +35,11 @@ def start_run(run: Path, config: TrainConfig) -> Path:
             f"{run} holds a training run already: go on with it with --resume, or name another folder with --output"
         )
     try:
-        run.mkdir(parents=True, exist_ok=True)
+        with writing(run):
+            run.mkdir(parents=True, exist_ok=True)
         write_atomically(run / CONFIG_FILE, config.to_yaml().encode())
-    except OSError as error:
-        raise OSError(f"cannot write to {run} ({error}): name another folder with --output") from error
+    except WriteError as error:
+        raise WriteError(f"{error}; or name another folder with --output") from error
     return run
 
 
@@ -50,12 +54,33 @@ def open_run(run: Path) -> TrainConfig:
             f"{run} holds no training run to resume ({CONFIG_FILE} is missing): leave out --resume to start one"
         )
     config = load_config(file=file)
-    given = yaml.safe_load(file.read_text(encoding="utf-8"))
+    given = yaml.safe_load(read_text(file))
     if missing := [field.name for field in fields(TrainConfig) if field.name not in given]:
         raise ValueError(
             f"{file} lacks {', '.join(missing)}: put back what the run began with, or start a new run in another folder"
         )
     return config
+
+
+def check_trusted(opponents: Sequence[str], source: Path, trust: bool) -> None:
+    """Raise ``ValueError``, with nothing imported, for opponents that are classes of modules, unless ``trust``.
+
+    ``source`` is the file that names them, which may come from somebody else; to import a module runs its code.
+    """
+    classes = [spec for spec in opponents if imports_module(spec)]
+    if classes and not trust:
+        raise ValueError(
+            f"{source} names opponents that run code of modules: {', '.join(classes)}. If you know what these modules "
+            "do, add --trust; otherwise take these names out of the file"
+        )
+
+
+def remove_leftovers(run: Path) -> None:
+    """Remove what a run that was killed left half written in its folder. Only its ``locked`` process may do so."""
+    for folder in (run, run / CHECKPOINTS_FOLDER / BEST_FOLDER):
+        for leftover in folder.glob(".*.writing"):
+            with writing(leftover):
+                leftover.unlink()
 
 
 @contextmanager
@@ -66,10 +91,12 @@ def locked(run: Path) -> Iterator[None]:
     be written there.
     """
     try:
-        run.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise OSError(f"cannot write to {run} ({error}): name another folder with --output") from error
+        with writing(run):
+            run.mkdir(parents=True, exist_ok=True)
+        with writing(run / LOCK_FILE):
+            descriptor = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+    except WriteError as error:
+        raise WriteError(f"{error}; or name another folder with --output") from error
     try:
         if fcntl is not None:
             try:
@@ -96,6 +123,12 @@ def free_run_folder(parent: Path, name: str) -> Path:
             return folder
         except FileExistsError:
             if parent.exists() and not parent.is_dir():
-                raise
+                raise WriteError(
+                    f"cannot make {folder}: {parent} is no folder; name one with --output"
+                ) from None
             number += 1
             folder = parent / f"{name}-{number}"
+        except OSError as error:
+            raise WriteError(
+                f"cannot make {folder}: {error.strerror or error}; name another folder with --output"
+            ) from error

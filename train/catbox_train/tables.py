@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich import box
 from rich.table import Table
 
-from catbox_agents.arena import Result
+from catbox_agents.results import Result
 
 
 def results_table(matches: list[Result], title: str) -> Table:
@@ -15,7 +15,7 @@ def results_table(matches: list[Result], title: str) -> Table:
         caption="margin: own score minus the others', with its 95 % interval",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
-        collapse_padding=True,
+        padding=0,  # the box leaves a space between columns; more would not fit into 80
     )
     figures = [name for name in matches[0].standings[0].figures if name != "score"] if matches else []
     table.add_column(

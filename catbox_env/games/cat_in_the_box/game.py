@@ -44,6 +44,8 @@ class CatInTheBox(Game):
             "margin": (float(worst - best), float(best - worst)),
             "win": (0.0, 1.0),
         }[self.reward]
+        if rules.bids:
+            self.info_values = {"bid": rules.bids}
         self.params = make_params(
             rules, self.reward, offsets(self.observation_layout), offsets(self.state_layout)
         )
@@ -57,7 +59,7 @@ class CatInTheBox(Game):
     def why_illegal(self, state: np.record, action: int) -> str:
         return text.why_illegal(self.rules, state, action)
 
-    def render(self, state: np.record, seat: int | None = None) -> list[tuple[str, str]]:
+    def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         return render(self.rules, state, seat)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
@@ -76,12 +78,17 @@ class CatInTheBox(Game):
         block_cells(self.params[0], state)
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        paradox = info["paradox"] != 0
         figures = {
             "score": info["score"].astype(np.float64),
             "tricks_won": info["tricks_won"].astype(np.float64),
             "bonus": info["bonus"].astype(np.float64),
-            "paradox": info["paradox"].astype(np.float64),
+            "paradox": paradox.astype(np.float64),
+            # Whether the round ended in anybody's paradox: the same for all seats.
+            "any_paradox": np.repeat(paradox.any(axis=1, keepdims=True), paradox.shape[1], 1).astype(
+                np.float64
+            ),
         }
-        if self.rules.bids:
-            figures["bid_hit"] = (info["bid"] == info["tricks_won"]).astype(np.float64)
+        if self.rules.bids:  # who caused a paradox is paid no bonus, whatever it bid
+            figures["bid_hit"] = ((info["bid"] == info["tricks_won"]) & ~paradox).astype(np.float64)
         return figures

@@ -1,4 +1,4 @@
-"""The rules of Cat in the Box, written once: deal, legal actions, actions, scoring, and sampling of hidden cards.
+"""The rules of Cat in the Box, written once: deal, legal actions, actions and scoring.
 
 Action ids, with R ranks, B bids, C colours:
 
@@ -15,20 +15,10 @@ import numba
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
-from catbox_env.games.cat_in_the_box.observation import (
-    DISCARDED,
-    HAND,
-    ROUNDS_LEFT,
-    START_PLAYER,
-    TO_MOVE,
-    has_discarded,
-    lay_token,
-    neutral_color,
-    one_hot_index,
-    read_public,
-    write_observation,
-    write_state,
-)
+from catbox_env.games.cat_in_the_box.board import largest_group, lay_token, made_bid, neutral_color
+from catbox_env.games.cat_in_the_box.checks import check_state
+from catbox_env.games.cat_in_the_box.observation import write_observation, write_state
+from catbox_env.games.cat_in_the_box.sampling import sample
 from catbox_env.games.cat_in_the_box.state import (
     BID,
     DISCARD,
@@ -267,108 +257,4 @@ def end_round(params, generator, state, paradox):
         share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
 
 
-@numba.njit
-def made_bid(params, state, seat):
-    """Whether ``seat`` won exactly its bid, or few enough tricks where there are no bids."""
-    won = int(state.tricks_won[seat])
-    if params.num_bids == 0:
-        return won <= params.bonus_max_tricks
-    return won == params.bids[state.bids[seat]]
-
-
-@numba.njit
-def largest_group(params, state, seat):
-    """Cells in the largest orthogonally connected group of the tokens of ``seat``.
-
-    Cells are bits, a row of the board after the other with an empty column between, so that a step to a
-    neighbour is a shift that cannot run over an edge; a group is flooded until it grows no more.
-    """
-    stride = params.num_ranks + 1
-    own = 0
-    for color in range(params.num_colors):
-        for rank in range(params.num_ranks):
-            if state.board[color, rank] == seat:
-                own |= 1 << (color * stride + rank)
-    largest = 0
-    while own:
-        group = own & -own
-        grown = 0
-        while grown != group:
-            grown = group
-            group |= own & ((group << 1) | (group >> 1) | (group << stride) | (group >> stride))
-        own &= ~group
-        size = 0
-        while group:
-            group &= group - 1
-            size += 1
-        largest = max(largest, size)
-    return largest
-
-
-@numba.njit
-def sample(params, observation, generator, state):
-    """A uniform draw among the deals of the unseen cards that agree with ``observation``; 1 if none does."""
-    players, ranks = params.num_players, params.num_ranks
-    start = one_hot_index(observation, params.at[START_PLAYER], players)
-    if start < 0 or one_hot_index(observation, params.at[TO_MOVE], players) < 0:
-        return 1
-    observer = absolute_seat(params, observation, start, generator)
-    read_public(params, observation, observer, state)
-    for rank in range(ranks):
-        unseen = params.copies - int(state.revealed[rank]) - int(observation[params.at[HAND] + rank])
-        for color in range(params.num_colors):
-            unseen -= 1 if state.board[color, rank] >= 0 else 0
-        state.undealt[rank] = unseen
-    own_discard = one_hot_index(observation, params.at[DISCARDED], ranks)
-    own_cards = 0
-    for rank in range(ranks):
-        own_cards += int(observation[params.at[HAND] + rank])
-    if state.phase == NONE or own_cards != cards_held(params, state, observer):
-        return 1
-    if (own_discard >= 0) != has_discarded(params, state, observer):
-        return 1
-    if own_discard >= 0:
-        state.undealt[own_discard] -= 1
-    left = 0
-    for rank in range(ranks):
-        if state.undealt[rank] < 0:
-            return 1
-        left += int(state.undealt[rank])
-    for seat in range(players):
-        for rank in range(ranks):
-            state.hand[seat, rank] = observation[params.at[HAND] + rank] if seat == observer else 0
-        state.discarded[seat] = own_discard if seat == observer else NONE
-        if seat == observer:
-            continue
-        held = cards_held(params, state, seat)
-        hidden = held + (1 if has_discarded(params, state, seat) else 0)
-        if hidden > left:
-            return 1
-        for _ in range(held):
-            state.hand[seat, draw(generator, state, left)] += 1
-            left -= 1
-        if hidden > held:
-            state.discarded[seat] = draw(generator, state, left)
-            left -= 1
-    return 0
-
-
-@numba.njit
-def absolute_seat(params, observation, relative_start, generator):
-    """The observer's seat: given by who began this round; drawn where the first start player was drawn."""
-    players = params.num_players
-    if params.start_player == NONE:
-        return random_below(generator, players)
-    rounds_left = observation[params.at[ROUNDS_LEFT]] if params.num_rounds > 1 else 0
-    start = params.start_player + params.num_rounds - 1 - rounds_left
-    return (start - relative_start) % players
-
-
-@numba.njit
-def cards_held(params, state, seat):
-    """Cards in the hand of ``seat``, from what everybody sees."""
-    aside = 1 if has_discarded(params, state, seat) else 0
-    return params.hand_size - aside - int(state.num_tokens[seat])
-
-
-KERNELS = Kernels(deal, apply, write_mask, write_observation, write_state, shown_action, sample)
+KERNELS = Kernels(deal, apply, write_mask, write_observation, write_state, shown_action, sample, check_state)

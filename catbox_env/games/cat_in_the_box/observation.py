@@ -9,8 +9,9 @@ from __future__ import annotations
 import numba
 
 from catbox_env.core.layout import Layout, Part
+from catbox_env.games.cat_in_the_box.board import lay_token, neutral_color, relative_seat
 from catbox_env.games.cat_in_the_box.rules import Rules
-from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, PARTS
+from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE, PARTS
 
 (
     PHASE,
@@ -82,21 +83,6 @@ def offsets(layout: Layout) -> list[int]:
 
 
 @numba.njit
-def neutral_color(params, k):
-    """Colour that the k-th (from 0) revealed card of a rank blocks: the last one first, never red."""
-    color = params.num_colors - 1 - k
-    return color if color > 1 else 1
-
-
-@numba.njit
-def lay_token(params, state, seat, color, rank):
-    """A token of ``seat`` on the research board."""
-    state.board[color, rank] = seat
-    state.tokens[seat, state.num_tokens[seat]] = color * params.num_ranks + rank
-    state.num_tokens[seat] += 1
-
-
-@numba.njit
 def write_public(params, at, state, seat, out):
     """What everybody sees, into the parts of ``out``, all zero, that begin at ``at``.
 
@@ -150,12 +136,6 @@ def write_public(params, at, state, seat, out):
 
 
 @numba.njit
-def relative_seat(seat, observer, players):
-    """``seat`` counted clockwise from ``observer``."""
-    return seat - observer if seat >= observer else seat - observer + players
-
-
-@numba.njit
 def write_observation(params, state, seat, out):
     """What ``seat`` sees, into ``out`` (O,)."""
     for i in range(len(out)):
@@ -195,7 +175,10 @@ def one_hot_index(vector, start, length):
 
 @numba.njit
 def read_public(params, observation, seat, state):
-    """Set the public fields of ``state`` from an observation made by ``seat``; the inverse of ``write_public``."""
+    """Set the public fields of ``state``, all zeros, from an observation made by ``seat``; ``write_public`` reversed.
+
+    False, and nothing to be relied on, when a seat has more tokens than it can lay in a round.
+    """
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     at = params.at
     state.phase = one_hot_index(observation, at[PHASE], 3)
@@ -203,21 +186,27 @@ def read_public(params, observation, seat, state):
     state.tricks_left = observation[at[TRICKS_LEFT]]
     state.led = one_hot_index(observation, at[LED], colors)
     state.rounds_left = observation[at[ROUNDS_LEFT]] if params.num_rounds > 1 else 0
-    for other in range(players):
-        state.num_tokens[other] = 0
+    state.leader = absolute_seat(one_hot_index(observation, at[LEADER], players), seat, players)
+    state.start_player = absolute_seat(one_hot_index(observation, at[START_PLAYER], players), seat, players)
+    state.current_player = absolute_seat(one_hot_index(observation, at[TO_MOVE], players), seat, players)
     for rank in range(ranks):
-        state.revealed[rank] = 0
+        revealed = 0
         for color in range(colors):
             cell = color * ranks + rank
-            owner = one_hot_index(observation, at[BOARD] + cell * players, players)
+            owner = absolute_seat(
+                one_hot_index(observation, at[BOARD] + cell * players, players), seat, players
+            )
             state.board[color, rank] = NONE
-            if owner >= 0:
-                lay_token(params, state, (owner + seat) % players, color, rank)
+            if owner != NONE:
+                if state.num_tokens[owner] == params.num_tricks:
+                    return False
+                lay_token(params, state, owner, color, rank)
             if params.revealed_cards > 0 and observation[at[NEUTRALS] + cell] > 0:
                 state.board[color, rank] = NEUTRAL
-                state.revealed[rank] += observation[at[NEUTRALS] + cell]
+                revealed += int(observation[at[NEUTRALS] + cell])
+        state.revealed[rank] = min(revealed, params.copies + 1)  # one too many is refused
     for i in range(players):
-        other = (seat + i) % players
+        other = absolute_seat(i, seat, players)
         for color in range(colors):
             state.x_tokens[other, color] = observation[at[X_TOKENS] + i * colors + color]
         state.bids[other] = one_hot_index(observation, at[BIDS] + i * params.num_bids, params.num_bids)
@@ -226,18 +215,12 @@ def read_public(params, observation, seat, state):
         state.trick_color[other] = card // ranks if card >= 0 else NONE
         state.trick_rank[other] = card % ranks if card >= 0 else NONE
         state.scores[other] = observation[at[SCORES] + i] if params.num_rounds > 1 else 0
-        if observation[at[LEADER] + i]:
-            state.leader = other
-        if observation[at[START_PLAYER] + i]:
-            state.start_player = other
-        if observation[at[TO_MOVE] + i]:
-            state.current_player = other
+    return True
 
 
 @numba.njit
-def has_discarded(params, state, seat):
-    """Whether ``seat`` has put its card aside: seats do so in turn from the start player."""
-    if state.phase != DISCARD:
-        return True
-    turn = (seat - state.start_player) % params.num_players
-    return turn < (state.current_player - state.start_player) % params.num_players
+def absolute_seat(relative, observer, players):
+    """The seat that is ``relative`` to ``observer``; NONE for NONE."""
+    if relative < 0:
+        return NONE
+    return relative + observer if relative + observer < players else relative + observer - players

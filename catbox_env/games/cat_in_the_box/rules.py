@@ -20,7 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.game import check_sequence, check_sequences
+from catbox_env.core.checks import (
+    check_integer,
+    check_seat,
+    check_sequence,
+    check_sequences,
+    is_integer,
+    is_word,
+    shown,
+)
 
 #: The order of the rows of the research board. Red is trump.
 COLORS = ("red", "blue", "yellow", "green")
@@ -87,9 +95,9 @@ class Rules:
         self._check_bids()
         self._default("bonus_max_tricks", min(4, self.num_tricks))
         self._integer("bonus_max_tricks", 0, self.num_tricks)
-        if self.rounds != "match":
+        if not is_word(self.rounds, "match"):
             self._integer("rounds", 1, MAX_ROUNDS, "'match'")
-        if self.start_player != "random":
+        if not is_word(self.start_player, "random"):
             self._integer("start_player", 0, players - 1, "'random'")
 
     @classmethod
@@ -119,27 +127,23 @@ class Rules:
             object.__setattr__(self, name, value)
 
     def _integer(self, name: str, low: int, high: int | None = None, other: str = "") -> int:
-        value = getattr(self, name)
-        bound = f"an integer from {low} to {high}" if high is not None else f"an integer of {low} or more"
-        bound += f", or {other}" if other else ""
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or value < low or (high is not None and value > high):
-            raise ValueError(f"{name}={value!r}: expected {bound}")
-        object.__setattr__(self, name, int(value))
-        return int(value)
+        value = check_integer(name, getattr(self, name), low, high, f", or {other}" if other else "")
+        object.__setattr__(self, name, value)
+        return value
 
     def _check_bids(self) -> None:
         expected = (
             f"an ascending tuple of at most {MAX_BIDS} different integers from 0 to {self.num_tricks} "
             f"(the number of tricks), or () for no bidding"
         )
-        if isinstance(self.bids, str) or not isinstance(self.bids, Sequence | np.ndarray):
-            raise ValueError(f"bids={self.bids!r}: expected {expected}")
+        listed = self.bids.ndim == 1 if isinstance(self.bids, np.ndarray) else isinstance(self.bids, Sequence)
+        if not listed or isinstance(self.bids, str):
+            raise ValueError(f"bids={shown(self.bids)}: expected {expected}")
         bids = tuple(self.bids)
-        whole = all(isinstance(b, int | np.integer) and not isinstance(b, bool) for b in bids)
+        whole = all(is_integer(b) for b in bids)
         ascending = whole and all(a < b for a, b in itertools.pairwise(bids))
         if not ascending or len(bids) > MAX_BIDS or any(b < 0 or b > self.num_tricks for b in bids):
-            raise ValueError(f"bids={self.bids!r}: expected {expected}")
+            raise ValueError(f"bids={shown(self.bids)}: expected {expected}")
         object.__setattr__(self, "bids", tuple(int(b) for b in bids))
 
 
@@ -167,7 +171,7 @@ class Deal:
         ):
             return cls(**deal)
         raise ValueError(
-            f"deal={deal!r}: expected Deal(hands, revealed, start_player) or a dict with these keys"
+            f"deal={shown(deal)}: expected Deal(hands, revealed, start_player) or a dict with these keys"
         )
 
     def check(self, rules: Rules) -> None:
@@ -175,9 +179,8 @@ class Deal:
         check_sequences("hands", self.hands, "ranks")
         check_sequence("revealed", self.revealed, "ranks")
         for rank in [rank for hand in self.hands for rank in hand] + list(self.revealed):
-            whole = isinstance(rank, int | np.integer) and not isinstance(rank, bool)
-            if not whole or not 1 <= rank <= rules.num_ranks:
-                raise ValueError(f"deal: rank {rank!r}; expected integers from 1 to {rules.num_ranks}")
+            if not is_integer(rank) or not 1 <= rank <= rules.num_ranks:
+                raise ValueError(f"deal: rank {shown(rank)}; expected integers from 1 to {rules.num_ranks}")
         sizes = [len(hand) for hand in self.hands]
         if sizes != [rules.hand_size] * rules.num_players:
             raise ValueError(
@@ -194,10 +197,7 @@ class Deal:
         fixed = rules.start_player
         if self.start_player is None:
             return
-        if self.start_player not in range(rules.num_players):
-            raise ValueError(
-                f"deal: start_player={self.start_player!r}; expected a seat from 0 to {rules.num_players - 1}"
-            )
+        check_seat("deal: start_player", self.start_player, rules.num_players)
         if fixed not in ("random", self.start_player):
             raise ValueError(
                 f"deal: start_player={self.start_player}, but the rules say {fixed}; leave it out, or make the "

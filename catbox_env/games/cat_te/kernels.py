@@ -15,9 +15,11 @@ import numba
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
+from catbox_env.games.cat_te.cards import card_of, nth_card, trick_winner
+from catbox_env.games.cat_te.checks import check_state
 from catbox_env.games.cat_te.observation import write_observation, write_state
 from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS, NUM_TRICKS
-from catbox_env.games.cat_te.sampling import nth_card, sample, trick_winner
+from catbox_env.games.cat_te.sampling import sample
 from catbox_env.games.cat_te.state import (
     ALL_CARDS,
     BLIND_TRICK,
@@ -77,6 +79,7 @@ def clear_round(params, state):
     state.trick = 0
     state.upturned = NONE
     state.claimed = NONE
+    state.claim_trick = NONE
     for seat in range(params.num_players):
         state.hand[seat] = 0
         state.folded[seat] = 0
@@ -87,16 +90,6 @@ def clear_round(params, state):
         state.in_round[seat] = 1
         for trick in range(NUM_TRICKS):
             state.faceup[seat, trick] = NONE
-
-
-@numba.njit
-def card_of(single):
-    """The card of a set of one."""
-    card = 0
-    while single > 1:
-        single >>= 1
-        card += 1
-    return card
 
 
 @numba.njit
@@ -160,6 +153,7 @@ def apply(params, generator, state, action):
     seat = int(state.current_player)
     if action == CLAIM:
         state.claimed = seat
+        state.claim_trick = state.trick
         return
     if action == SHOW:
         end_round(params, generator, state, seat, params.show_factor, seat)
@@ -269,4 +263,4 @@ def end_round(params, generator, state, winner, factor, shower):
         share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
 
 
-KERNELS = Kernels(deal, apply, write_mask, write_observation, write_state, shown_action, sample)
+KERNELS = Kernels(deal, apply, write_mask, write_observation, write_state, shown_action, sample, check_state)

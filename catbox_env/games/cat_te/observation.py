@@ -10,7 +10,7 @@ import numba
 
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_RANKS, NUM_SUITS, NUM_TRICKS, Rules
-from catbox_env.games.cat_te.state import NONE, NUM_EARLY_TRICKS, PARTS
+from catbox_env.games.cat_te.state import BLIND_TRICK, NONE, NUM_EARLY_TRICKS, PARTS
 
 (
     HAND,
@@ -32,6 +32,7 @@ from catbox_env.games.cat_te.state import NONE, NUM_EARLY_TRICKS, PARTS
     ROUNDS_LEFT,
     SCORES,
     SEAT,
+    CLAIM_TRICK,
 ) = range(len(PARTS))
 
 #: A face-up card is two one-hots side by side.
@@ -62,6 +63,11 @@ def _public_parts(rules: Rules) -> list[Part]:
             Part("upturned", (NUM_CARDS,), "the upturned card, one-hot"),
             Part("claimed", (players,), "who claimed the side pot in this round, one-hot; zeros: nobody"),
             Part("side_pot", (1,), "stakes in the side pot, at most 127 shown", 0, 127),
+            Part(
+                "claim_trick",
+                (BLIND_TRICK + 1,),
+                "tricks completed when it was claimed, one-hot; zeros: nobody has",
+            ),
         ]
     if rules.num_rounds > 1:
         parts += [
@@ -153,6 +159,7 @@ def write_public(params, at, state, seat, out):
         out[at[UPTURNED] + state.upturned] = 1
         if state.claimed >= 0:
             out[at[CLAIMED] + relative_seat(int(state.claimed), seat, players)] = 1
+            out[at[CLAIM_TRICK] + state.claim_trick] = 1
         out[at[SIDE_POT]] = min(127, state.pot // params.side_pot)
     if params.num_rounds > 1:
         out[at[ROUNDS_LEFT]] = state.rounds_left
@@ -219,8 +226,9 @@ def read_public(params, observation, seat, state):
     state.leader = absolute(one_hot_index(observation, at[LEADER], players), seat, players)
     state.current_player = absolute(one_hot_index(observation, at[TO_MOVE], players), seat, players)
     state.dealer = absolute(one_hot_index(observation, at[DEALER], players), seat, players)
-    state.upturned, state.claimed, state.pot = NONE, NONE, 0
+    state.upturned, state.claimed, state.claim_trick, state.pot = NONE, NONE, NONE, 0
     if params.side_pot > 0:
+        state.claim_trick = one_hot_index(observation, at[CLAIM_TRICK], BLIND_TRICK + 1)
         state.upturned = one_hot_index(observation, at[UPTURNED], NUM_CARDS)
         state.claimed = absolute(one_hot_index(observation, at[CLAIMED], players), seat, players)
         # Everybody pays in, so where the count was cut off at 127 it is at least the next multiple of the players.

@@ -10,9 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from catbox_env.core.game import check_sequences
+from catbox_env.core.checks import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_sequences,
+    is_integer,
+    is_word,
+    shown,
+)
 
 RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
 SUITS = ("clubs", "diamonds", "hearts", "spades")
@@ -38,11 +44,11 @@ def card_in_deal(card: int | str) -> int:
     """The id of a card of a given deal, in words (any case) or as its id. Raises ``ValueError`` for anything else."""
     if isinstance(card, str) and card.strip().upper() in _CARDS:
         return _CARDS[card.strip().upper()]
-    if isinstance(card, int | np.integer) and not isinstance(card, bool) and 0 <= card < NUM_CARDS:
+    if is_integer(card) and 0 <= card < NUM_CARDS:
         return int(card)
     raise ValueError(
-        f"deal: card {card!r}; expected a rank of {', '.join(RANKS)} and the letter of a suit of C, D, H, S, such as "
-        f"'10H', or an integer from 0 to {NUM_CARDS - 1}"
+        f"deal: card {shown(card)}; expected a rank of {', '.join(RANKS)} and the letter of a suit of C, D, H, S, "
+        f"such as '10H', or an integer from 0 to {NUM_CARDS - 1}"
     )
 
 
@@ -76,15 +82,11 @@ class Rules:
 
     def __post_init__(self) -> None:
         players = self._integer("num_players", 2, MAX_PLAYERS)
-        if self.region not in REGIONS:
-            raise ValueError(f"region={self.region!r}: expected one of {', '.join(map(repr, REGIONS))}")
+        check_choice("region", self.region, REGIONS)
         for name in ("offsuit_faceup", "instant_wins", "instant_wins_double"):
-            value = getattr(self, name)
-            if not isinstance(value, bool | np.bool_):
-                raise ValueError(f"{name}={value!r}: expected True or False")
-            object.__setattr__(self, name, bool(value))
+            object.__setattr__(self, name, check_flag(name, getattr(self, name)))
         self._integer("side_pot", 0, MAX_SIDE_POT)
-        if self.rounds != "match":
+        if not is_word(self.rounds, "match"):
             self._integer("rounds", 1, MAX_ROUNDS, ", or 'match'")
         if self._integer("dealer", -1, players - 1, " (-1: the last seat)") == players - 1:
             object.__setattr__(self, "dealer", -1)  # one name for one rule set
@@ -115,12 +117,9 @@ class Rules:
         return 2 if self.instant_wins_double else 1
 
     def _integer(self, name: str, low: int, high: int, more: str = "") -> int:
-        value = getattr(self, name)
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or not low <= value <= high:
-            raise ValueError(f"{name}={value!r}: expected an integer from {low} to {high}{more}")
-        object.__setattr__(self, name, int(value))
-        return int(value)
+        value = check_integer(name, getattr(self, name), low, high, more)
+        object.__setattr__(self, name, value)
+        return value
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ class Deal:
         if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= {"hands", "upturned"}:
             deal = cls(**deal)
         if not isinstance(deal, cls):
-            raise ValueError(f"deal={deal!r}: expected Deal(hands, upturned) or a dict with these keys")
+            raise ValueError(f"deal={shown(deal)}: expected Deal(hands, upturned) or a dict with these keys")
         check_sequences("hands", deal.hands, "cards")
         hands = [[card_in_deal(card) for card in hand] for hand in deal.hands]
         return cls(hands, None if deal.upturned is None else card_in_deal(deal.upturned))

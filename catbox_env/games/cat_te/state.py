@@ -55,6 +55,7 @@ PARTS = (
     "rounds_left",
     "scores",
     "seat",
+    "claim_trick",
 )
 NUM_PARTS = len(PARTS)
 
@@ -70,6 +71,7 @@ STATE = record_dtype(
         ),  # the trick under way, 0-5; after the end of the game the last one that was played
         ("upturned", np.int8),  # card turned up for the side pot, or NONE
         ("claimed", np.int8),  # seat that claimed the side pot in this round, or NONE
+        ("claim_trick", np.int8),  # the trick in which it was claimed, or NONE
         ("rounds_left", np.int8),  # rounds after this one
         ("pot", np.int32),  # antes in the side pot
         ("hand", np.int64, (MAX_PLAYERS,)),  # set of the cards held, by seat

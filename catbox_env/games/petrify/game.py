@@ -53,7 +53,7 @@ class Petrify(Game):
     def why_illegal(self, state: np.record, action: int) -> str:
         return text.why_illegal(self.rules, state, action)
 
-    def render(self, state: np.record, seat: int | None = None) -> list[tuple[str, str]]:
+    def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         return render(self.rules, state)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:

@@ -9,16 +9,19 @@ import numba
 
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
-from catbox_env.games.petrify.observation import (
-    SEAT,
-    one_of,
-    read_board,
-    read_seats,
-    shows_reach,
-    write_observation,
+from catbox_env.games.petrify.checks import check_state
+from catbox_env.games.petrify.observation import write_observation
+from catbox_env.games.petrify.reach import (
+    EMPTY,
+    all_can_move,
+    end_cells,
+    holds,
+    legal_cells,
+    set_of,
+    teleport_cells,
 )
-from catbox_env.games.petrify.reach import EMPTY, end_cells, holds, legal_cells, set_of, teleport_cells
 from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS, NUM_SYMBOLS
+from catbox_env.games.petrify.sampling import sample
 from catbox_env.games.petrify.state import (
     INFO_PLACE,
     NONE,
@@ -90,15 +93,6 @@ def begin_play(params, state):
         state.place[seat] = NONE
     state.teleporting = 0
     state.current_player = 0
-
-
-@numba.njit
-def all_can_move(params, state):
-    """Whether every player would have a legal end cell if it were to move."""
-    able = 0
-    for seat in range(params.num_players):
-        able += end_cells(params, state, seat) != EMPTY
-    return able == params.num_players
 
 
 @numba.njit
@@ -193,18 +187,6 @@ def end_game(params, state):
     state.current_player = NONE
 
 
-@numba.njit
-def sample(params, observation, generator, state):
-    """Nothing is hidden: the state that ``observation`` shows. 1 if no game under way looks like that."""
-    if read_board(params, observation, state) or read_seats(params, observation, state):
-        return 1
-    on_teleport = kind_of(int(state.tile[state.position[state.current_player]])) == TELEPORT
-    if state.teleporting and not on_teleport:
-        return 1
-    observer = one_of(observation, params.at[SEAT], 1, params.num_players)
-    if legal_cells(params, state) == EMPTY:
-        return 1
-    return 0 if shows_reach(params, state, observer, observation) else 1
-
-
-KERNELS = Kernels(deal, apply, write_mask, write_observation, write_observation, shown_action, sample)
+KERNELS = Kernels(
+    deal, apply, write_mask, write_observation, write_observation, shown_action, sample, check_state
+)

@@ -210,7 +210,7 @@ def tile_of(kind, symbol, color):
 
 @numba.njit
 def read_board(params, observation, state):
-    """Set the tiles and the open cells of ``state``; 1 if no board looks like that."""
+    """Set the tiles and the open cells of ``state``; 1 if the planes show no tile, or several, on some cell."""
     cells, at = params.num_cells, params.at
     state.open = EMPTY
     for cell in range(cells):
@@ -218,7 +218,7 @@ def read_board(params, observation, state):
         color = one_of(observation, at[COLORS] + cell, cells, NUM_COLORS)
         tile = tile_of(one_of(observation, at[KIND] + cell, cells, NUM_KINDS), symbol, color)
         opened = observation[at[OPEN] + cell]
-        if tile == NONE or opened < 0 or opened > 1 or (opened == 1 and tile == WALL_TILE):
+        if tile == NONE or opened < 0 or opened > 1:
             return 1
         state.tile[cell] = tile
         if opened:
@@ -228,33 +228,21 @@ def read_board(params, observation, state):
 
 @numba.njit
 def read_seats(params, observation, state):
-    """Set the players' fields of ``state``; 1 if no game under way looks like that."""
+    """Set the players' fields of ``state``; 1 if a seat has no cell, or several, or nobody is to move."""
     players, cells, at = params.num_players, params.num_cells, params.at
     observer = one_of(observation, at[SEAT], 1, players)
     to_move = one_of(observation, at[TO_MOVE], 1, players)
     teleporting = observation[at[TELEPORTING]]
     if observer < 0 or to_move < 0 or teleporting < 0 or teleporting > 1:
         return 1
-    taken, places, num_out = EMPTY, EMPTY, 0
     for i in range(players):
         seat = (observer + i) % players
         position = one_of(observation, at[POSITIONS] + i * cells, 1, cells)
-        if position < 0 or holds(taken, position) or not holds(state.open, position):
-            return 1
-        taken |= set_of(position)
-        state.position[seat] = position
         place = one_of(observation, at[PLACE] + i * players, 1, players)
-        if place == MANY or observation[at[IN_GAME] + i] != (1 if place == NONE else 0):
+        if position < 0 or place == MANY or observation[at[IN_GAME] + i] != (1 if place == NONE else 0):
             return 1
+        state.position[seat] = position
         state.place[seat] = place
-        if place >= 0:
-            places |= set_of(place)
-            num_out += 1
     state.current_player = (observer + to_move) % players
     state.teleporting = teleporting
-    # The last places are taken first, one for each of those out; two players at least are in.
-    expected = EMPTY
-    for i in range(num_out):
-        expected |= set_of(players - 1 - i)
-    mover_in = state.place[state.current_player] == NONE
-    return 0 if places == expected and num_out + 2 <= players and mover_in else 1
+    return 0

@@ -81,6 +81,15 @@ def end_cells(params, state, seat):
 
 
 @numba.njit
+def all_can_move(params, state):
+    """Whether every player would have a legal end cell if it were to move."""
+    able = 0
+    for seat in range(params.num_players):
+        able += end_cells(params, state, seat) != EMPTY
+    return able == params.num_players
+
+
+@numba.njit
 def teleport_cells(params, state, seat):
     """The set of cells to which the teleport under ``seat`` can bring it."""
     color = color_of(int(state.tile[state.position[seat]]))

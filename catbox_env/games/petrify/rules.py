@@ -7,9 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from catbox_env.core.game import check_sequence, check_sequences
+from catbox_env.core.checks import (
+    check_choice,
+    check_integer,
+    check_sequence,
+    check_sequences,
+    is_integer,
+    shown,
+)
 
 MAX_PLAYERS, MIN_SIZE, MAX_SIZE = 4, 3, 8
 #: Number cards are crossed from symbols 1 .. NUM_SYMBOLS, the energy they give, and colours 1 .. NUM_NUMBER_COLORS.
@@ -48,10 +53,7 @@ class Rules:
     def __post_init__(self) -> None:
         self._integer("num_players", 2, MAX_PLAYERS)
         size = self._integer("size", MIN_SIZE, MAX_SIZE)
-        if self.move_rule not in MOVE_RULES:
-            raise ValueError(
-                f"move_rule={self.move_rule!r}: expected one of {', '.join(map(repr, MOVE_RULES))}"
-            )
+        check_choice("move_rule", self.move_rule, MOVE_RULES)
         self._integer("walls", 0, size)
         for name in ("teleports", "wildcards", "zeros"):
             self._integer(name, 0)
@@ -96,14 +98,10 @@ class Rules:
         return self.num_cells - self.walls - self.num_players
 
     def _integer(self, name: str, low: int, high: int | None = None) -> int:
-        value = getattr(self, name)
-        bound = f"an integer from {low} to {high}" if high is not None else f"an integer of {low} or more"
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or value < low or (high is not None and value > high):
-            limit = f" (the size, {self.size})" if name == "walls" else ""
-            raise ValueError(f"{name}={value!r}: expected {bound}{limit}")
-        object.__setattr__(self, name, int(value))
-        return int(value)
+        limit = f" (the size, {self.size})" if name == "walls" else ""
+        value = check_integer(name, getattr(self, name), low, high, limit)
+        object.__setattr__(self, name, value)
+        return value
 
 
 def special_tiles(rules: Rules) -> list[str]:
@@ -139,7 +137,7 @@ class Deal:
             return deal
         if isinstance(deal, Mapping) and set(deal) == {"tiles", "positions"}:
             return cls(**deal)
-        raise ValueError(f"deal={deal!r}: expected Deal(tiles, positions) or a dict with these keys")
+        raise ValueError(f"deal={shown(deal)}: expected Deal(tiles, positions) or a dict with these keys")
 
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless the tiles and places are such as ``rules`` allow."""
@@ -153,8 +151,8 @@ class Deal:
         for name in names:
             if not isinstance(name, str) or name not in known:
                 raise ValueError(
-                    f"deal: tile {name!r}; expected a number card such as '2.3' (symbol 1-4, colour 1-4), 'W' wall, "
-                    f"'*' wildcard, '0' zero, or 'T0' .. 'T4' teleport of that colour"
+                    f"deal: tile {shown(name)}; expected a number card such as '2.3' (symbol 1-4, colour 1-4), 'W' "
+                    f"wall, '*' wildcard, '0' zero, or 'T0' .. 'T4' teleport of that colour"
                 )
         found = Counter(name for name in names if name not in NUMBER_TILES)
         expected = Counter(special_tiles(rules))
@@ -171,9 +169,10 @@ class Deal:
                 f"deal: {len(self.positions)} positions; expected one for each of {rules.num_players} players"
             )
         for cell in self.positions:
-            whole = isinstance(cell, int | np.integer) and not isinstance(cell, bool)
-            if not whole or not 0 <= cell < rules.num_cells:
-                raise ValueError(f"deal: position {cell!r}; expected a cell from 0 to {rules.num_cells - 1}")
+            if not is_integer(cell) or not 0 <= cell < rules.num_cells:
+                raise ValueError(
+                    f"deal: position {shown(cell)}; expected a cell from 0 to {rules.num_cells - 1}"
+                )
             if names[cell] not in NUMBER_TILES and names[cell] != "*":
                 raise ValueError(
                     f"deal: position {cell} is on tile {names[cell]!r}; players begin on number cards or wildcards"

@@ -1,0 +1,25 @@
+"""The error of an agent's own code, under the agent's name."""
+
+from __future__ import annotations
+
+import traceback
+
+#: Packages whose lines are left out at the beginning of an agent's traceback.
+OURS = ("catbox_agents", "catbox_env", "catbox_train")
+
+
+class AgentError(ValueError):
+    """An agent's own code raised an error, which is the ``__cause__`` of this one."""
+
+    def __init__(self, label: str, error: Exception) -> None:
+        super().__init__(f"agent {label!r} raised {type(error).__name__}: {error}")
+        self.error = error
+
+    def agent_traceback(self) -> str:
+        """The traceback of the agent's error from its own first line on; empty for an agent that comes with catbox."""
+        lines = self.error.__traceback__
+        while lines is not None and lines.tb_frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
+            lines = lines.tb_next
+        if lines is None:
+            return ""
+        return "".join(traceback.TracebackException(type(self.error), self.error, lines).format())

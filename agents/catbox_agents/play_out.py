@@ -1,0 +1,97 @@
+"""Games of a batch played on by agents: the rollouts of a search, and the games of the arena."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent, AgentSpec, agent_of, agent_seed, label_of, needs_history
+from catbox_agents.decisions import choose_each
+from catbox_env.core.batch import Vec
+from catbox_env.core.checks import check_choice, shown
+
+END_OF_ROUND, END_OF_GAME = "end_of_round", "end_of_game"
+
+
+def play_out(
+    vec: Vec, agents: AgentSpec | Sequence[AgentSpec], until: str = END_OF_ROUND
+) -> NDArray[np.float64]:
+    """Play every game of ``vec`` on from where it is; what each seat (N, P) is paid from now on.
+
+    Args:
+        vec: the games, which are moved. A game that is over pays 0 and is left alone; with ``auto_deal`` the game
+            dealt after the end is left at its beginning.
+        agents: one agent for all seats, or a sequence of one for each seat: agents, or specs of
+            :func:`catbox_agents.make`. A spec is made anew for this call, with random numbers of its own; give an
+            agent to play many times or to have the same numbers again.
+        until: ``"end_of_round"`` or ``"end_of_game"``.
+
+    Raises ``ValueError``, no game moved, for an unknown ``until``, a wrong number of agents, an agent made for other
+    rules, and one that asks for a history that ``vec`` does not keep; ``ValueError`` naming the agent that does not
+    play by the rules, or whose code raises an error (`AgentError`), with the games left where they were then.
+    """
+    if not isinstance(vec, Vec):
+        raise ValueError(f"vec={shown(vec)}: expected a batch of games, as make_vec returns")
+    check_choice("until", until, (END_OF_ROUND, END_OF_GAME))
+    seats = vec.game.num_players
+    if isinstance(agents, Sequence) and not isinstance(agents, str):
+        given = list(agents)
+        if len(given) != seats:
+            raise ValueError(
+                f"agents={shown(agents)}: {len(given)} for {seats} seats; give one agent for all, or one for each seat"
+            )
+    else:
+        given = [agents]
+    labels = [label_of(agent) for agent in given]
+    made = [
+        agent_of(agent, label, vec.game, agent_seed()) for agent, label in zip(given, labels, strict=True)
+    ]
+    for agent, label in zip(made, labels, strict=True):
+        _check_history(agent, label, vec)
+    # An agent that holds several seats is asked for all of them at once.
+    names = {id(agent): label for agent, label in zip(made, labels, strict=True)}
+    different = list({id(agent): agent for agent in made}.values())
+    place = {id(agent): i for i, agent in enumerate(different)}
+    line_up = np.array([[place[id(agent)] for agent in (made if len(made) == seats else made * seats)]])
+    paid = np.zeros((vec.num_envs, seats))
+    running = np.flatnonzero(vec.current_player >= 0)
+    for rows in steps(vec, different, list(names.values()), line_up, running, until):
+        paid[rows] += vec.rewards[rows]
+    return paid
+
+
+def _check_history(agent: Agent, label: str, vec: Vec) -> None:
+    """Raise ``ValueError`` for an agent that asks for a history that ``vec`` does not keep."""
+    if needs_history(agent):
+        try:
+            _ = vec.history
+        except ValueError as error:
+            raise ValueError(f"agent {label!r} asks for its history: {error}") from None
+
+
+def steps(
+    vec: Vec,
+    agents: Sequence[Agent],
+    labels: Sequence[str],
+    players: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    until: str = END_OF_GAME,
+    order: np.random.Generator | None = None,
+) -> Iterator[NDArray[np.int64]]:
+    """Play the games ``rows`` of ``vec``, none of them over, to the end; after every step, the rows that moved.
+
+    ``players`` (N, P), or (1, P) for all rows alike: which of ``agents`` holds a seat. With ``order`` the rows of every
+    step are shuffled, so that their order tells an agent nothing.
+    """
+    while len(rows):
+        if order is not None:
+            rows = order.permutation(rows)
+        asked = players[rows if len(players) > 1 else 0, vec.current_player[rows]]
+        vec.step(choose_each(agents, labels, asked, vec, rows), rows)
+        yield rows
+        ended = vec.terminated[rows]
+        if until == END_OF_ROUND:
+            ended = ended | vec.round_ended[rows]
+        rows = rows[~ended]

@@ -1,0 +1,82 @@
+"""Checks of arguments: each returns the value in its plain form, or says what was given and what was expected."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, TypeGuard
+
+import numpy as np
+
+
+def shown(value: Any) -> str:
+    """``value`` for a message: its ``repr``, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}... ({len(text)} characters)"
+
+
+def is_integer(value: Any) -> TypeGuard[int]:
+    """Whether ``value`` is one integer of Python or NumPy; True and False are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_word(value: Any, word: str) -> bool:
+    """Whether ``value`` is the text ``word``; an array is not compared element by element."""
+    return isinstance(value, str) and value == word
+
+
+def check_integer(name: str, value: Any, low: int, high: int | None = None, more: str = "") -> int:
+    """``value`` as an int. Raises ``ValueError`` unless it is an integer from ``low`` to ``high`` (None: no bound).
+
+    ``more`` is what else is expected, for the message.
+    """
+    if not is_integer(value) or value < low or (high is not None and value > high):
+        bound = f"an integer from {low} to {high}" if high is not None else f"an integer of {low} or more"
+        raise ValueError(f"{name}={shown(value)}: expected {bound}{more}")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
+    """``value`` itself. Raises ``ValueError`` unless it is one of ``choices``."""
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        raise ValueError(f"{name}={shown(value)}: expected one of {', '.join(map(repr, choices))}")
+    return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """``value`` as a bool. Raises ``ValueError`` unless it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={shown(value)}: expected True or False")
+    return bool(value)
+
+
+def check_seat(name: str, value: Any, num_players: int) -> int:
+    """``value`` as an int. Raises ``ValueError`` unless it is a seat, 0 .. ``num_players - 1``."""
+    if not is_integer(value) or not 0 <= value < num_players:
+        raise ValueError(f"{name}={shown(value)}: expected a seat, an integer from 0 to {num_players - 1}")
+    return int(value)
+
+
+def check_action(value: Any, num_actions: int) -> int:
+    """``value`` as an int. Raises ``ValueError`` unless it is an integer in ``0 .. num_actions - 1``."""
+    try:
+        chosen = -1 if isinstance(value, bool | np.bool_) else operator.index(value)
+    except TypeError:
+        chosen = -1
+    if not 0 <= chosen < num_actions:
+        raise ValueError(f"action {shown(value)}: expected an integer from 0 to {num_actions - 1}")
+    return chosen
+
+
+def check_sequence(what: str, value: Any, of: str) -> None:
+    """Raise ``ValueError`` unless ``value``, (in) the part ``what`` of a deal, is a sequence ``of`` items."""
+    listed = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
+    if not listed or isinstance(value, str | bytes):
+        raise ValueError(f"deal: {shown(value)} in {what}; expected a sequence of {of}")
+
+
+def check_sequences(what: str, value: Any, of: str) -> None:
+    """Raise ``ValueError`` unless ``value``, the part ``what`` of a deal, is a sequence of sequences ``of`` items."""
+    check_sequence(what, value, f"sequences of {of}")
+    for given in value:
+        check_sequence(what, given, of)

@@ -1,0 +1,187 @@
+"""Compiled functions that are kept on disk, wherever they can be, and never stop a program where they cannot.
+
+Numba's own cache raises when no folder can be written, when the disk is full, and when a file of it was cut short; and
+processes that start together all compile the same functions. The cache here goes on without a folder after one
+warning, compiles a damaged entry anew, lets one process compile while the others wait for it, and reads a folder named
+by ``NUMBA_CACHE_DIR`` that cannot be written (of a container, say).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
+
+try:
+    import fcntl
+except ImportError:  # Windows: processes that start together compile side by side
+    fcntl = None  # type: ignore[assignment]
+
+#: Longest wait for another process that compiles, in seconds: it may have been stopped.
+LONGEST_WAIT = 300.0
+
+
+def cached_njit(function: Callable[..., Any] | None = None, *, nogil: bool = False) -> Any:
+    """``function`` compiled in nopython mode when it is first called, and kept on disk where that is possible.
+
+    A decorator, with or without arguments. ``nogil``: whether it runs without the interpreter lock. The cache looks at
+    the file of the function alone: for one that calls functions of other files see `core.kernels.compiled_over`.
+    """
+    if function is None:
+        return lambda decorated: cached_njit(decorated, nogil=nogil)
+    dispatcher = numba.njit(nogil=nogil)(function)
+    if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT
+        return dispatcher
+    try:
+        cache = _Cache(function)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+        _warn("no folder for it can be written")
+        return dispatcher
+    compile_plainly = dispatcher.compile
+
+    def compile_alone(signature: Any) -> Any:
+        try:
+            return compile_plainly(signature)
+        finally:
+            cache.release()
+
+    dispatcher._cache, dispatcher.compile = cache, compile_alone
+    return dispatcher
+
+
+class _ReadOnlyLocator(UserProvidedCacheLocator):
+    """The folder of ``NUMBA_CACHE_DIR`` where it can be read and not written."""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        if not numba.config.CACHE_DIR or not os.path.exists(py_file):
+            return None
+        locator = cls(py_func, py_file)
+        return locator if os.path.isdir(locator.get_cache_path()) else None
+
+
+class _CacheImpl(CompileResultCacheImpl):
+    _locator_classes = [  # noqa: RUF012  (Numba declares it so)
+        UserProvidedCacheLocator,
+        _ReadOnlyLocator,
+        *CompileResultCacheImpl._locator_classes[1:],
+    ]
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        """As Numba's; code that checks its indices (``NUMBA_BOUNDSCHECK=1``) has files of its own."""
+        checked = ".boundscheck" if numba.config.BOUNDSCHECK else ""
+        return super().get_filename_base(fullname + checked, abiflags)
+
+
+class _CheckedFile(IndexDataCacheFile):
+    """Numba's pair of files, the compiled code with a checksum: a damaged one is taken for one that is not there."""
+
+    def _save_data(self, name: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+
+    def _load_data(self, name: str) -> Any:
+        with open(self._data_path(name), "rb") as file:
+            checked = file.read()
+        if hashlib.sha256(checked[32:]).digest() != checked[:32]:
+            raise OSError("damaged")  # as if the file were not there
+        return pickle.loads(checked[32:])
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:  # noqa: BLE001  (unpickling damaged bytes raises anything)
+            return {}
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of one function, which one process at a time fills and no error of files leaves."""
+
+    _impl_class = _CacheImpl
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _CheckedFile(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=self._impl.locator.get_source_stamp(),
+        )
+        self._lock: int | None = None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = self._load(sig, target_context)
+        if found is None and self._lock is None:
+            self._wait_for_lock()
+            found = self._load(sig, target_context)
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _warn(f"{self._cache_path} cannot be written ({error})")
+
+    def release(self) -> None:
+        """Let the next process compile."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError:
+            return None
+
+    def _wait_for_lock(self) -> None:
+        """Take the lock of this function, or go on without one where there can be none."""
+        if fcntl is None:
+            return
+        path = os.path.join(self._cache_path, f"{self._impl.filename_base}.lock")
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:
+            return
+        until = time.monotonic() + LONGEST_WAIT
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    break
+                time.sleep(0.02)
+            except OSError:  # a file system without locks
+                break
+        self._lock = lock
+
+
+_warned = False
+
+
+def _warn(why: str) -> None:
+    """Say once in a process that compiled code is not kept."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"compiled code is not kept on disk: {why}. Every start compiles anew, which takes some seconds; set the "
+            f"environment variable NUMBA_CACHE_DIR to a folder that can be written",
+            RuntimeWarning,
+            stacklevel=3,
+        )

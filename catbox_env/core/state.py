@@ -1,0 +1,224 @@
+"""One game under way; names follow OpenSpiel where it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from catbox_env.core.checks import check_action, check_seat, shown
+from catbox_env.core.rng import GENERATOR
+from catbox_env.core.saved import (
+    MAX_HEADER,
+    check_header,
+    check_records,
+    check_same_game,
+    checksum,
+    header_of,
+)
+
+if TYPE_CHECKING:
+    from catbox_env.core.game import Game
+
+_MAGIC = b"catbox-state\n"
+
+
+def copy_records(records: np.ndarray) -> np.ndarray:
+    """A copy to the last byte: NumPy leaves the padding between fields undefined."""
+    return records.view(np.uint8).copy().view(records.dtype)
+
+
+class GameState:
+    """One game under way. It changes in place with ``apply_action``; ``clone`` makes a copy.
+
+    ``copy.deepcopy``, ``pickle`` and ``serialize`` copy everything, the generator of future deals included.
+
+    Attributes: ``game``; ``record``: the game's structured record, which holds hidden cards too.
+    """
+
+    def __init__(self, game: Game, records: np.ndarray, generators: np.ndarray, log: np.ndarray) -> None:
+        self.game = game
+        self.records = records
+        self.generators = generators
+        self.log = log
+        # Views of the fields that every game has: reading a field of a record through NumPy takes microseconds.
+        players = game.num_players
+        self._current_player = records["current_player"]
+        self._terminated = records["terminated"]
+        self._round_ended = records["round_ended"]
+        self._rewards = records["rewards"][0, :players]
+        self._returns = records["returns"][0, :players]
+        self._info = records["info"][0]
+
+    @property
+    def record(self) -> np.record:
+        """The structured record of this game, hidden cards included."""
+        return self.records[0]
+
+    @property
+    def current_player(self) -> int:
+        """The seat to move, -1 when the game is over."""
+        return int(self._current_player[0])
+
+    @property
+    def round_ended(self) -> bool:
+        """Whether the last action ended a round."""
+        return bool(self._round_ended[0])
+
+    def is_terminal(self) -> bool:
+        """Whether the game is over."""
+        return bool(self._terminated[0])
+
+    def rewards(self) -> list[float]:
+        """What the last action paid to each seat (P)."""
+        return self._rewards.tolist()
+
+    def returns(self) -> list[float]:
+        """What each seat (P) was paid since the beginning."""
+        return self._returns.tolist()
+
+    def info(self, player: int) -> dict[str, int]:
+        """The figures of the last finished round for a seat; empty before the first round ended."""
+        self._check_player(player)
+        if not self.record.rounds_ended:
+            return {}
+        return dict(zip(self.game.info_names, self._info[:, player].tolist(), strict=True))
+
+    def action_mask(self, player: int | None = None) -> np.ndarray:
+        """The legal actions of ``player`` (``None``: the seat to move): a new int8 array (A,) of 0 and 1.
+
+        All zeros for a seat that is not to move.
+        """
+        mask = np.zeros(self.game.num_actions, np.int8)
+        if player is not None:
+            self._check_player(player)
+        if player is None or player == self.current_player:
+            self.game.loops.mask_one(self.game.params, self.records, mask)
+        return mask
+
+    def legal_actions(self) -> list[int]:
+        """The legal actions of the seat to move, ascending; empty when the game is over."""
+        return [int(action) for action in np.flatnonzero(self.action_mask())]
+
+    def apply_action(self, action: int) -> None:
+        """Take ``action`` for the seat to move.
+
+        Raises ``ValueError``, the state untouched, for an illegal action or when the game is over.
+        """
+        if self.is_terminal():
+            raise ValueError(
+                f"action {shown(action)}: the game is over; begin another with game.new_initial_state()"
+            )
+        game = self.game
+        action = check_action(action, game.num_actions)
+        if not game.loops.apply_if_legal(game.params, self.generators, self.records, self.log, action):
+            raise ValueError(
+                f"illegal action {action} ({game.action_to_string(action)}) by seat {self.current_player}: "
+                f"{game.why_illegal(self.record, action)}"
+            )
+
+    def observation(self, player: int) -> np.ndarray:
+        """What a seat sees: a new int8 array (O,), laid out as ``game.observation_layout``."""
+        player = self._check_player(player)
+        out = np.empty(self.game.observation_layout.size, np.int8)
+        self.game.loops.observe_one(self.game.params, self.records, player, out)
+        return out
+
+    def state_vector(self, player: int = 0) -> np.ndarray:
+        """Everything, hidden cards included: a new int8 array (S,), laid out as ``game.state_layout``.
+
+        Seats are relative to ``player``; from seat 0 they are absolute.
+        """
+        player = self._check_player(player)
+        out = np.empty(self.game.state_layout.size, np.int8)
+        self.game.loops.state_one(self.game.params, self.records, player, out)
+        return out
+
+    def history(self) -> list[int]:
+        """The actions taken so far."""
+        return [int(action) for action in self.log[: self.record.num_moves, 1]]
+
+    def history_observation(self, player: int) -> np.ndarray:
+        """The history as a seat saw it: a new int8 array (T, 2), rows (relative seat, action).
+
+        An action that the seat cannot see is -1; unused rows are -2.
+        """
+        player = self._check_player(player)
+        out = np.empty((self.game.history_length, 2), np.int8)
+        self.game.loops.history_one(self.game.params, self.records, self.log, player, out)
+        return out
+
+    def clone(self) -> GameState:
+        """A copy that plays on by itself. It holds the same cards, but draws its own future deals."""
+        twin = GameState(self.game, copy_records(self.records), np.zeros(1, GENERATOR), self.log.copy())
+        self.game.loops.split_one(self.generators, twin.generators)
+        return twin
+
+    def __deepcopy__(self, memo: dict) -> GameState:
+        return GameState(self.game, copy_records(self.records), self.generators.copy(), self.log.copy())
+
+    def __reduce__(self) -> tuple:
+        return read_state, (self.game, self.serialize())
+
+    def serialize(self) -> bytes:
+        """Everything as bytes, for ``game.deserialize_state``."""
+        header = header_of(self.game)
+        body = self.records.tobytes() + self.generators.tobytes() + self.log.tobytes()
+        return _MAGIC + checksum(header, body) + header + b"\n\n" + body
+
+    def __str__(self) -> str:
+        return self.game.render_text(self)
+
+    def _check_player(self, player: Any) -> int:
+        return check_seat("player", player, self.game.num_players)
+
+
+def read_state(game: Game, data: bytes) -> GameState:
+    """The state that ``GameState.serialize`` wrote; errors as in ``Game.deserialize_state``."""
+    what = "a serialised state"
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise ValueError(f"data: {type(data).__name__}; expected the bytes that state.serialize() returned")
+    data = bytes(data)
+    start = len(_MAGIC) + len(checksum())
+    header, separator, body = data[start:].partition(b"\n\n")
+    if not data.startswith(_MAGIC) or not separator or len(header) > MAX_HEADER:
+        raise ValueError(
+            "data: no serialised state of catbox; expected the bytes that state.serialize() returned"
+        )
+    if data[len(_MAGIC) : start] != checksum(header, body):
+        raise ValueError(f"{what}: it is damaged (its checksum does not fit); use another copy")
+    check_header(what, header, game)
+    arrays = [np.zeros(1, game.state_dtype), np.zeros(1, GENERATOR), game.empty_log()]
+    if len(body) != sum(array.nbytes for array in arrays):
+        raise ValueError(
+            f"{what}: {len(body)} bytes after the header, expected {sum(a.nbytes for a in arrays)}; use another copy"
+        )
+    first = 0
+    for array in arrays:
+        array.view(np.uint8).reshape(-1)[:] = np.frombuffer(body[first : first + array.nbytes], np.uint8)
+        first += array.nbytes
+    records, generators, log = arrays
+    check_records(what, game, records, generators, log[None])
+    return GameState(game, records, generators, log)
+
+
+def gather_states(
+    states: GameState | Sequence[GameState], game: Game, count: int, log_length: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Copies of the records (N,), generators (N,) and logs (N, ``log_length``, 3) of ``count`` states of ``game``.
+
+    One state stands for all. Raises ``ValueError`` for another number, or another game.
+    """
+    given = [states] * count if isinstance(states, GameState) else states
+    listed = isinstance(given, Sequence) and all(isinstance(state, GameState) for state in given)
+    if not listed or len(given) != count:
+        raise ValueError(
+            f"states={shown(states)}: expected one state, {count} states, one for each row, or a batch of them"
+        )
+    records, generators = np.zeros(count, game.state_dtype), np.zeros(count, GENERATOR)
+    logs = np.zeros((count, log_length, 3), np.int8)
+    for i, state in enumerate(given):
+        check_same_game("states", state.game, game)
+        records[i], generators[i], logs[i] = state.records[0], state.generators[0], state.log[:log_length]
+    return records, generators, logs

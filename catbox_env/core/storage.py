@@ -1,0 +1,259 @@
+"""The arrays of many games, and how they are kept, copied, and written from the games."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+import numpy as np
+
+from catbox_env.core.checks import check_flag, check_integer, shown
+from catbox_env.core.game import Game
+from catbox_env.core.rng import GENERATOR
+from catbox_env.core.saved import checksum, header_of, read_saved
+from catbox_env.core.threads import Threads
+
+#: Most threads of a batch.
+MAX_THREADS = 1024
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_S = TypeVar("_S", bound="Storage")
+
+
+def alone(method: Callable[Concatenate[_S, _P], _R]) -> Callable[Concatenate[_S, _P], _R]:
+    """``method``, refused while another thread is in a method of the same batch."""
+
+    @functools.wraps(method)
+    def guarded(self: _S, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if not self._in_use.acquire(blocking=False):
+            raise RuntimeError(
+                f"{method.__name__}: another thread is using this batch; give every thread a batch of its own"
+            )
+        try:
+            if self._cut_off:
+                self._view_all()
+            return method(self, *args, **kwargs)
+        finally:
+            self._in_use.release()
+
+    return guarded
+
+
+class Storage:
+    """What a ``Vec`` holds: see there for the arrays. They are allocated once, saved, loaded, copied and pickled."""
+
+    game: Game
+    num_envs: int
+    num_threads: int
+    auto_deal: bool
+    observation: np.ndarray
+    action_mask: np.ndarray
+    current_player: np.ndarray
+    rewards: np.ndarray
+    terminated: np.ndarray
+    round_ended: np.ndarray
+    win_shares: np.ndarray
+    info: dict[str, np.ndarray]
+    _legal: np.ndarray
+    _bad: np.ndarray
+    _actions: np.ndarray
+    _all: np.ndarray
+    _records: np.ndarray
+    _generators: np.ndarray
+    _logs: np.ndarray
+    _history: np.ndarray | None
+    _state: np.ndarray
+
+    @classmethod
+    def undealt(
+        cls,
+        game: Game,
+        num_envs: int,
+        num_threads: int = 1,
+        history: bool = False,
+        state: bool = False,
+        auto_deal: bool = True,
+    ) -> Self:
+        """A batch in which no game has begun, to be filled by ``load`` or ``_fill`` before anything else."""
+        vec = cls.__new__(cls)
+        vec._allocate(game, num_envs, num_threads, history, state, auto_deal)
+        return vec
+
+    def _allocate(
+        self, game: Game, num_envs: int, num_threads: int, history: bool, state: bool, auto_deal: bool
+    ) -> None:
+        if not isinstance(game, Game):
+            raise ValueError(f"game={shown(game)}: expected a game, as make_game returns")
+        n = check_integer("num_envs", num_envs, 1)
+        threads = min(check_integer("num_threads", num_threads, 1, MAX_THREADS), n)
+        history, state = check_flag("history", history), check_flag("state", state)
+        players, actions, parts = game.num_players, game.num_actions, game.observation_layout.size
+        try:
+            arrays: dict[str, Any] = {
+                "observation": np.zeros((n, parts), np.int8),
+                "action_mask": np.zeros((n, actions), np.bool_),
+                "current_player": np.zeros(n, np.int8),
+                "rewards": np.zeros((n, players), np.float32),
+                "terminated": np.zeros(n, np.bool_),
+                "round_ended": np.zeros(n, np.bool_),
+                "win_shares": np.zeros((n, players), np.float32),
+                # Actions are checked against a mask that no caller can overwrite.
+                "_legal": np.zeros((n, actions), np.bool_),
+                "_bad": np.zeros(n, np.int64),
+                "_actions": np.zeros(n, np.int64),
+                "_all": np.arange(n),
+                "_records": np.zeros(n, game.state_dtype),
+                "_generators": np.zeros(n, GENERATOR),
+                "_logs": np.zeros((n, game.history_length if history else 0, 3), np.int8),
+                "_history": np.zeros((n, game.history_length, 2), np.int8) if history else None,
+                "_state": np.zeros((n, game.state_layout.size if state else 0), np.int8),
+            }
+        except (MemoryError, ValueError, OverflowError) as error:
+            raise ValueError(
+                f"num_envs={n}: expected fewer, there is no memory for so many games ({error})"
+            ) from error
+        info = {name: arrays["_records"]["info"][:, i, :players] for i, name in enumerate(game.info_names)}
+        # Assigned past __setattr__, which keeps callers from putting arrays of another size in their place.
+        self.__dict__.update(arrays)
+        self.__dict__.update(game=game, num_envs=n, num_threads=threads, info=info)
+        self.__dict__["auto_deal"] = check_flag("auto_deal", auto_deal)
+        self._seeded = False  # whether the generators have been given a seed
+        self._cut_off = False  # whether the arrays may be behind the games
+        self._threads = Threads(threads)
+        self._in_use = threading.RLock()
+
+    @property
+    def history(self) -> np.ndarray:
+        """(N, T, 2) int8: the history as the seat to move saw it."""
+        if self._history is None:
+            raise ValueError("history is not kept: make the batch with history=True")
+        return self._history
+
+    @property
+    def state(self) -> np.ndarray:
+        """(N, S) int8: everything, seats relative to the seat to move."""
+        if self._state.shape[1] == 0:
+            raise ValueError("state is not kept: make the batch with state=True")
+        return self._state
+
+    @alone
+    def save(self) -> dict[str, np.ndarray]:
+        """Copies of everything that the games' future depends on; ``load`` goes on exactly from there.
+
+        ``header`` (uint8) says what game it is, ``checksum`` (32,) uint8 covers it and every other array.
+        """
+        header = np.frombuffer(header_of(self.game), np.uint8)
+        saved = {"header": header.copy(), **{name: array.copy() for name, array in self._contents().items()}}
+        saved["checksum"] = np.frombuffer(checksum(*saved.values()), np.uint8).copy()
+        return saved
+
+    @alone
+    def load(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Go on from what ``save`` returned.
+
+        Raises ``ValueError``, nothing changed, if it is of another game, rule set or reward, of another number of
+        games, with a history where this batch has none or the other way round, or damaged.
+        """
+        own = self._contents()
+        given = read_saved(saved, own, self.game)
+        self._check_running("saved games", given["records"].view(self._records.dtype))
+        for name, array in own.items():
+            array[:] = given[name]
+        self._seeded = True
+        self._view_all()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
+        twin = _restored(type(self), *self._made_with(), self.save())
+        memo[id(self)] = twin
+        twin.__dict__.update(copy.deepcopy(self._extras(), memo))
+        return twin
+
+    def __reduce__(self) -> tuple:
+        return _restored, (type(self), *self._made_with(), self.save()), self._extras()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED:
+            raise AttributeError(
+                f"{name} of a batch cannot be assigned: write into the array in place, or make another batch"
+            )
+        super().__setattr__(name, value)
+
+    def _made_with(self) -> tuple[Any, ...]:
+        """The arguments of ``undealt``."""
+        return (
+            self.game,
+            self.num_envs,
+            self.num_threads,
+            self._history is not None,
+            self._state.shape[1] > 0,
+            self.auto_deal,
+        )
+
+    def _extras(self) -> dict[str, Any]:
+        """The attributes that a subclass or a caller added."""
+        return {name: value for name, value in self.__dict__.items() if name not in _OWN}
+
+    def _contents(self) -> dict[str, np.ndarray]:
+        """The arrays that are saved: views."""
+        return {
+            "records": self._records.view(np.uint8),
+            "generators": self._generators.view(np.uint8),
+            "logs": self._logs,
+            "rewards": self.rewards,
+            "terminated": self.terminated,
+            "round_ended": self.round_ended,
+            "win_shares": self.win_shares,
+        }
+
+    def _check_running(self, what: str, records: np.ndarray) -> None:
+        over = records["terminated"] != 0
+        if self.auto_deal and over.any():
+            raise ValueError(
+                f"{what}: game {int(over.argmax())} is over, and this batch deals anew at the end; make it with "
+                f"auto_deal=False"
+            )
+
+    def _seen(self) -> tuple[np.ndarray, ...]:
+        return self.observation, self._legal, self.action_mask, self.current_player, self._state
+
+    def _view(self, rows: np.ndarray) -> None:
+        self.game.loops.view_games(self.game.params, self._records, rows, *self._seen())
+        self._view_histories(rows)
+
+    def _view_histories(self, rows: np.ndarray) -> None:
+        if self._history is not None:
+            self.game.loops.view_histories(self.game.params, self._records, self._logs, rows, self._history)
+
+    def _view_all(self) -> None:
+        self._threads.run(self._view, self._all)
+        self._cut_off = False
+
+    def _run(self, work: Callable[..., None], *arrays: np.ndarray) -> None:
+        """``work(*arrays)``, the arrays cut into a slice for each thread.
+
+        Where Ctrl-C cuts it off the arrays are written once more: an action that was legal before a step must not be
+        taken for legal after it.
+        """
+        self._cut_off = True
+        try:
+            self._threads.run(work, *arrays)
+        except BaseException:
+            self._view_all()
+            raise
+        self._cut_off = False
+
+
+def _restored(cls: type[Storage], *made_with_and_saved: Any) -> Storage:
+    *made_with, saved = made_with_and_saved
+    vec = cls.undealt(*made_with)
+    vec.load(saved)
+    return vec
+
+
+#: Attributes that cannot be assigned, and all that a batch has by itself.
+_FIXED = frozenset(name for name in Storage.__annotations__ if not name.startswith("_"))
+_OWN = _FIXED | frozenset(Storage.__annotations__) | {"_seeded", "_cut_off", "_threads", "_in_use"}

@@ -1,0 +1,295 @@
+"""What an agent is given tells it nothing but its own cards: no array, no row order and no seed leads to a deal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import catbox_agents
+import catbox_env
+from catbox_agents import Agent, arena
+from catbox_agents.agent import agent_seed
+from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_train.play import play, watch
+
+#: Hands so small that different deals often show a seat the same cards.
+TINY = {"num_players": 2, "num_ranks": 3, "num_colors": 2, "copies": 3, "hand_size": 3, "bids": (0, 1)} | {
+    "revealed_cards": 0
+}
+
+
+def game_for(players: int = 3, **options: Any) -> Any:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
+
+
+class First(Agent):
+    """The lowest legal id; keeps what it is made with."""
+
+    seeds: ClassVar[list[int]] = []
+
+    def __init__(self, game: Any, seed: Any = None) -> None:
+        super().__init__(game, seed)
+        self.seeds.append(seed)
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        return action_masks.argmax(axis=1)
+
+
+FIRST = f"{__name__}:First"
+
+
+def seeds_given(make: Callable[[], object]) -> list[int]:
+    First.seeds.clear()
+    make()
+    return list(First.seeds)
+
+
+# Arrays ----------------------------------------------------------------------------------------------------------
+
+
+class Vandal(Agent):
+    """Keeps the arrays that it is given, and overwrites them."""
+
+    needs_history = True
+
+    def __init__(self, game: Any, seed: Any = None) -> None:
+        super().__init__(game, seed)
+        self.given: list[Any] = []
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        actions = action_masks.argmax(axis=1)
+        self.given += [observations, action_masks, histories]
+        for array in self.given[-3:]:
+            array[:] = 1
+        return actions
+
+
+def test_an_agent_is_given_arrays_of_its_own() -> None:
+    game = game_for()
+    vandal = Vandal(game)
+    spoiled = catbox_agents.evaluate(game, [vandal, "heuristic"], 10, names=["one", "two"])
+    left_alone = catbox_agents.evaluate(game, [First(game), "heuristic"], 10, names=["one", "two"])
+    assert spoiled == left_alone
+    assert len(vandal.given) > 30
+    assert all(array.base is None for array in vandal.given)
+
+
+def test_a_mask_that_an_agent_has_changed_makes_nothing_legal() -> None:
+    class Forger(Agent):
+        def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+            action_masks[:, -1] = True
+            return np.full(len(action_masks), action_masks.shape[1] - 1)
+
+    game = game_for()
+    with pytest.raises(ValueError, match=r"agent 'Forger' chose action 34 \(paradox\), which"):
+        catbox_agents.evaluate(game, [Forger(game), "random"], 10)
+
+
+# Rows ------------------------------------------------------------------------------------------------------------
+
+
+class Remembers(First):
+    """Keeps, call by call, which deal its rows in the discard phase are of: two players see the same revealed cards."""
+
+    def __init__(self, game: Any, seed: Any = None) -> None:
+        super().__init__(game, seed)
+        self.calls: list[list[bytes]] = []
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        parts = self.game.observation_layout
+        discarding = observations[:, parts["phase"].offset] == 1
+        deals = observations[discarding][:, parts["neutral"].slice]
+        if discarding.any():
+            self.calls.append([deal.tobytes() for deal in deals])
+        return super().act_batch(observations, action_masks)
+
+
+@pytest.mark.parametrize("players_of_its_kind", [1, 2])
+def test_neither_the_order_of_rows_nor_that_of_calls_tells_the_deal(players_of_its_kind: int) -> None:
+    # Many ranks and revealed cards, so that hardly any two deals reveal the same.
+    game = game_for(2, num_ranks=9, copies=4, revealed_cards=8, hand_size=10)
+    agent = Remembers(game)
+    agents = [agent, agent] if players_of_its_kind == 2 else [agent, "heuristic"]
+    catbox_agents.evaluate(game, agents, 400)
+    rows = [deal for call in agent.calls for deal in call]
+    assert len(rows) == 400 * 2 * players_of_its_kind  # every deal from both seats
+    assert len(set(rows)) > 350
+    guesses = right = 0
+    for call, following in zip(agent.calls, agent.calls[1:], strict=False):  # the same place in the next call
+        guesses += min(len(call), len(following))
+        right += sum(one == other for one, other in zip(call, following, strict=False))
+    for call in agent.calls:
+        pairs = [*pairwise(call), *zip(call, call[len(call) // 2 :], strict=False)]
+        guesses += len(pairs)
+        right += sum(one == other for one, other in pairs)
+    assert guesses > 800
+    assert right < 50  # by chance about one in a call, and there are some twenty
+
+
+class Notebook(First):
+    """Writes down what it sees in the discard phase."""
+
+    made: ClassVar[list[Notebook]] = []
+
+    def __init__(self, game: Any, seed: Any = None) -> None:
+        super().__init__(game, seed)
+        self.made.append(self)
+        self.seen: list[tuple[int, bytes]] = []
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        parts = self.game.observation_layout
+        for row in observations[observations[:, parts["phase"].offset] == 1]:
+            seat = -int(row[parts["start_player"].slice].argmax()) % self.game.num_players
+            self.seen.append((seat, row[parts["neutral"].slice].tobytes()))
+        return super().act_batch(observations, action_masks)
+
+
+def test_no_object_of_a_users_class_meets_a_deal_twice_or_sits_in_two_seats() -> None:
+    game = game_for(2, num_ranks=9, copies=4, revealed_cards=8, hand_size=10)
+    Notebook.made.clear()
+    catbox_agents.evaluate(game, [f"{__name__}:Notebook", f"{__name__}:Notebook"], 12)
+    assert len(Notebook.made) == 4
+    for notebook in Notebook.made:
+        assert len({seat for seat, _ in notebook.seen}) == 1
+        assert len({deal for _, deal in notebook.seen}) == len(notebook.seen) == 12
+
+
+@pytest.mark.parametrize("num_deals", [10, 17, 33, 49, 1000, 1023, 10**9 + 1])
+def test_no_few_deals_are_left_for_the_end(num_deals: int) -> None:
+    total, sizes = 0, []
+    for size in arena._chunks(num_deals, 5):
+        total += size
+        sizes.append(size)
+        if len(sizes) > 50:
+            return
+    assert total == num_deals
+    assert min(sizes) >= min(num_deals, 8)
+    assert max(sizes) <= 1.5 * arena.CHUNK / 5
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_the_result_does_not_depend_on_how_many_games_are_played_side_by_side(
+    players: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = game_for(players, rounds=2)
+    results = []
+    for chunk, first in ((2048, 16), (10, 3), (1, 1)):
+        monkeypatch.setattr(arena, "CHUNK", chunk)
+        monkeypatch.setattr(arena, "FIRST_DEALS", first)
+        results.append(catbox_agents.evaluate(game, ["heuristic", First(game)], 20, seed=4))
+    for result in results[1:]:
+        assert np.array_equal(result.deal_scores, results[0].deal_scores)
+        assert np.array_equal(result.deal_win_shares, results[0].deal_win_shares)
+        assert result["First"].figures == pytest.approx(results[0]["First"].figures)
+
+
+# Seeds -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_seeds_of_agents_are_the_same_whatever_is_dealt() -> None:
+    game = game_for()
+    results, seeds = [], []
+    for seed in (0, 1, 2**100):
+        First.seeds.clear()
+        results.append(catbox_agents.evaluate(game, [FIRST, FIRST], 10, seed=seed))
+        seeds.append(list(First.seeds))
+    assert seeds[0] == seeds[1] == seeds[2]
+    assert results[0].deal_scores.tolist() != results[1].deal_scores.tolist()
+    assert len(set(seeds[0])) == 9  # one for each seat of each rotation
+    assert all(type(seed) is int and 64 < seed.bit_length() <= 128 for seed in seeds[0])
+
+
+def test_an_agent_that_tries_the_small_seeds_does_not_find_its_own() -> None:
+    own = seeds_given(lambda: catbox_agents.evaluate(game_for(), [FIRST, FIRST], 10, seed=3))
+    words = (
+        {seed & 2**64 - 1 for seed in own} | {seed >> 64 for seed in own} | {seed & 2**32 - 1 for seed in own}
+    )
+    for root in range(10_001):
+        sequence = np.random.SeedSequence(root)
+        children = [
+            np.random.SeedSequence(root, spawn_key=key) for key in ((0,), (1,), (0, 0), (0, 1), (1, 0, 0))
+        ]
+        for candidate in (sequence, *children):
+            assert words.isdisjoint(candidate.generate_state(4, np.uint32).tolist())
+            assert words.isdisjoint(candidate.generate_state(2, np.uint64).tolist())
+
+
+def test_a_seed_of_none_is_drawn_and_told() -> None:
+    game = game_for()
+    one, two = (catbox_agents.evaluate(game, ["heuristic", "random"], 10, seed=None) for _ in range(2))
+    assert one.seed != two.seed
+    assert catbox_agents.evaluate(game, ["heuristic", "random"], 10, seed=one.seed) == one
+
+
+def same_cards_same_seed(found: dict[bytes, set[int]], hidden: dict[bytes, set[bytes]]) -> None:
+    """One seed for what a seat sees, although the other seats held different cards."""
+    assert max(len(other) for other in hidden.values()) > 1
+    assert all(len(seeds) == 1 for seeds in found.values())
+    assert len({seed for seeds in found.values() for seed in seeds}) == len(found) > 3
+
+
+def test_a_seed_at_the_table_follows_from_the_cards_that_the_seat_sees_itself() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", **TINY)
+    found: dict[bytes, set[int]] = {}
+    hidden: dict[bytes, set[bytes]] = {}
+    for seed in range(40):
+        given = seeds_given(lambda seed=seed: watch(game, [FIRST], seed, Console(quiet=True)))
+        state = game.new_initial_state(seed=np.random.SeedSequence(seed).spawn(1)[0])
+        seen = state.observation(1).tobytes()
+        found.setdefault(seen, set()).add(given[1])
+        hidden.setdefault(seen, set()).add(state.observation(0).tobytes())
+    same_cards_same_seed(found, hidden)
+
+
+def test_a_seed_of_an_opponent_follows_from_the_cards_that_it_sees_itself() -> None:
+    env = LearnerEnv("cat_in_the_box_v0", opponents=FIRST, learner_seat=0, **TINY)
+    found: dict[bytes, set[int]] = {}
+    hidden: dict[bytes, set[bytes]] = {}
+    for seed in range(40):
+        given = seeds_given(lambda seed=seed: env.reset(seed=seed))
+        deals = np.random.SeedSequence(seed).spawn(2)[0]
+        state = env.game.new_initial_state(seed=deals.spawn(1)[0])
+        seen = state.observation(1).tobytes()
+        found.setdefault(seen, set()).update(given)
+        hidden.setdefault(seen, set()).add(state.observation(0).tobytes())
+    same_cards_same_seed(found, hidden)
+
+
+def test_an_opponent_that_was_drawn_for_no_seat_gets_a_seed_that_is_always_the_same() -> None:
+    env = LearnerVectorEnv(
+        1, "cat_in_the_box_v0", opponents={"any_of": [FIRST, "random"]}, learner_seat=0, num_players=2
+    )
+    seeds = set()
+    for seed in range(12):
+        given = seeds_given(lambda seed=seed: env.reset(seed=seed))
+        if env.tables.players[0, 1] == 1:
+            seeds.update(given)
+    assert seeds == {agent_seed(0)}
+
+
+def test_a_persons_opponents_are_seeded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    console = Console(quiet=True)
+    monkeypatch.setattr(console, "input", lambda prompt: "quit")
+    one, two = (
+        seeds_given(lambda seed=seed: play(game_for(), [FIRST], 0, seed, console)) for seed in (None, None)
+    )
+    assert len(one) == 2
+    assert set(one).isdisjoint(two)
+
+
+def test_a_list_of_seeds_gives_each_game_its_own() -> None:
+    vec = catbox_env.make_vec("cat_in_the_box_v0", 3, seed=[5, 5, np.random.SeedSequence(6)])
+    assert np.array_equal(vec.observation[0], vec.observation[1])
+    assert np.array_equal(vec.observation[0], vec.game.new_initial_state(seed=5).observation(0))
+    assert np.array_equal(vec.observation[2], vec.game.new_initial_state(seed=6).observation(0))
+    before = vec._generators.tobytes()
+    with pytest.raises(ValueError, match="expected one seed for each of 3 games"):
+        vec.reset([1, 2])
+    with pytest.raises(ValueError, match="seed=-1"):
+        vec.reset([1, 2, -1])
+    assert vec._generators.tobytes() == before

@@ -1,0 +1,126 @@
+"""Compiled code is kept where it can be; where it cannot, or a file of it is damaged, everything runs all the same."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+SMALL_GAME = """
+    import sys, warnings
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        import catbox_env
+        from catbox_env.core.rng import _warm_up
+        game = catbox_env.make_game("petrify_v0", size=3)
+        state = game.new_initial_state(seed=0)
+        state.clone()
+    told = [str(warning.message) for warning in caught if "NUMBA_CACHE_DIR" in str(warning.message)]
+    functions = [_warm_up, game.loops.deal_games, game.loops.split_one]
+    misses = sum(sum(function.stats.cache_misses.values()) for function in functions)
+    print(state.current_player, len(told), misses, *told)
+"""
+
+
+def python(code: str, cache: Path) -> subprocess.Popen[str]:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def result(process: subprocess.Popen[str]) -> list[str]:
+    output, errors = process.communicate(timeout=200)
+    assert process.returncode == 0, errors
+    return output.split(maxsplit=3)
+
+
+def test_without_a_folder_for_it_the_game_is_compiled_with_one_warning(tmp_path: Path) -> None:
+    no_folder = """
+        import tempfile
+        def refuse(*arguments, **options):
+            raise PermissionError("no folder can be written")
+        tempfile.TemporaryFile = refuse
+    """
+    told = result(python(textwrap.dedent(no_folder) + textwrap.dedent(SMALL_GAME), tmp_path / "none"))
+    assert told[:2] == ["0", "1"]
+    assert "compiled code is not kept on disk" in told[3]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes there")
+def test_with_a_full_disk_the_game_is_compiled_with_one_warning(tmp_path: Path) -> None:
+    full = """
+        import resource, signal
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    """
+    told = result(python(textwrap.dedent(full) + textwrap.dedent(SMALL_GAME), tmp_path))
+    assert told[:2] == ["0", "1"]
+    assert f"{tmp_path}" in told[3]
+    assert "cannot be written" in told[3]
+
+
+def test_processes_that_start_together_compile_once_and_damage_is_compiled_anew(tmp_path: Path) -> None:
+    together = [python(SMALL_GAME, tmp_path) for _ in range(4)]
+    told = [result(process) for process in together]
+    assert all(words[:2] == ["0", "0"] for words in told)
+    assert sum(int(words[2]) for words in told) == 3, "three functions, each compiled by one process"
+
+    files = sorted(path for path in tmp_path.rglob("*.nb[ic]"))
+    assert len(files) == 6
+    for number, path in enumerate(files):
+        content = bytearray(path.read_bytes())
+        if number % 3 == 0:
+            content = content[: len(content) // 2]
+        elif number % 3 == 1:
+            content[len(content) // 2] ^= 255
+        else:
+            content = bytearray()
+        path.write_bytes(content)
+    damaged = result(python(SMALL_GAME, tmp_path))
+    assert damaged == ["0", "0", "3"]
+    assert result(python(SMALL_GAME, tmp_path)) == ["0", "0", "0"]
+
+
+EVERYTHING = """
+    import numpy as np
+    import catbox_env
+    from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+    from catbox_env.adapters.aec import AECGame
+    vec = catbox_env.make_vec("petrify_v0", 4, seed=0, num_threads=2, state=True, history=True)
+    vec.step_random(3, seed=0)
+    vec.step(vec.action_mask.argmax(axis=1))
+    vec.step(vec.action_mask[:2].argmax(axis=1), np.arange(2))
+    vec.observe(np.zeros(4, np.int64))
+    vec.load(vec.save())
+    state = vec.game.new_initial_state(seed=0)
+    seen = state.observation(0)
+    seen.setflags(write=False)
+    vec.game.sample_states(seen, 4)
+    vec.set_states(state)
+    state.clone().apply_action(state.legal_actions()[0])
+    state.state_vector(), state.history_observation(1)
+    env = AECGame("petrify_v0", history=True)
+    env.reset(seed=0)
+    env.step(int(env.last()[0]["action_mask"].argmax()))
+    LearnerEnv("petrify_v0", opponents="heuristic").reset(seed=0)
+    envs = LearnerVectorEnv(4, "petrify_v0", opponents="random", learner_seat="random")
+    envs.step(envs.reset(seed=0)[1]["action_mask"].argmax(axis=1))
+"""
+
+
+def test_after_catbox_compile_nothing_is_left_to_compile(tmp_path: Path) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DISABLE_JIT": "0"}
+    command = [sys.executable, "-m", "catbox_train", "compile", "--game", "petrify_v0"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"Compiled code is kept in {tmp_path / 'cache'}" in done.stdout
+    compiled = {path.name for path in tmp_path.rglob("*.nbc")}
+    assert len(compiled) >= 15
+    process = python(EVERYTHING, tmp_path / "cache")
+    _, errors = process.communicate(timeout=200)
+    assert process.returncode == 0, errors
+    assert {path.name for path in tmp_path.rglob("*.nbc")} == compiled

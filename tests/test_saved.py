@@ -1,0 +1,242 @@
+"""Bytes from outside: whatever is not exactly what was saved is refused, says why, and changes nothing."""
+
+import json
+import pickle
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import catbox_env
+from catbox_env import make_game, make_vec
+from catbox_env.core.batch import Vec
+from catbox_env.core.saved import FORMAT, checksum
+from catbox_env.core.state import GameState
+
+Saved = dict[str, np.ndarray]
+
+SMALL = {"num_players": 2, "hand_size": 4, "revealed_cards": 0}
+
+OTHER_RULES = [
+    ("cat_in_the_box_v0", SMALL | {"num_ranks": 9}, SMALL | {"num_ranks": 2}, "num_ranks=9, expected 2"),
+    ("cat_in_the_box_v0", {"reward": "score"}, {"reward": "win"}, "reward='score', expected 'win'"),
+    ("cat_in_the_box_v0", {"start_player": 1}, {}, "start_player=1, expected 0"),
+    ("petrify_v0", {"size": 8}, {"size": 3}, "size=8, expected 3"),
+    ("cat_te_v0", {"region": "laos"}, {"region": "khmer"}, "region='laos', expected 'khmer'"),
+]  # fmt: skip
+
+
+def contents(vec: Vec) -> dict[str, bytes]:
+    arrays = {name: array for name, array in vars(vec).items() if isinstance(array, np.ndarray)}
+    return {name: array.tobytes() for name, array in arrays.items()}
+
+
+def resealed(saved: Saved) -> Saved:
+    """``saved`` with the checksum that fits it: anybody can write one."""
+    rest = [array for name, array in saved.items() if name != "checksum"]
+    return {**saved, "checksum": np.frombuffer(checksum(*rest), np.uint8)}
+
+
+@pytest.mark.parametrize(("game_id", "one", "other", "named"), OTHER_RULES)
+def test_games_of_other_rules_are_refused_by_name(game_id: str, one: dict, other: dict, named: str) -> None:
+    saved = make_vec(game_id, num_envs=3, seed=0, **one).save()
+    vec = make_vec(game_id, num_envs=3, seed=1, **other)
+    before = contents(vec)
+    with pytest.raises(ValueError, match=f"other rules or reward.*{named}"):
+        vec.load(saved)
+    assert contents(vec) == before
+    with pytest.raises(ValueError, match=f"other rules or reward.*{named}"):
+        vec.set_states(make_game(game_id, **one).new_initial_state(seed=0))
+    assert contents(vec) == before
+    with pytest.raises(ValueError, match=f"other rules or reward.*{named}"):
+        make_game(game_id, **other).deserialize_state(
+            make_game(game_id, **one).new_initial_state(seed=0).serialize()
+        )
+
+
+def test_games_of_another_game_are_refused_by_name() -> None:
+    saved = make_vec("petrify_v0", num_envs=2, seed=0).save()
+    with pytest.raises(ValueError, match="a game of 'petrify_v0', expected 'cat_te_v0'"):
+        make_vec("cat_te_v0", num_envs=2, seed=0).load(saved)
+
+
+def change_format(header: dict, number: Any) -> dict:
+    return {**header, "format": number}
+
+
+@pytest.mark.parametrize(
+    ("number", "named"),
+    [
+        (FORMAT + 1, f"format {FORMAT + 1}, expected {FORMAT}; upgrade catbox"),
+        (FORMAT - 1, "save it again with this version"),
+        ("x", "format 'x'"),
+    ],
+)
+def test_another_format_says_what_to_do(number: Any, named: str) -> None:
+    vec = make_vec("petrify_v0", num_envs=2, seed=0)
+    saved = vec.save()
+    header = {**json.loads(saved["header"].tobytes()), "format": number}
+    saved["header"] = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
+    with pytest.raises(ValueError, match=named):
+        vec.load(resealed(saved))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b'{"format": 2',
+        b"[" * 100_000,
+        b'{"a":' * 3_000,
+        b'{"format": NaN}',
+    ],
+    ids=lambda header: repr(header[:12]),
+)
+def test_a_broken_or_deeply_nested_header_is_refused(header: bytes) -> None:
+    vec = make_vec("petrify_v0", num_envs=2, seed=0)
+    before = contents(vec)
+    with pytest.raises(ValueError, match="saved games: "):
+        vec.load(resealed({**vec.save(), "header": np.frombuffer(header, np.uint8)}))
+    assert contents(vec) == before
+    data = vec.game.new_initial_state(seed=0).serialize()
+    magic, body = data[:13], data.partition(b"\n\n")[2]
+    with pytest.raises(ValueError, match="state"):
+        vec.game.deserialize_state(magic + checksum(header, body) + header + b"\n\n" + body)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        (lambda saved: saved.pop("logs"), "expected what save"),
+        (lambda saved: saved.update(more=saved["logs"]), "expected what save"),
+        (lambda saved: saved.update(logs=saved["logs"][:2]), "'logs' is int8"),
+        (lambda saved: saved.update(logs=saved["logs"].astype(np.int16)), "'logs' is int16"),
+        (lambda saved: saved.update(rewards=[[0.0, 0.0]] * 3), "'rewards' is list"),
+        (lambda saved: saved.update(header=b"{}"), "'header' is damaged"),
+        (lambda saved: saved.update(checksum=None), "'checksum' is damaged"),
+        (lambda saved: saved["rewards"].__setitem__((0, 0), np.nan), "the checksum does not fit"),
+    ],
+)  # fmt: skip
+def test_what_is_not_whole_is_refused(spoil: Callable[[Saved], Any], named: str) -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, num_players=2, history=True)
+    saved = vec.save()
+    spoil(saved)
+    vec.step_random(7, seed=0)
+    before = contents(vec)
+    with pytest.raises(ValueError, match=f"saved games: .*{named}"):
+        vec.load(saved)
+    assert contents(vec) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "named"),
+    [
+        ("rewards", np.nan, "'rewards' holds numbers that are not finite"),
+        ("rewards", np.inf, "not finite"),
+        ("win_shares", np.nan, "'win_shares' holds numbers that are not finite"),
+        ("logs", 99, "the history of game 0 is damaged"),
+        ("logs", -1, "the history of game 0 is damaged"),
+        ("generators", 255, "the generator of game 0 is damaged"),
+        ("records", 255, "game 0 is in a state that cannot be played on"),
+        ("terminated", 2, "more than True and False"),
+        ("round_ended", 255, "more than True and False"),
+    ],
+)  # fmt: skip
+def test_a_checksum_that_fits_does_not_make_damage_good(name: str, value: float, named: str) -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, num_players=2, history=True)
+    vec.step_random(5, seed=0)
+    saved = vec.save()
+    array = saved[name].view(np.uint8) if saved[name].dtype == np.bool_ else saved[name]
+    if name in ("records", "generators"):
+        array[: len(array) // 3] = value
+    else:
+        array[0, ...] = value
+    before = contents(vec)
+    with pytest.raises(ValueError, match=named):
+        vec.load(resealed(saved))
+    assert contents(vec) == before
+
+
+def test_save_returns_copies_and_load_restores_histories() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, history=True, rounds=2)
+    vec.step_random(17, seed=1)
+    saved, history = vec.save(), vec.history.copy()
+    kept = {name: array.copy() for name, array in saved.items()}
+    vec.step_random(40, seed=2)
+    assert all(np.array_equal(saved[name], kept[name]) for name in kept)
+    assert not np.array_equal(vec.history, history)
+    vec.load(saved)
+    assert np.array_equal(vec.history, history)
+    assert (history[:, 16, 1] >= -1).all()
+    vec.step_random(1, seed=3)
+    assert all(np.array_equal(saved[name], kept[name]) for name in kept)
+
+
+def test_a_game_that_is_over_does_not_fit_a_batch_that_deals_anew() -> None:
+    ends = make_vec("petrify_v0", num_envs=2, seed=0, auto_deal=False)
+    while (running := np.flatnonzero(ends.current_player >= 0)).size:
+        ends.step(ends.action_mask[running].argmax(axis=1), running)
+    deals = make_vec("petrify_v0", num_envs=2, seed=0)
+    with pytest.raises(ValueError, match=r"game 0 is over.*auto_deal=False"):
+        deals.load(ends.save())
+    with pytest.raises(ValueError, match=r"game 0 is over.*auto_deal=False"):
+        deals.set_states(ends)
+    keeps = make_vec("petrify_v0", num_envs=2, seed=1, auto_deal=False)
+    keeps.load(ends.save())
+    assert not keeps.action_mask.any()
+
+
+def middle(game_id: str, moves: int = 9) -> GameState:
+    state = make_game(game_id, **({"size": 7} if game_id == "petrify_v0" else {})).new_initial_state(seed=2)
+    for number in range(moves):
+        state.apply_action(state.legal_actions()[number % len(state.legal_actions())])
+    return state
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_no_byte_of_a_serialised_state_can_change(game_id: str) -> None:
+    state = middle(game_id)
+    data = bytearray(state.serialize())
+    rng = np.random.default_rng(0)
+    for place in range(len(data)):
+        was = data[place]
+        data[place] ^= int(rng.integers(1, 256))
+        with pytest.raises(ValueError, match="state"):
+            state.game.deserialize_state(bytes(data))
+        data[place] = was
+    for cut in range(0, len(data), 7):
+        with pytest.raises(ValueError, match="state"):
+            state.game.deserialize_state(bytes(data[:cut]))
+    assert state.game.deserialize_state(bytes(data)).serialize() == data
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_a_pickle_of_a_damaged_state_is_refused(game_id: str) -> None:
+    state = middle(game_id)
+    data = pickle.dumps(state)
+    place = data.index(state.records.tobytes()[:16]) + 3
+    with pytest.raises(ValueError, match="a serialised state: it is damaged"):
+        pickle.loads(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+
+
+def test_rules_in_a_pickle_are_checked_anew() -> None:
+    data = pickle.dumps(make_game("petrify_v0", size=5))
+    spoilt = data.replace(b"size\x94K\x05", b"size\x94K\x63")
+    assert spoilt != data
+    with pytest.raises(ValueError, match="size=99"):
+        pickle.loads(spoilt)
+
+
+@pytest.mark.parametrize("body", [b"", struct.pack("<q", -1) * 100])
+def test_a_body_of_another_length_is_refused(body: bytes) -> None:
+    state = middle("cat_in_the_box_v0")
+    data = state.serialize()
+    header = data[13 + 32 :].partition(b"\n\n")[0]
+    with pytest.raises(ValueError, match="bytes after the header, expected"):
+        state.game.deserialize_state(data[:13] + checksum(header, body) + header + b"\n\n" + body)

@@ -1,0 +1,155 @@
+"""Threads of a batch: they end with it, survive a fork, and keep two callers apart."""
+
+import copy
+import gc
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+
+import numpy as np
+import pytest
+
+from catbox_env import make_vec
+from catbox_env.core.batch import Vec
+from catbox_env.core.threads import Threads
+
+
+def threads_of_batches() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name.startswith("catbox")}
+
+
+def test_the_threads_of_a_dropped_batch_end() -> None:
+    others = threads_of_batches()
+    vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=0, num_threads=2)
+    twin = copy.deepcopy(vec)
+    own = threads_of_batches() - others
+    assert len(own) >= 2
+    del vec, twin
+    gc.collect()
+    for thread in own:
+        thread.join(timeout=20)
+        assert not thread.is_alive()
+
+
+def play_on(vec: Vec, told: Connection) -> None:
+    vec.step_random(30, seed=1)
+    told.send(vec.current_player)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_batch_plays_on_with_threads_of_its_own() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=6, seed=0, num_threads=2)
+    vec.step_random(3, seed=0)
+    forking = multiprocessing.get_context("fork")
+    told, tells = forking.Pipe(duplex=False)
+    child = forking.Process(target=play_on, args=(vec, tells))
+    child.start()
+    child.join(timeout=30)
+    child.kill()
+    assert child.exitcode == 0, "the child hangs"
+    vec.step_random(30, seed=1)
+    assert np.array_equal(told.recv(), vec.current_player)
+
+
+def test_two_threads_in_one_batch_are_told_apart() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=64, seed=0)
+    stop, enough = threading.Event(), threading.Event()
+    refused: list[str] = []
+    others: list[BaseException] = []
+
+    def play() -> None:
+        while not stop.is_set():
+            try:
+                vec.step_random(50)
+            except RuntimeError as error:
+                refused.append(str(error))
+                enough.set()
+            except BaseException as error:  # noqa: BLE001  (looked at below)
+                others.append(error)
+                enough.set()
+
+    threads = [threading.Thread(target=play) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    assert enough.wait(timeout=30)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not others
+    assert "another thread is using this batch; give every thread a batch of its own" in refused[0]
+    vec.step(vec.action_mask.argmax(axis=1))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda vec: vec.reset(0),
+        lambda vec: vec.deal(np.array([0])),
+        lambda vec: vec.step(vec.action_mask.argmax(axis=1)),
+        lambda vec: vec.observe(np.zeros(4, np.int64)),
+        lambda vec: vec.save(),
+        lambda vec: vec.load({}),
+        lambda vec: copy.deepcopy(vec),
+        lambda vec: vec.set_states(vec.game.new_initial_state(seed=0)),
+    ],
+)
+def test_every_call_is_refused_while_another_thread_is_in_one(use: Callable[[Vec], None]) -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=0)
+    before = vec.observation.copy()
+    inside, leave = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with vec._in_use:
+            inside.set()
+            leave.wait()
+
+    thread = threading.Thread(target=stay)
+    thread.start()
+    inside.wait()
+    with pytest.raises(RuntimeError, match="another thread is using this batch"):
+        use(vec)
+    leave.set()
+    thread.join()
+    assert np.array_equal(vec.observation, before)
+
+
+def test_an_error_in_one_thread_is_raised_when_all_have_finished() -> None:
+    done = []
+    failed = threading.Event()
+
+    def work(rows: np.ndarray) -> None:
+        if rows[0] == 0:
+            failed.set()
+            raise ZeroDivisionError
+        failed.wait()
+        done.append(sum(range(1_000_000)) and rows[0])
+
+    with pytest.raises(ZeroDivisionError):
+        Threads(3).run(work, np.arange(6))
+    assert sorted(done) == [2, 4]
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_a_step_that_is_cut_off_leaves_no_old_mask_behind(
+    num_threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=0, num_players=2, num_threads=num_threads)
+    twin = copy.deepcopy(vec)
+    view = vec._view
+
+    def interrupted_once(rows: np.ndarray) -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(vec, "_view", interrupted_once)
+    actions = vec.action_mask.argmax(axis=1)
+    with pytest.raises(KeyboardInterrupt):
+        vec.step(actions)
+    assert view == vec._view
+    twin.step(actions)
+    assert np.array_equal(vec.action_mask, twin.action_mask)
+    assert np.array_equal(vec.observation, twin.observation)
+    vec.step(vec.action_mask.argmax(axis=1))

@@ -1,0 +1,412 @@
+"""What ends a run of training before its time: numbers that are not finite, signals, opponents of a stranger."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from typer.testing import CliRunner
+
+import catbox_agents
+from catbox_agents.policy import latest_checkpoint, load_checkpoint
+from catbox_train import ppo, report
+from catbox_train.arrays import DivergedError
+from catbox_train.checkpoint import TrainingState, save_training
+from catbox_train.cli import app
+from catbox_train.metrics import read_metrics
+from catbox_train.ppo import Trainer, resume, train
+from catbox_train.progress import StopRequest, TrainingDiverged, TrainingInterrupted
+from catbox_train.run_folder import start_run
+from tests.policies import network_for
+from tests.ppo_runs import SMALL, assert_same_end, final_arrays, quiet, small
+
+BRIEF = {"total_decisions": 5 * 512, "checkpoint_every": 2, "evaluate_every": 100, "opponents": ["random"]}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never stopped."""
+    run = tmp_path_factory.mktemp("finished") / "run"
+    train(small(**BRIEF), run, quiet())
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The learning curves take most of the time of a small run, and are tested elsewhere."""
+    monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+
+
+def command(*arguments: str) -> tuple[int, str]:
+    """Exit code and error output."""
+    ran = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"}, catch_exceptions=False)
+    return ran.exit_code, ran.stderr
+
+
+# Numbers that are not finite.
+
+
+def poison(where: str, number: float) -> Callable[[Trainer], None]:
+    def into(trainer: Trainer) -> None:
+        weights = trainer.weights
+        with torch.no_grad():
+            if where == "moment":
+                trainer.optimizer.state[weights.vector]["exp_avg_sq"][0] = number
+            else:
+                weights.vector[getattr(weights, where)][-1] = number
+
+    return into
+
+
+@pytest.mark.parametrize(
+    ("where", "moment", "number", "said"),
+    [
+        ("actor", "before", math.inf, "a logit of the policy is larger"),
+        ("actor", "before", math.nan, "the gradient of the actor is not finite"),
+        ("moment", "before", math.nan, "not finite"),
+        ("actor", "after", math.nan, "a weight of the actor is not finite"),
+        ("critic", "after", math.inf, "a weight of the critic is not finite"),
+        ("moment", "after", math.inf, "Adam's exp_avg_sq is not finite"),
+    ],
+)
+def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_stays(
+    finished: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    moment: str,
+    number: float,
+    said: str,
+) -> None:
+    """It comes up in update 4, before the gradient or in the last step; update 2 was saved. Without it, the run goes on
+    from there to the end that it would have had."""
+    run, learn, step = tmp_path / "run", Trainer.learn, torch.optim.Adam.step
+    spoil, steps = poison(where, number), []
+
+    def learn_spoiled(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 3 and moment == "before":
+            spoil(trainer)
+        elif trainer.done.update == 3:
+
+            def spoiled_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
+                steps.append(1)
+                result = step(optimizer, closure)
+                if len(steps) == trainer.config.epochs * 4:
+                    spoil(trainer)
+                return result
+
+            monkeypatch.setattr(torch.optim.Adam, "step", spoiled_step)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_spoiled)
+    with pytest.raises(
+        TrainingDiverged, match=rf"diverged in update 4: .*{said}.*last good checkpoint is .*00000002"
+    ):
+        train(small(**BRIEF), run, quiet())
+    assert latest_checkpoint(run).name == "00000002"
+    assert all(np.isfinite(array).all() for array in final_arrays(run).values() if array.dtype.kind == "f")
+    assert [row["update"] for row in read_metrics(run)] == [1, 2, 3]
+    monkeypatch.setattr(Trainer, "learn", learn)
+    monkeypatch.setattr(torch.optim.Adam, "step", step)
+    resume(run, quiet())
+    assert_same_end(finished, run)
+
+
+def test_a_critic_that_is_not_finite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a batch is played: its values are what is wrong, not the gradient of the actor that follows from them."""
+    collect = ppo.Worker.collect
+
+    def collect_spoiled(worker: ppo.Worker) -> None:
+        with torch.no_grad():
+            next(iter(worker.networks.critic.parameters()))[:] = math.nan
+        collect(worker)
+
+    monkeypatch.setattr(ppo.Worker, "collect", collect_spoiled)
+    with pytest.raises(TrainingDiverged, match="in update 1: a value of the critic is not finite"):
+        train(small(**BRIEF), tmp_path / "run", quiet())
+    assert latest_checkpoint(tmp_path / "run") is None
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path, activation: str) -> None:
+    settings = {**SMALL, **BRIEF, "learning_rate": 1e9, "learning_rate_end": 1e9, "activation": activation}
+    file = tmp_path / "settings.yaml"
+    file.write_text(json.dumps(settings))
+    code, said = command("train", "--config", str(file), "--output", str(tmp_path / "run"))
+    assert code == 1
+    assert said.startswith("catbox: training diverged in update 1: ")
+    assert "There is no checkpoint yet" in said
+    assert "--set learning_rate=1e+08" in said
+    assert not (tmp_path / "run" / "results.json").exists()
+    assert not (tmp_path / "run" / "checkpoints").exists()
+
+
+def test_a_number_that_is_not_finite_is_never_written(tmp_path: Path) -> None:
+    """The last line of defence, whatever training overlooks."""
+    game = small().make_game()
+    state = TrainingState({"weights": np.array([1.0, math.nan], np.float32)}, {"update": 1, "decisions": 512})
+    with pytest.raises(DivergedError, match="weights holds numbers that are not finite"):
+        save_training(tmp_path, 1, network_for(game), game, state)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reward_that_is_not_finite_stops_the_run_at_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is carried, so no gradient has seen it when the checkpoint is due."""
+    learn = Trainer.learn
+
+    def learn_and_spoil(trainer: Trainer, *args: float) -> dict[str, float]:
+        figures = learn(trainer, *args)
+        if trainer.done.update == 3:
+            trainer.workers[1].open_rewards[:] = math.nan
+        return figures
+
+    monkeypatch.setattr(Trainer, "learn", learn_and_spoil)
+    with pytest.raises(TrainingDiverged, match=r"in update 4: worker1\.carried\.rewards .*is .*00000002"):
+        train(small(**BRIEF), tmp_path / "run", quiet())
+    assert latest_checkpoint(tmp_path / "run").name == "00000002"
+
+
+# The best policy.
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, margins: dict[int, tuple[float, float]]) -> None:
+    """Evaluations that find the given margins against two opponents, by the number of decisions in batches."""
+
+    def evaluate(
+        config: object, game: object, actor: object, decisions: int, say: object
+    ) -> dict[str, float]:
+        one, other = margins[decisions // 512]
+        row = {}
+        for name, margin in (("random", one), ("heuristic", other)):
+            row |= {f"evaluation/{name}/margin": margin, f"evaluation/{name}/margin_ci95": 0.1}
+        return row
+
+    monkeypatch.setattr(ppo, "evaluate_policy", evaluate)
+
+
+TWO_OPPONENTS = {**BRIEF, "evaluate_every": 1, "checkpoint_every": 1, "opponents": ["random", "heuristic"]}
+
+
+def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the mean of the margins; of equal ones the first. Update 4 is best, and one of the last two checkpoints."""
+    scripted(monkeypatch, {1: (1, 1), 2: (9, -9), 3: (2, 2), 4: (9, -2), 5: (3, 4)})
+    run = tmp_path / "run"
+    train(small(**TWO_OPPONENTS), run, quiet())
+    best = load_checkpoint(run / "checkpoints" / "best")
+    assert best.training == {"update": 4, "decisions": 4 * 512, "margin": 3.5}
+    same = load_checkpoint(run / "checkpoints" / "00000004").network.state_dict()
+    assert all(torch.equal(array, same[name]) for name, array in best.network.state_dict().items())
+    assert latest_checkpoint(run).name == "00000005"
+    assert not (run / "checkpoints" / "best").is_symlink()
+    names = [path.name for path in (run / "checkpoints" / "best").iterdir()]
+    assert names == ["policy.safetensors"]
+    code, _ = command(
+        *("evaluate", str(run / "checkpoints" / "best"), "random", "--deals", "10", "--players", "3"),
+        *("--num-ranks", "3", "--copies", "4"),
+    )
+    assert code == 0
+
+
+@pytest.mark.parametrize(("later", "kept"), [(4.0, 2), (6.0, 4)])
+def test_a_resumed_run_compares_with_the_best_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: float, kept: int
+) -> None:
+    """Stopped after update 3 and, its last checkpoint deleted, resumed from update 2."""
+    run, learn = tmp_path / "run", Trainer.learn
+
+    def learn_and_stop(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_and_stop)
+    scripted(monkeypatch, {1: (1, 1), 2: (5, 5), 3: (0, 0)})
+    with pytest.raises(TrainingInterrupted):
+        train(small(**TWO_OPPONENTS), run, quiet())
+    shutil.rmtree(run / "checkpoints" / "00000003")
+    monkeypatch.setattr(Trainer, "learn", learn)
+    scripted(monkeypatch, {3: (0, 0), 4: (later, later), 5: (1, 1)})
+    resume(run, quiet())
+    assert load_checkpoint(run / "checkpoints" / "best").training["update"] == kept
+
+
+@pytest.mark.parametrize("content", [b"", b"half", None])
+def test_a_damaged_best_policy_is_said_and_replaced(
+    finished: Path, tmp_path: Path, content: bytes | None
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    shutil.rmtree(run / "checkpoints" / "00000005")
+    file = run / "checkpoints" / "best" / "policy.safetensors"
+    if content is None:  # of somebody else, without a margin
+        catbox_agents.policy.save_checkpoint(file, network_for(small().make_game()), small().make_game())
+    else:
+        file.write_bytes(content)
+    output = StringIO()
+    resume(run, Console(file=output, width=400))
+    assert "best policy so far does not count" in output.getvalue()
+    assert str(file) in output.getvalue()
+    assert load_checkpoint(file).training["update"] == 5
+
+
+def test_a_failed_write_leaves_the_best_policy_of_before(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    shutil.rmtree(run / "checkpoints" / "00000005")
+    file = run / "checkpoints" / "best" / "policy.safetensors"
+    catbox_agents.policy.save_checkpoint(
+        file, network_for(small().make_game()), small().make_game(), {"margin": -1e9}
+    )
+    before, replace = file.read_bytes(), os.replace
+
+    def full(source: Path, target: Path) -> None:
+        if Path(target) == file:
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match=r"cannot write .*best/policy\.safetensors: No space left.*--resume"):
+        resume(run, quiet())
+    assert file.read_bytes() == before
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+# Opponents of a stranger.
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A module in the working directory that leaves a mark when it is imported; the folder it is in."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "stranger_module.py").write_text(
+        "from pathlib import Path\nfrom catbox_agents.random import RandomAgent as Agent\n"
+        "Path(__file__).with_name('imported').touch()\n"
+    )
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    import sys
+
+    sys.modules.pop("stranger_module", None)
+
+
+def test_a_run_of_a_stranger_imports_nothing_unless_trusted(stranger: Path) -> None:
+    config = small(**{**BRIEF, "total_decisions": 512, "opponents": ["random", "stranger_module:Agent"]})
+    start_run(stranger / "run", config)
+    code, said = command("train", "--resume", "--output", "run")
+    assert code == 2
+    assert "stranger_module:Agent" in said
+    assert "--trust" in said
+    assert "config.yaml" in said
+    assert not (stranger / "imported").exists()
+    code, said = command("train", "--resume", "--output", "run", "--trust")
+    assert code == 0, said
+    assert (stranger / "imported").exists()
+
+
+def test_a_file_of_settings_imports_nothing_unless_trusted(stranger: Path) -> None:
+    """What is typed on the command line is trusted, as is a file that is said to be."""
+    settings = {**SMALL, **BRIEF, "total_decisions": 512}
+    Path("own.yaml").write_text(json.dumps({**settings, "opponents": ["stranger_module:Agent"]}))
+    code, said = command("train", "--config", "own.yaml", "--output", "run")
+    assert code == 2
+    assert "own.yaml" in said
+    assert "stranger_module:Agent" in said
+    assert "--trust" in said
+    assert not (stranger / "imported").exists()
+    assert not Path("run").exists()
+    typed = ("--set", "opponents=random")
+    assert command("train", "--config", "own.yaml", *typed, "--output", "one")[0] == 0
+    assert not (stranger / "imported").exists()
+    typed = ("--set", "opponents=stranger_module:Agent")
+    assert command("train", "--config", "own.yaml", *typed, "--output", "two")[0] == 0
+    assert (stranger / "imported").exists()
+    assert command("train", "--config", "own.yaml", "--trust", "--output", "three")[0] == 0
+
+
+def test_a_stopped_run_with_classes_says_that_to_go_on_takes_trust() -> None:
+    assert str(TrainingInterrupted(Path("run"), 5, trusted=True)).endswith("--resume --output run --trust")
+    assert str(TrainingInterrupted(Path("run"), 5)).endswith("--resume --output run")
+
+
+# Signals and terminals.
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")
+def test_a_closed_terminal_saves_and_stops(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGHUP comes in update 3; from then on nothing can be printed any more."""
+    run, learn = tmp_path / "run", Trainer.learn
+    gone: list[bool] = []
+
+    class Terminal(StringIO):
+        def write(self, text: str) -> int:
+            if gone:
+                raise OSError(5, "Input/output error")
+            return super().write(text)
+
+    def learn_and_hang_up(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 2:
+            os.kill(os.getpid(), signal.SIGHUP)
+            gone.append(True)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_and_hang_up)
+    settings = {**BRIEF, "evaluate_every": 3}
+    with pytest.raises((TrainingInterrupted, OSError)):
+        train(small(**settings), run, Console(file=Terminal()))
+    assert latest_checkpoint(run).name == "00000003"
+    assert not (run / "results.json").exists()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    """A run under nohup goes on when its terminal is closed."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with StopRequest() as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stop.requested
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_without_a_terminal_there_is_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed are whole lines, also when the run is stopped in the middle."""
+    learn = Trainer.learn
+
+    def learn_and_stop(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_and_stop)
+    output = StringIO()
+    with pytest.raises(TrainingInterrupted):
+        train(small(**{**BRIEF, "evaluate_every": 2}), tmp_path / "run", Console(file=output, width=200))
+    assert output.getvalue().count("\n") == 1
+    assert output.getvalue().startswith("1,024 decisions: margin ")
+    assert output.getvalue().endswith(" among random\n")
+    monkeypatch.setattr(Trainer, "learn", learn)
+    resume(tmp_path / "run", Console(file=output, width=200))
+    assert "━" not in output.getvalue()
+    assert "\r" not in output.getvalue()
+    assert "\x1b" not in output.getvalue()

@@ -1,0 +1,147 @@
+"""Batches of worlds and given states: drawn, put into rows, played on."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import catbox_env
+from catbox_env import make_game, make_vec
+from catbox_env.core.state import GameState
+
+#: A larger board, on which nobody is petrified early.
+LONG = {"petrify_v0": {"size": 7}}
+
+
+def middle(game_id: str, moves: int, **options: Any) -> GameState:
+    options = LONG.get(game_id, {}) | options
+    state = make_game(game_id, **options).new_initial_state(seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(moves):
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    return state
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_worlds_agree_with_the_observation_and_differ_in_what_is_hidden(game_id: str) -> None:
+    state = middle(game_id, 7)
+    game, seat = state.game, state.current_player
+    worlds = game.sample_states(state.observation(seat), count=50, seed=3)
+    assert worlds.num_envs == 50
+    assert not worlds.auto_deal
+    assert (worlds.current_player == seat).all()
+    assert (worlds.observation == state.observation(seat)).all()
+    assert (worlds.action_mask == state.action_mask().astype(bool)).all()
+    records = {record.tobytes() for record in worlds.save()["records"].reshape(50, -1)}
+    assert len(records) == (1 if game_id == "petrify_v0" else 50)
+    assert not worlds.rewards.any()
+
+
+def test_the_same_seed_draws_the_same_worlds() -> None:
+    state = middle("cat_in_the_box_v0", 9)
+    seen = state.observation(state.current_player)
+    first, again, other = (state.game.sample_states(seen, 8, seed=seed) for seed in (5, 5, 6))
+    records = [vec.save()["records"].tobytes() for vec in (first, again, other)]
+    assert records[0] == records[1] != records[2]
+
+
+def test_worlds_of_a_match_draw_different_later_rounds() -> None:
+    state = middle("cat_in_the_box_v0", 5, num_players=2, rounds=2)
+    worlds = state.game.sample_states(state.observation(state.current_player), 20, seed=0)
+    rows = np.arange(20)
+    while len(rows):
+        worlds.step(worlds.action_mask[rows].argmax(axis=1), rows)
+        rows = rows[~worlds.round_ended[rows]]
+    hands = worlds.game.observation_layout.unpack(worlds.observation)["hand"]
+    assert len({hand.tobytes() for hand in hands}) > 10
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "3", None, True])
+def test_a_count_of_worlds_that_is_none_is_refused(count: Any) -> None:
+    state = middle("petrify_v0", 2)
+    with pytest.raises(ValueError, match="count="):
+        state.game.sample_states(state.observation(0), count)
+
+
+def test_a_vector_that_no_seat_sees_gives_no_worlds() -> None:
+    state = middle("cat_in_the_box_v0", 9)
+    seen = state.observation(state.current_player)
+    seen[:] = 0
+    with pytest.raises(ValueError, match="no state of this game agrees"):
+        state.game.sample_states(seen, 4)
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_a_row_goes_on_as_the_state_that_was_put_there(game_id: str) -> None:
+    states = [middle(game_id, moves) for moves in (0, 3, 6)]
+    vec = make_vec(game_id, num_envs=5, seed=9, history=True, **LONG.get(game_id, {}))
+    vec.step_random(4, seed=0)
+    before = vec.observation.copy()
+    rows = np.array([4, 0, 2])
+    vec.set_states(states, rows)
+    assert np.array_equal(vec.observation[[1, 3]], before[[1, 3]])
+    for _ in range(3):
+        for row, state in zip(rows, states, strict=True):
+            mover = state.current_player
+            assert vec.current_player[row] == mover
+            assert np.array_equal(vec.observation[row], state.observation(mover))
+            assert np.array_equal(vec.history[row], state.history_observation(mover))
+            state.apply_action(int(vec.action_mask[row].argmax()))
+        vec.step(vec.action_mask[rows].argmax(axis=1), rows)
+
+
+def test_one_state_fills_many_rows_and_stays_as_it_is() -> None:
+    state = middle("cat_te_v0", 4)
+    before = state.serialize()
+    vec = make_vec("cat_te_v0", num_envs=3, seed=0)
+    vec.set_states(state)
+    vec.step(np.flatnonzero(state.action_mask())[[0, 1, 1]])
+    assert state.serialize() == before
+    assert np.array_equal(vec.observation[1], vec.observation[2])
+
+
+def test_a_batch_of_states_fills_rows() -> None:
+    given = make_vec("petrify_v0", num_envs=2, seed=4)
+    given.step_random(3, seed=0)
+    vec = make_vec("petrify_v0", num_envs=4, seed=0)
+    vec.set_states(given, np.array([3, 1]))
+    assert np.array_equal(vec.observation[[3, 1]], given.observation)
+    assert not vec.rewards.any()
+
+
+def test_states_that_do_not_fit_are_refused_and_nothing_changes() -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, history=True)
+    state = middle("cat_in_the_box_v0", 2)
+    before = {name: array.tobytes() for name, array in vec.save().items()}
+    wrong: list[Any] = [
+        [state],
+        [state] * 4,
+        None,
+        3,
+        "abc",
+        [state, state, None],
+        vec.observation,
+        make_vec("cat_in_the_box_v0", 2),
+    ]
+    for states in wrong:
+        with pytest.raises(ValueError, match="states"):
+            vec.set_states(states)
+    with pytest.raises(ValueError, match="keeps no history"):
+        vec.set_states(make_vec("cat_in_the_box_v0", 3))
+    for rows in ([0, 0, 1], [3, 1, 2], [True, False, True], [0.0, 1.0, 2.0], 1):
+        with pytest.raises(ValueError, match="rows="):
+            vec.set_states([state] * 3, rows)  # type: ignore[arg-type]
+    assert {name: array.tobytes() for name, array in vec.save().items()} == before
+
+
+def test_dealing_clears_what_the_last_game_left() -> None:
+    vec = make_vec("petrify_v0", num_envs=2, seed=0, auto_deal=False)
+    while (running := np.flatnonzero(vec.current_player >= 0)).size:
+        vec.step(vec.action_mask[running].argmax(axis=1), running)
+        last = running
+    assert vec.terminated[last].all()
+    assert vec.rewards[last].any()
+    vec.deal(last)
+    assert not vec.terminated[last].any()
+    assert not vec.round_ended[last].any()
+    assert not vec.rewards[last].any()

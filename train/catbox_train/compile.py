@@ -1,0 +1,49 @@
+"""`catbox compile`: fill the cache of compiled code in advance, by playing a little of everything."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+
+from catbox_agents import evaluate, known_agents
+from catbox_env import make_game
+from catbox_env.core.conformance import check_game
+from catbox_env.core.game import Game
+from catbox_train.config import TrainConfig
+from catbox_train.ppo import train
+
+
+def compile_games(game_ids: Sequence[str], console: Console) -> None:
+    """Compile, and keep on disk, every function that the games, their agents and training use.
+
+    Raises ``ValueError`` for an unknown game.
+    """
+    games = [make_game(game_id) for game_id in game_ids]
+    for game in games:
+        begun = time.monotonic()
+        _play(game)
+        console.print(f"{game.id}: {time.monotonic() - begun:.1f} s")
+    begun = time.monotonic()
+    with TemporaryDirectory() as folder:
+        _train(games[0].id, Path(folder) / "run")
+    console.print(f"training: {time.monotonic() - begun:.1f} s")
+    if folder_of_code := games[0].loops.deal_games.stats.cache_path:
+        console.print(f"Compiled code is kept in {Path(folder_of_code).parent}", soft_wrap=True)
+
+
+def _play(game: Game) -> None:
+    check_game(game, num_games=1)
+    agents = known_agents(game)
+    evaluate(game, [agents[-1], "random"], num_deals=10, names=["first", "second"])
+
+
+def _train(game_id: str, folder: Path) -> None:
+    small = TrainConfig(
+        game=game_id, total_decisions=128, batch_size=128, num_envs=16, workers=1, minibatch_size=64, hidden=(8,),
+        evaluate_deals=10, final_deals=10, opponents=("random",),
+    )  # fmt: skip
+    train(small, folder, Console(quiet=True))

@@ -1,0 +1,75 @@
+"""The loss of PPO over a worker's rows, its gradient, and what is measured beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from catbox_train.arrays import DivergedError
+from catbox_train.distribution import LARGEST_LOGIT, masked_entropy, masked_log_probabilities
+from catbox_train.rollout import Worker
+
+#: Sums over a batch that ``gradient`` returns, in this order.
+LEARNING_FIGURES = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction")
+
+
+def gradient(worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int) -> np.ndarray:
+    """Fill ``worker.gradient`` with its share of the gradient of the loss, a mean over a minibatch of ``size``.
+
+    ``rows`` (n,) are the flat rows of the worker's share. Returns the share of ``LEARNING_FIGURES``.
+    Raises ``DivergedError`` for logits so large that illegal actions cannot be told from legal ones.
+    """
+
+    def pick(array: np.ndarray) -> torch.Tensor:
+        flat = torch.from_numpy(array).flatten(0, 1)
+        return flat.index_select(0, index)
+
+    index = torch.from_numpy(rows)
+    worker.gradient.zero_()
+    states = pick(worker.states) if worker.config.privileged_critic else None
+    logits, values = worker.networks(pick(worker.observations), states)
+
+    if (logits.detach().abs() > LARGEST_LOGIT).any():
+        raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
+
+    advantages = pick(worker.advantages)
+    log_probabilities = masked_log_probabilities(logits, pick(worker.masks))
+    log_ratio = log_probabilities.gather(1, pick(worker.actions)[:, None])[:, 0] - pick(
+        worker.log_probabilities
+    )
+    ratio = log_ratio.exp()
+    gain = torch.minimum(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip))
+    policy_loss = -gain.sum() / size
+    entropy = masked_entropy(log_probabilities).sum() / size
+    value_loss = 0.5 * (values - pick(worker.returns)).square().sum() / size
+
+    (policy_loss - entropy_weight * entropy + value_loss).backward()
+    with torch.no_grad():
+        kl = ((ratio - 1) - log_ratio).sum() / size  # estimator k3 of http://joschu.net/blog/kl-approx.html
+        clipped = ((ratio - 1).abs() > clip).sum() / size
+        return torch.stack([policy_loss, value_loss, entropy, kl, clipped]).double().numpy()
+
+
+def normalise_advantages(workers: list[Worker]) -> None:
+    """Bring the advantages of a batch, all workers together, to mean 0 and standard deviation 1, in place."""
+    everything = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in workers])
+    mean, deviation = everything.mean(dtype=np.float64), everything.std(dtype=np.float64)
+    for worker in workers:
+        worker.advantages -= np.float32(mean)
+        worker.advantages /= np.float32(deviation + 1e-8)
+
+
+def explained_variance(workers: list[Worker]) -> float:
+    """Share of the variance of the returns that the critic's values account for; 1 is perfect, 0 is a constant."""
+    returns = np.concatenate([worker.returns.reshape(-1)[worker.ready] for worker in workers])
+    errors = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in workers])
+    variance = returns.var(dtype=np.float64)
+    return float(1 - errors.var(dtype=np.float64) / variance) if variance > 0 else 0.0
+
+
+def clip_norm(vector: torch.Tensor, longest: float) -> float:
+    """Scale ``vector`` in place to a length of at most ``longest``; the length it had."""
+    norm = float(vector.norm())
+    if norm > longest:
+        vector *= longest / norm
+    return norm

@@ -24,7 +24,8 @@ class Odd:
 #: Values of every kind. A function below names those that it may take.
 VALUES: list[Any] = [
     None, "no", "3", "", 2.5, 1.0, float("nan"), float("inf"), True, False, -1, 99_999, 2**63, -(2**63), 10**30,
-    np.uint64(2**64 - 1), np.float32(1.0), np.bool_(True), b"x", [], [1.5], ["a"], [[1]], (), {}, {1}, Odd(), Odd,
+    np.uint64(2**64 - 1), np.float32(1.0), np.bool_(True), b"x", [], [1.5], ["a"], [[1]], [[1], [1, 2]], (), {},
+    {1}, Odd(), Odd,
     np.array([1.5]), np.zeros((2, 2, 2)), np.array(["a"]), np.array(None), np.array([]), 1j, "x" * 5000,
 ]  # fmt: skip
 
@@ -39,7 +40,8 @@ def is_one_of(value: Any, others: list[Any]) -> bool:
 
 def is_named(value: Any, message: str) -> bool:
     """By its text, its type, its first item, its dtype and shape as an array, or how many items there are of it."""
-    array = np.asarray(value, dtype=object if isinstance(value, set | dict) else None)
+    ragged = isinstance(value, list) and value == [[1], [1, 2]]
+    array = np.asarray(value, dtype=object if ragged or isinstance(value, set | dict) else None)
     names = [repr(value)[:20], str(value)[:20], type(value).__name__, repr(array)[:6], str(array.shape)]
     names.append(f"{array.dtype} of shape {array.shape}")
     if isinstance(value, list | tuple | dict | np.ndarray) and array.ndim:

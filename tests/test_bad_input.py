@@ -118,6 +118,8 @@ FUNCTIONS: list[Case] = [
     ("game.deserialize_state", GAME.deserialize_state, []),
     ("game.render_text", GAME.render_text, []),
     ("game.render_text seat", lambda v: GAME.render_text(STATE, v), NONE),
+    ("game.render", GAME.render, []),
+    ("game.initial_state_from", GAME.initial_state_from, []),
     ("game.render seat", lambda v: GAME.render(STATE.record, v), NONE),
     ("layout.unpack", GAME.observation_layout.unpack, []),
     ("env id", AECGame, []),
@@ -166,15 +168,14 @@ def test_a_table_without_the_seat_is_not_drawn(game_id: str) -> None:
 
 def test_ctrl_c_stops_random_play_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
     vec = make_vec("petrify_v0", num_envs=2, seed=0)
-    run, calls = vec._threads.run, []
+    calls: list[int] = []
 
-    def interrupted(*arguments: Any) -> None:
-        calls.append(len(arguments))
+    def interrupted(rows: np.ndarray) -> None:
+        calls.append(len(rows))
         if len(calls) == 3:
             raise KeyboardInterrupt
-        run(*arguments)
 
-    monkeypatch.setattr(vec._threads, "run", interrupted)
+    monkeypatch.setattr(vec, "_view_histories", interrupted)  # called after each part
     with pytest.raises(KeyboardInterrupt):
         vec.step_random(10**12, seed=0)
     assert len(calls) == 4, (

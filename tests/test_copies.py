@@ -141,3 +141,19 @@ def test_a_learner_environment_made_by_gymnasium_is_copied() -> None:
     first, second = env.step(action), twin.step(action)
     assert np.array_equal(first[0], second[0])
     assert repr(first[1:]) == repr(second[1:])
+
+
+def test_a_game_cannot_be_changed() -> None:
+    game = make_game("petrify_v0")
+    for change in (lambda: setattr(game, "num_players", 9), lambda: delattr(game, "params")):
+        with pytest.raises(AttributeError, match="of a game cannot be changed"):
+            change()
+    assert pickle.loads(pickle.dumps(copy.deepcopy(game))) == game
+
+
+def test_what_a_batch_is_made_of_cannot_be_deleted_nor_its_info_written() -> None:
+    vec = make_vec("petrify_v0", num_envs=2, seed=0)
+    with pytest.raises(AttributeError, match="cannot be deleted"):
+        del vec.observation
+    with pytest.raises(ValueError, match="read-only"):
+        vec.info["place"][0, 0] = 9

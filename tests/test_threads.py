@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from typing import Any
 
 import numpy as np
 import pytest
@@ -152,4 +153,52 @@ def test_a_step_that_is_cut_off_leaves_no_old_mask_behind(
     twin.step(actions)
     assert np.array_equal(vec.action_mask, twin.action_mask)
     assert np.array_equal(vec.observation, twin.observation)
+    vec.step(vec.action_mask.argmax(axis=1))
+
+
+def test_a_thread_that_was_lost_to_ctrl_c_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = Threads(2)
+    threads.run(lambda rows: None, np.arange(2))
+    submit, asked, worked = threads._pool.submit, [], []  # type: ignore[union-attr]
+
+    def submit_and_be_interrupted(*arguments: Any) -> Any:
+        asked.append(submit(*arguments))
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return asked[-1]
+
+    monkeypatch.setattr(threads._pool, "submit", submit_and_be_interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(lambda rows: worked.append(rows), np.arange(2))
+    for future in asked:
+        future.result(timeout=20)
+    assert not worked
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda vec: vec.deal(np.arange(4)),
+        lambda vec: vec.reset(seed=5),
+        lambda vec: vec.set_states(vec.game.new_initial_state(seed=9)),
+        lambda vec: vec.load(make_vec("cat_in_the_box_v0", 4, seed=9, num_players=2).save()),
+    ],
+)
+def test_games_that_were_dealt_while_ctrl_c_came_are_seen_anew(
+    num_threads: int, change: Callable[[Vec], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=0, num_players=2, num_threads=num_threads)
+    vec.step_random(9, seed=0)
+
+    def interrupted(rows: np.ndarray) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(vec, "_view", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            change(vec)
+    with pytest.raises(ValueError, match="illegal actions"):
+        vec.step(np.full(4, 25))
+    assert np.array_equal(vec.observation, vec.observe(vec.current_player.astype(np.int64)))
     vec.step(vec.action_mask.argmax(axis=1))

@@ -126,8 +126,10 @@ def test_states_that_do_not_fit_are_refused_and_nothing_changes() -> None:
     for states in wrong:
         with pytest.raises(ValueError, match="states"):
             vec.set_states(states)
+    begun = make_vec("cat_in_the_box_v0", 3)
+    begun.step_random(2)
     with pytest.raises(ValueError, match="keeps no history"):
-        vec.set_states(make_vec("cat_in_the_box_v0", 3))
+        vec.set_states(begun)
     for rows in ([0, 0, 1], [3, 1, 2], [True, False, True], [0.0, 1.0, 2.0], 1):
         with pytest.raises(ValueError, match="rows="):
             vec.set_states([state] * 3, rows)  # type: ignore[arg-type]
@@ -145,3 +147,22 @@ def test_dealing_clears_what_the_last_game_left() -> None:
     assert not vec.terminated[last].any()
     assert not vec.round_ended[last].any()
     assert not vec.rewards[last].any()
+
+
+def test_worlds_have_a_history_that_begins_with_them() -> None:
+    state = middle("cat_in_the_box_v0", 9)
+    worlds = state.game.sample_states(state.observation(state.current_player), 3, seed=0)
+    vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, history=True)
+    vec.set_states(worlds)
+    assert (vec.history == -2).all()
+    vec.step(vec.action_mask.argmax(axis=1))
+    assert (vec.history[:, 0, 0] == 3).all()
+    assert (vec.history[:, 1:] == -2).all()
+
+
+def test_a_state_of_another_game_is_not_drawn() -> None:
+    state = middle("petrify_v0", 2)
+    with pytest.raises(ValueError, match="other rules"):
+        make_game("petrify_v0", size=4).render_text(state)
+    with pytest.raises(ValueError, match="a game of 'petrify_v0'"):
+        make_game("cat_te_v0").render_text(state)

@@ -118,7 +118,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        state.apply_action(action)  # type: ignore[arg-type]  # refuses None
+        state.apply_and_mask(action, self._mask)  # type: ignore[arg-type]  # refuses None
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
         if state.round_ended:

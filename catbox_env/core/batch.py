@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.checks import check_integer, shown
+from catbox_env.core.checks import as_array, check_integer, shown
 from catbox_env.core.game import Game, GameState
-from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
+from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.core.saved import check_records, check_same_game
 from catbox_env.core.state import gather_states
 from catbox_env.core.storage import Storage, alone
@@ -39,7 +39,8 @@ class Vec(Storage):
 
     ``copy.deepcopy`` and ``pickle`` give an exact, independent copy, with threads of its own. A batch belongs to one
     thread at a time: a call while another thread is in a call raises ``RuntimeError`` and changes nothing. It may be
-    forked. A call that Ctrl-C cuts off leaves every game whole, with the step or without it.
+    forked while no thread is in a call. A step that Ctrl-C cuts off leaves every game whole, with the step or without
+    it; make a deal, ``set_states`` or ``load`` that was cut off again.
 
     Args:
         game: the game to play.
@@ -107,7 +108,7 @@ class Vec(Storage):
         Raises ``ValueError``, no game moved, for a wrong shape or dtype or any illegal action, naming the rows.
         """
         rows = self._all if rows is None else self._checked_rows(rows)
-        given = np.asarray(actions)
+        given = as_array("actions", actions)
         if given.shape != rows.shape or given.dtype.kind not in "iu":
             raise ValueError(
                 f"actions: {given.dtype} of shape {given.shape}; expected integers of shape {rows.shape}"
@@ -173,7 +174,7 @@ class Vec(Storage):
         seats that are not there.
         """
         rows = self._all if rows is None else self._checked_rows(rows)
-        seats = np.asarray(seats)
+        seats = as_array("seats", seats)
         players = self.game.num_players
         if (
             seats.shape != rows.shape
@@ -203,8 +204,8 @@ class Vec(Storage):
         """
         rows = self._all if rows is None else self._checked_rows(rows)
         records, generators, logs = self._given(states, len(rows))
-        check_records("states", self.game, records, generators, logs)
         self._check_running("states", records)
+        self._cut_off = True
         self._records[rows], self._generators[rows], self._logs[rows] = records, generators, logs
         self._seeded = True
         self._begin(rows)
@@ -220,6 +221,7 @@ class Vec(Storage):
     @alone
     def _fill(self, records: np.ndarray, generators: np.ndarray) -> None:
         """Put checked games (N,) without a past into all rows."""
+        self._cut_off = True
         self._records[:], self._generators[:] = records, generators
         self._seeded = True
         self._begin(self._all)
@@ -229,20 +231,28 @@ class Vec(Storage):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Copies of the records (M,), generators (M,) and logs (M, T, 3) of ``count`` given states."""
         if not isinstance(states, Vec):
-            return gather_states(states, self.game, count, self._logs.shape[1])
+            gathered = gather_states(states, self.game, count, self._logs.shape[1])
+            check_records("states", self.game, *gathered)
+            return gathered
         if states.num_envs != count:
             raise ValueError(
                 f"states: a batch of {states.num_envs} games for {count} rows; give one for each row"
             )
         check_same_game("states", states.game, self.game)
-        if self._history is not None and states._history is None:
-            raise ValueError("states: the given batch keeps no history and this one does; make both alike")
-        saved = states.save()
-        records, generators = saved["records"].view(self._records.dtype), saved["generators"].view(GENERATOR)
-        return records, generators, saved["logs"][:, : self._logs.shape[1]]
+        return states._copied(self._logs.shape[1])
+
+    @alone
+    def _copied(self, log_length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Copies of the records (N,), generators (N,) and logs (N, ``log_length``, 3)."""
+        if log_length and self._history is None and self._records["num_moves"].any():
+            raise ValueError("states: the given batch keeps no history, expected one made with history=True")
+        logs = np.zeros((self.num_envs, log_length, 3), np.int8)
+        if self._history is not None and log_length:
+            logs[:] = self._logs
+        return self._records.copy(), self._generators.copy(), logs
 
     def _checked_rows(self, rows: np.ndarray) -> np.ndarray:
-        given = np.asarray(rows)
+        given = as_array("rows", rows)
         n = self.num_envs
         if given.ndim != 1 or given.dtype.kind not in "iu" or not ((given >= 0) & (given < n)).all():
             raise ValueError(f"rows={shown(rows)}: expected integers from 0 to {n - 1}, of shape (M,)")
@@ -268,6 +278,7 @@ class Vec(Storage):
         self._view(rows)
 
     def _deal(self, rows: np.ndarray) -> None:
+        self._cut_off = True
         self.game.loops.deal_games(self.game.params, self._generators, self._records, rows)
         self._begin(rows)
 

@@ -15,6 +15,14 @@ def shown(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:200]}... ({len(text)} characters)"
 
 
+def as_array(name: str, value: Any) -> np.ndarray:
+    """``value`` as an array. Raises ``ValueError`` for nested sequences of different lengths."""
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name}={shown(value)}: expected an array of one shape ({error})") from None
+
+
 def is_integer(value: Any) -> TypeGuard[int]:
     """Whether ``value`` is one integer of Python or NumPy; True and False are none."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -8,6 +8,7 @@ by ``NUMBA_CACHE_DIR`` that cannot be written (of a container, say).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pickle
@@ -138,9 +139,12 @@ class _Cache(FunctionCache):
 
     def release(self) -> None:
         """Let the next process compile."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        lock, self._lock = self._lock, None  # at once: another thread may be here too
+        if lock is not None:
+            if fcntl is not None:
+                with contextlib.suppress(OSError):  # a file system without locks
+                    fcntl.flock(lock, fcntl.LOCK_UN)  # a child forked meanwhile holds the file open
+            os.close(lock)
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:

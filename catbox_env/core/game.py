@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from catbox_env.core.checks import check_action, check_integer, check_seat, shown
+from catbox_env.core.checks import as_array, check_action, check_integer, check_seat, shown
 from catbox_env.core.kernels import REWARDS, Kernels, bind
 from catbox_env.core.layout import Layout
-from catbox_env.core.rng import new_generators, seed_sequence, split_generators
+from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence, split_generators
+from catbox_env.core.saved import check_same_game
 from catbox_env.core.state import GameState, read_state
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class Game(ABC):
         self.set_up()
         self.params.setflags(write=False)
         self.loops = bind(self.id, self.kernels)
+        self.__dict__["_made"] = True
 
     def _make_rules(self, options: dict[str, Any]) -> Any:
         known = [field.name for field in fields(self.rules_class)]
@@ -135,6 +137,18 @@ class Game(ABC):
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return {**plain, "reward": self.reward}
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._refuse_change(name)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._refuse_change(name)
+        super().__delattr__(name)
+
+    def _refuse_change(self, name: str) -> None:
+        if "_made" in self.__dict__:
+            raise AttributeError(f"{name} of a game cannot be changed: make another game")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Game) and self.id == other.id and self.options == other.options
 
@@ -158,7 +172,15 @@ class Game(ABC):
         return self.initial_state_from(generators, deal)
 
     def initial_state_from(self, generators: np.ndarray, deal: Any = None) -> GameState:
-        """As ``new_initial_state``, going on from a generator: array (1,), used and advanced in place."""
+        """As ``new_initial_state``, going on from a generator: array (1,), used and advanced in place.
+
+        Raises ``ValueError`` for anything else.
+        """
+        if not isinstance(generators, np.ndarray) or (generators.shape, generators.dtype) != (
+            (1,),
+            GENERATOR,
+        ):
+            raise ValueError(f"generators={shown(generators)}: expected state.generators of a state")
         state = GameState(self, np.zeros(1, self.state_dtype), generators, self.empty_log())
         self.loops.deal_games(self.params, generators, state.records, _ONLY)
         if deal is not None:
@@ -192,7 +214,11 @@ class Game(ABC):
         """
         from catbox_env.core.batch import Vec
 
-        vec = Vec.undealt(self, check_integer("count", count, 1), auto_deal=False)
+        count = check_integer("count", count, 1)
+        try:
+            vec = Vec._undealt(self, count, auto_deal=False)
+        except ValueError as error:
+            raise ValueError(f"count={count}: {error}") from error
         generators = split_generators(new_generators([seed_sequence(seed)]), vec.num_envs)
         records = np.zeros(vec.num_envs, self.state_dtype)
         self._sample(observation, generators, records)
@@ -201,7 +227,7 @@ class Game(ABC):
 
     def _sample(self, observation: np.ndarray, generators: np.ndarray, records: np.ndarray) -> None:
         """Fill ``records`` (N,), all zeros, with states drawn by ``generators`` (N,)."""
-        observation = np.asarray(observation)
+        observation = as_array("observation", observation)
         size = self.observation_layout.size
         if observation.shape != (size,) or observation.dtype != np.int8:
             raise ValueError(
@@ -261,12 +287,15 @@ class Game(ABC):
 
         Raises ``ValueError`` for a seat that is not there.
         """
+        if not isinstance(state, np.void) or state.dtype != self.state_dtype:
+            raise ValueError(f"state={shown(state)}: expected the record of a state of this game")
         return self.draw_text(state, seat if seat is None else check_seat("seat", seat, self.num_players))
 
     def render_text(self, state: GameState, seat: int | None = None) -> str:
         """The table in plain text, with the hand of ``seat``, or every hand for ``None``. Errors as in `render`."""
         if not isinstance(state, GameState):
             raise ValueError(f"state={shown(state)}: expected a state, as new_initial_state returns")
+        check_same_game("state", state.game, self)
         return "".join(text for text, _ in self.render(state.record, seat))
 
     def deserialize_state(self, data: bytes) -> GameState:

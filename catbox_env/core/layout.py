@@ -8,6 +8,8 @@ from math import prod
 
 import numpy as np
 
+from catbox_env.core.checks import as_array
+
 
 @dataclass(frozen=True)
 class Part:
@@ -67,7 +69,7 @@ class Layout(Mapping[str, Part]):
         A part of shape ``s`` comes as ``(..., *s)``. The arrays are views: they hold as long as the vector does.
         Raises ``ValueError`` when the last axis is not ``size`` long.
         """
-        vector = np.asarray(vector)
+        vector = as_array("vector", vector)
         if vector.ndim == 0 or vector.shape[-1] != self.size:
             raise ValueError(
                 f"a vector of shape {vector.shape}: expected ({self.size},) or a batch (..., {self.size})"

@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite
 
-import numpy as np
-
 from catbox_env.core.rng import random_below, split
 
 deal: Callable
@@ -244,13 +242,16 @@ def step_games_at_random(
         view_games(params, states, rows, observation, legal, mask, current_player, state_vectors)
 
 
-def apply_if_legal(params, generators, states, log, action):
-    """One action, ``0 .. A-1``, in a single game; whether it was legal, and so was taken."""
-    mask = np.empty(params[0].num_actions, np.bool_)
+def apply_if_legal(params, generators, states, log, action, mask):
+    """One action, ``0 .. A-1``, in a single game; whether it was legal, and so was taken.
+
+    ``mask`` (A,) is left with the legal actions of the seat to move then.
+    """
     write_mask(params[0], states[0], mask)
     if not mask[action]:
         return False
     advance(params[0], generators[0], states[0], log, action)
+    write_mask(params[0], states[0], mask)
     return True
 
 

@@ -106,13 +106,17 @@ class GameState:
 
         Raises ``ValueError``, the state untouched, for an illegal action or when the game is over.
         """
+        self.apply_and_mask(action, np.empty(self.game.num_actions, np.int8))
+
+    def apply_and_mask(self, action: int, mask: np.ndarray) -> None:
+        """As ``apply_action``, and write the legal actions of the seat to move then into ``mask`` (A,) int8."""
         if self.is_terminal():
             raise ValueError(
                 f"action {shown(action)}: the game is over; begin another with game.new_initial_state()"
             )
         game = self.game
         action = check_action(action, game.num_actions)
-        if not game.loops.apply_if_legal(game.params, self.generators, self.records, self.log, action):
+        if not game.loops.apply_if_legal(game.params, self.generators, self.records, self.log, action, mask):
             raise ValueError(
                 f"illegal action {action} ({game.action_to_string(action)}) by seat {self.current_player}: "
                 f"{game.why_illegal(self.record, action)}"

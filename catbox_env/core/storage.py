@@ -69,7 +69,7 @@ class Storage:
     _state: np.ndarray
 
     @classmethod
-    def undealt(
+    def _undealt(
         cls,
         game: Game,
         num_envs: int,
@@ -117,6 +117,8 @@ class Storage:
                 f"num_envs={n}: expected fewer, there is no memory for so many games ({error})"
             ) from error
         info = {name: arrays["_records"]["info"][:, i, :players] for i, name in enumerate(game.info_names)}
+        for array in info.values():
+            array.setflags(write=False)  # a part of the records
         # Assigned past __setattr__, which keeps callers from putting arrays of another size in their place.
         self.__dict__.update(arrays)
         self.__dict__.update(game=game, num_envs=n, num_threads=threads, info=info)
@@ -161,14 +163,20 @@ class Storage:
         own = self._contents()
         given = read_saved(saved, own, self.game)
         self._check_running("saved games", given["records"].view(self._records.dtype))
+        self._cut_off = True
         for name, array in own.items():
             array[:] = given[name]
         self._seeded = True
         self._view_all()
 
+    @alone
     def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
-        twin = _restored(type(self), *self._made_with(), self.save())
+        twin = self._undealt(*self._made_with())
         memo[id(self)] = twin
+        for name, array in self.__dict__.items():
+            if name in _OWN and isinstance(array, np.ndarray):
+                twin.__dict__[name].view(np.uint8)[...] = array.view(np.uint8)  # to the last byte
+        twin._seeded = self._seeded
         twin.__dict__.update(copy.deepcopy(self._extras(), memo))
         return twin
 
@@ -182,8 +190,13 @@ class Storage:
             )
         super().__setattr__(name, value)
 
+    def __delattr__(self, name: str) -> None:
+        if name in _OWN:
+            raise AttributeError(f"{name} of a batch cannot be deleted")
+        super().__delattr__(name)
+
     def _made_with(self) -> tuple[Any, ...]:
-        """The arguments of ``undealt``."""
+        """The arguments of ``_undealt``."""
         return (
             self.game,
             self.num_envs,
@@ -238,18 +251,22 @@ class Storage:
         Where Ctrl-C cuts it off the arrays are written once more: an action that was legal before a step must not be
         taken for legal after it.
         """
-        self._cut_off = True
+        own = self.__dict__  # past __setattr__, which takes as long as the rest of this
+        own["_cut_off"] = True
         try:
-            self._threads.run(work, *arrays)
+            if self.num_threads == 1:
+                work(*arrays)
+            else:
+                self._threads.run(work, *arrays)
         except BaseException:
             self._view_all()
             raise
-        self._cut_off = False
+        own["_cut_off"] = False
 
 
 def _restored(cls: type[Storage], *made_with_and_saved: Any) -> Storage:
     *made_with, saved = made_with_and_saved
-    vec = cls.undealt(*made_with)
+    vec = cls._undealt(*made_with)
     vec.load(saved)
     return vec
 

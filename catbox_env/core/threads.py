@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -32,19 +33,35 @@ class Threads:
             work(*arrays)
             return
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.num_threads, thread_name_prefix="catbox")
-            weakref.finalize(self, self._pool.shutdown, wait=False)
+            pool = ThreadPoolExecutor(self.num_threads, thread_name_prefix="catbox")
+            weakref.finalize(self, pool.shutdown, wait=False)
+            self._pool = pool
         cuts = [np.array_split(array, self.num_threads) for array in arrays]
-        futures = [self._pool.submit(work, *slices) for slices in zip(*cuts, strict=True)]
-        _wait_for_all(futures)
+        # No thread begins before all have been asked, so that one that Ctrl-C makes us lose sight of does nothing.
+        all_asked, may_work = threading.Event(), False
+
+        def when_all_are_asked(*slices: np.ndarray) -> None:
+            all_asked.wait()
+            if may_work:
+                work(*slices)
+
+        futures: list[Future[None]] = []
+        try:
+            for slices in zip(*cuts, strict=True):
+                futures.append(self._pool.submit(when_all_are_asked, *slices))
+            may_work = True
+        finally:
+            _finish(all_asked, futures)
         for future in futures:
             future.result()
 
 
-def _wait_for_all(futures: list[Future[None]]) -> None:
+def _finish(all_asked: threading.Event, futures: list[Future[None]]) -> None:
+    """Let the threads begin, and return when they have finished; only then is a Ctrl-C raised."""
     interrupted: KeyboardInterrupt | None = None
     while True:
         try:
+            all_asked.set()
             wait(futures)
             break
         except KeyboardInterrupt as error:

@@ -65,9 +65,10 @@ def test_a_spec_that_names_no_agent_is_refused_with_a_remedy(spec: Any, said: st
         catbox_agents.make(spec, game_for(3))
 
 
-def test_a_game_without_a_heuristic_says_so() -> None:
-    with pytest.raises(ValueError, match="no heuristic agent for 'chess_v0'"):
-        catbox_agents.make("heuristic", SimpleNamespace(id="chess_v0"))  # type: ignore[arg-type]
+def test_a_game_without_a_heuristic_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(catbox_agents.HEURISTICS, "petrify_v0")
+    with pytest.raises(ValueError, match="no heuristic agent for 'petrify_v0'"):
+        catbox_agents.make("heuristic", catbox_env.make_game("petrify_v0"))
 
 
 def test_a_class_of_the_user_is_an_agent() -> None:
@@ -211,7 +212,7 @@ def test_one_decision_at_a_time_is_the_same_as_many() -> None:
 def test_wrong_shapes_are_refused_before_compiled_code_reads_them() -> None:
     game = game_for(3)
     agent = catbox_agents.make("heuristic", game)
-    with pytest.raises(ValueError, match=f"rows of {game.observation_layout.size} and {game.num_actions}"):
+    with pytest.raises(ValueError, match=f"{game.observation_layout.size}.*{game.num_actions}"):
         agent.act_batch(np.zeros((2, 10), np.int8), np.ones((2, game.num_actions), bool))
     with pytest.raises(ValueError, match="one of each"):
         agent.act_batch(

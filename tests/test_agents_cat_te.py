@@ -68,7 +68,7 @@ def test_bad_input_is_refused() -> None:
     game = make_game("cat_te_v0")
     agent = catbox_agents.make("heuristic", game)
     size = game.observation_layout.size
-    with pytest.raises(ValueError, match=f"rows of {size} and 106"):
+    with pytest.raises(ValueError, match=f"{size}.*106"):
         agent.act_batch(np.zeros((2, 10), np.int8), np.ones((2, 106), bool))
     with pytest.raises(ValueError, match="one of each"):
         agent.act_batch(np.zeros((2, size), np.int8), np.ones((3, 106), bool))

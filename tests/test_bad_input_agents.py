@@ -20,6 +20,12 @@ ENVS = LearnerVectorEnv(2, "petrify_v0", opponents="random")
 ENVS.reset(seed=0)
 
 FUNCTIONS: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
+    ("make game", lambda v: make("random", v), []),
+    ("evaluate game", lambda v: evaluate(v, ["random", "random"], 10), []),
+    ("random act_batch", lambda v: make("random", GAME).act_batch(v, VEC.action_mask), []),
+    ("random act_batch masks", lambda v: make("random", GAME).act_batch(VEC.observation, v), []),
+    ("heuristic act_batch", lambda v: make("heuristic", GAME).act_batch(v, VEC.action_mask), []),
+    ("heuristic act_batch masks", lambda v: make("heuristic", GAME).act_batch(VEC.observation, v), []),
     ("make spec", lambda v: make(v, GAME), []),
     ("make seed", lambda v: make("random", GAME, v), NONE + INTEGERS),
     ("evaluate agents", lambda v: evaluate(GAME, v, 10), []),

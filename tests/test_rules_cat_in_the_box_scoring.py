@@ -2,6 +2,7 @@
 
 import pytest
 
+from catbox_env import make_game
 from tests.cat_table import figures, play, start, tricks
 
 pytestmark = pytest.mark.nojit
@@ -140,6 +141,16 @@ def test_bids_with_two_players_replace_the_limit():
 
 
 # ---------------------------------------------------------------- paradox
+
+
+def test_the_only_bid_there_is_counts_like_any_other():
+    game = make_game("cat_in_the_box_v0", num_players=2, num_ranks=3, copies=3, hand_size=3, bids=(1,))
+    state = game.new_initial_state(seed=0)
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    assert figures(state, "bid") == [1, 1]
+    assert sorted(tricks(state)) == [0, 1]
+    assert [bonus > 0 for bonus in figures(state, "bonus")] == [won == 1 for won in tricks(state)]
 
 
 def paradox_of_a_leader(bid):

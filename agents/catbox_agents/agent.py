@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.errors import AgentError
-from catbox_env.core.checks import shown
-from catbox_env.core.game import Game
+from catbox_env.core.checks import as_array, shown
+from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.rng import seed_sequence
 
 Seed = int | np.random.SeedSequence | None
@@ -106,6 +106,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     """
     if not isinstance(spec, str | os.PathLike):
         raise ValueError(f"agent {shown(spec)}: expected a text, such as 'random', or a path")
+    check_game_object(game)
     if seed is not None:
         seed_sequence(seed)  # refuses what is no seed
     text = os.fspath(spec).strip()
@@ -122,6 +123,26 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     if imports_module(text):
         return _construct(text, game, seed)
     raise ValueError(_unknown(text))
+
+
+def checked_rows(
+    game: Game, observations: Any, action_masks: Any
+) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    """What `Agent.act_batch` was given, as contiguous arrays (N, O) int8 and (N, A) bool.
+
+    Raises ValueError for other shapes: compiled code does not look where it reads.
+    """
+    seen, masks = as_array("observations", observations), as_array("action_masks", action_masks)
+    rows = len(masks) if masks.ndim else 0
+    if (seen.shape, masks.shape) != (
+        (rows, game.observation_layout.size),
+        (rows, game.num_actions),
+    ) or not {seen.dtype.kind, masks.dtype.kind} <= set("biu"):
+        raise ValueError(
+            f"observations {seen.dtype} of shape {seen.shape} and action masks {masks.dtype} of shape {masks.shape}: "
+            f"expected integers of shape (N, {game.observation_layout.size}) and (N, {game.num_actions})"
+        )
+    return np.ascontiguousarray(seen, np.int8), np.ascontiguousarray(masks, np.bool_)
 
 
 def imports_module(spec: str) -> bool:

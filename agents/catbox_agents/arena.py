@@ -26,7 +26,7 @@ from catbox_agents.play_out import steps
 from catbox_agents.results import Result, RoundTotals, Totals
 from catbox_env.core.batch import Vec
 from catbox_env.core.checks import is_integer, shown
-from catbox_env.core.game import Game
+from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.rng import seed_sequence
 
 #: Games played side by side. Larger batches cost memory and save little.
@@ -73,6 +73,7 @@ def evaluate(
     whose code raises an error (`AgentError`). Ctrl-C raises `EvaluationInterrupted`, a KeyboardInterrupt that holds the
     result so far.
     """
+    check_game_object(game)
     labels = _labels(agents, names)
     num_deals = _check(game, labels, num_deals)
     if seed is None:

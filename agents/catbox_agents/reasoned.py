@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed
+from catbox_agents.agent import Agent, Seed, checked_rows
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.game import Game
 
@@ -60,19 +60,9 @@ class ReasonedAgent(Agent):
         self, observations: NDArray[np.int8], action_masks: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The actions (N,), and the points (A, reasons) of the last row."""
-        # Compiled code does not look where it reads, so the shapes are held here.
-        length, num_actions = self.game.observation_layout.size, self.game.num_actions
-        if observations.shape[1:] != (length,) or action_masks.shape != (len(observations), num_actions):
-            raise ValueError(
-                f"observations {observations.shape} and masks {action_masks.shape}: this game has rows of "
-                f"{length} and {num_actions}, one of each for a decision"
-            )
-        actions = np.full(len(observations), -1, np.int64)
-        points = np.zeros((num_actions, len(self.reasons)))
-        seen, masks = (
-            np.ascontiguousarray(observations, np.int8),
-            np.ascontiguousarray(action_masks, np.bool_),
-        )
+        seen, masks = checked_rows(self.game, observations, action_masks)
+        actions = np.full(len(seen), -1, np.int64)
+        points = np.zeros((self.game.num_actions, len(self.reasons)))
         self.weigh(seen, masks, points, actions)
         if (actions < 0).any():
             raise ValueError(

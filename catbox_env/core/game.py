@@ -311,5 +311,12 @@ class Game(ABC):
         return np.zeros((self.history_length, 3), np.int8)
 
 
+def check_game_object(value: Any) -> Game:
+    """``value`` itself. Raises ``ValueError`` unless it is a game."""
+    if not isinstance(value, Game):
+        raise ValueError(f"game={shown(value)}: expected a game, as make_game returns")
+    return value
+
+
 def _rebuild_game(cls: type[Game], rules: Any, reward: str) -> Game:
     return cls(rules=rules, reward=reward)

@@ -10,8 +10,8 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
-from catbox_env.core.checks import check_flag, check_integer, shown
-from catbox_env.core.game import Game
+from catbox_env.core.checks import check_flag, check_integer
+from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.rng import GENERATOR
 from catbox_env.core.saved import checksum, header_of, read_saved
 from catbox_env.core.threads import Threads
@@ -86,8 +86,7 @@ class Storage:
     def _allocate(
         self, game: Game, num_envs: int, num_threads: int, history: bool, state: bool, auto_deal: bool
     ) -> None:
-        if not isinstance(game, Game):
-            raise ValueError(f"game={shown(game)}: expected a game, as make_game returns")
+        check_game_object(game)
         n = check_integer("num_envs", num_envs, 1)
         threads = min(check_integer("num_threads", num_threads, 1, MAX_THREADS), n)
         history, state = check_flag("history", history), check_flag("state", state)

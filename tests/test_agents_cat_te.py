@@ -70,7 +70,7 @@ def test_bad_input_is_refused() -> None:
     size = game.observation_layout.size
     with pytest.raises(ValueError, match=f"{size}.*106"):
         agent.act_batch(np.zeros((2, 10), np.int8), np.ones((2, 106), bool))
-    with pytest.raises(ValueError, match="one of each"):
+    with pytest.raises(ValueError, match="expected integers of shape"):
         agent.act_batch(np.zeros((2, size), np.int8), np.ones((3, 106), bool))
     masks = np.ones((3, 106), bool)
     masks[1] = False

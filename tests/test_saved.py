@@ -142,6 +142,7 @@ def test_what_is_not_whole_is_refused(spoil: Callable[[Saved], Any], named: str)
         ("win_shares", np.nan, "'win_shares' holds numbers that are not finite"),
         ("logs", 99, "the history of game 0 is damaged"),
         ("logs", -1, "the history of game 0 is damaged"),
+        ("logs shown", 0, "the history of game 0 is damaged"),
         ("generators", 255, "the generator of game 0 is damaged"),
         ("records", 255, "game 0 is in a state that cannot be played on"),
         ("terminated", 2, "more than True and False"),
@@ -152,9 +153,12 @@ def test_a_checksum_that_fits_does_not_make_damage_good(name: str, value: float,
     vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, num_players=2, history=True)
     vec.step_random(5, seed=0)
     saved = vec.save()
+    name, _, column = name.partition(" ")
     array = saved[name].view(np.uint8) if saved[name].dtype == np.bool_ else saved[name]
     if name in ("records", "generators"):
         array[: len(array) // 3] = value
+    elif column:
+        array[0, 4, 2] = array[0, 4, 1] - 1  # what the others saw of a move is the move or -1
     else:
         array[0, ...] = value
     before = contents(vec)

@@ -175,27 +175,39 @@ def test_a_thread_that_was_lost_to_ctrl_c_does_not_work(monkeypatch: pytest.Monk
     assert not worked
 
 
+def deal_all(vec: Vec) -> None:
+    vec.deal(np.arange(4))
+
+
+def reset_all(vec: Vec) -> None:
+    vec.reset(seed=5)
+
+
+def put_one_state(vec: Vec) -> None:
+    vec.set_states(vec.game.new_initial_state(seed=9))
+
+
+def load_others(vec: Vec) -> None:
+    vec.load(make_vec("cat_in_the_box_v0", 4, seed=9, num_players=2).save())
+
+
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize(
-    "change",
-    [
-        lambda vec: vec.deal(np.arange(4)),
-        lambda vec: vec.reset(seed=5),
-        lambda vec: vec.set_states(vec.game.new_initial_state(seed=9)),
-        lambda vec: vec.load(make_vec("cat_in_the_box_v0", 4, seed=9, num_players=2).save()),
-    ],
-)
+    ("change", "where"),
+    [*((change, where) for change in (deal_all, reset_all, put_one_state) for where in ("_begin", "_view")),
+     (load_others, "_view"), (load_others, "_view_all")],
+)  # fmt: skip
 def test_games_that_were_dealt_while_ctrl_c_came_are_seen_anew(
-    num_threads: int, change: Callable[[Vec], None], monkeypatch: pytest.MonkeyPatch
+    change: Callable[[Vec], None], where: str, num_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=0, num_players=2, num_threads=num_threads)
     vec.step_random(9, seed=0)
 
-    def interrupted(rows: np.ndarray) -> None:
+    def interrupted(*rows: np.ndarray) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(vec, "_view", interrupted)
+        patched.setattr(vec, where, interrupted)
         with pytest.raises(KeyboardInterrupt):
             change(vec)
     with pytest.raises(ValueError, match="illegal actions"):

@@ -194,8 +194,9 @@ class Game(ABC):
             observation: int8 (O,), what one seat sees while the game runs.
             seed: as in ``new_initial_state``; the deals of later rounds are drawn from it as well.
 
-        The sampled state has no past: its ``history()`` begins here. Raises ``ValueError`` for a vector that no
-        seat of this game can see, or that was made after the end.
+        The sampled state has no past: its ``history()`` begins here. Where a game has to search for what an
+        observation tells, and stops after a bounded time, its sampler says how often that happens. Raises
+        ``ValueError`` for a vector that no seat of this game can see, or that was made after the end.
         """
         generators = new_generators([seed_sequence(seed)])
         records = np.zeros(1, self.state_dtype)

@@ -63,6 +63,17 @@ def test_a_command_in_the_folder_of_a_run_runs_no_file_of_it(
     assert not (folder / "ran").exists()
 
 
+def test_settings_of_numba_there_are_refused_before_numba_reads_them(folder: Path) -> None:
+    """They can name a cache of compiled code, which is read by pickle."""
+    settings = folder / ".numba_config.yaml"
+    settings.write_text("cache_dir: ./cache\n")
+    ran = catbox(folder, "evaluate", "random", "random", "--deals", "10")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(f"catbox: {settings} ")
+    assert ran.stderr.count("\n") == 1
+    assert not (folder / "cache").exists()
+
+
 def test_a_module_that_is_named_is_found_there(folder: Path) -> None:
     ran = catbox(folder, "evaluate", "bots:Agent", "random", "--deals", "10", *RULES)
     assert ran.returncode == 0, ran.stderr

@@ -156,14 +156,14 @@ class Impatient(Agent):
 @pytest.mark.parametrize("asked", [10**3, 10**12])
 def test_an_interrupted_comparison_holds_the_result_of_the_deals_that_were_finished(asked: int) -> None:
     game = game_for()
-    with pytest.raises(EvaluationInterrupted, match=f"interrupted: 48 of {asked} deals") as stopped:
+    with pytest.raises(EvaluationInterrupted, match=f"interrupted: 76 of {asked} deals") as stopped:
         catbox_agents.evaluate(game, [Impatient(game), "heuristic"], asked, seed=5)
     part = stopped.value.result
     assert part is not None
-    assert (part.deals, part.deals_planned, part.games) == (48, asked, 48 * 3)
-    whole = catbox_agents.evaluate(game, [Impatient(game, patience=10**6), "heuristic"], 48, seed=5)
+    assert (part.deals, part.deals_planned, part.games) == (76, asked, 76 * 3)
+    whole = catbox_agents.evaluate(game, [Impatient(game, patience=10**6), "heuristic"], 76, seed=5)
     assert part.standings == whole.standings
-    assert (whole.deals, whole.deals_planned) == (48, 48)
+    assert (whole.deals, whole.deals_planned) == (76, 76)
 
 
 def test_a_comparison_that_is_interrupted_at_once_has_no_result() -> None:

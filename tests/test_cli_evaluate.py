@@ -45,13 +45,13 @@ def test_ctrl_c_shows_and_writes_the_deals_that_were_finished(tmp_path: Path, de
     spec = f"{__name__}:Leaving"
     ran = evaluate(spec, tmp_path, deals)
     assert ran.exit_code == 130
-    assert ran.stderr == f"catbox: interrupted: 48 of {deals} deals were finished\n"
-    assert f"partial: 48 of {deals} deals x 3 rotations" in ran.stdout
+    assert ran.stderr == f"catbox: interrupted: 76 of {deals} deals were finished\n"
+    assert f"partial: 76 of {deals} deals x 3 rotations" in ran.stdout
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
-    whole = catbox_agents.evaluate(game, [Impatient(game, patience=10**6), "heuristic"], 48, seed=5)
+    whole = catbox_agents.evaluate(game, [Impatient(game, patience=10**6), "heuristic"], 76, seed=5)
     assert f"{whole['heuristic'].margin:+.2f} ± {whole['heuristic'].margin_ci95:.2f}" in ran.stdout
     written = json.loads((tmp_path / "result.json").read_text())
-    assert (written["deals"], written["deals_planned"]) == (48, int(deals))
+    assert (written["deals"], written["deals_planned"]) == (76, int(deals))
     assert written["standings"][1]["margin"] == whole["heuristic"].margin
     with (tmp_path / "result.csv").open(newline="") as lines:
         assert [row["name"] for row in csv.DictReader(lines)] == [spec, "heuristic"]

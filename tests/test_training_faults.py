@@ -1,17 +1,15 @@
-"""What ends a run of training before its time: numbers that are not finite, signals, opponents of a stranger."""
+"""What a run of training keeps and trusts, and how it is stopped: the best policy, opponents of a stranger, signals."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from rich.console import Console
@@ -20,15 +18,12 @@ from typer.testing import CliRunner
 import catbox_agents
 from catbox_agents.policy import latest_checkpoint, load_checkpoint
 from catbox_train import ppo, report
-from catbox_train.arrays import DivergedError
-from catbox_train.checkpoint import TrainingState, save_training
 from catbox_train.cli import app
-from catbox_train.metrics import read_metrics
 from catbox_train.ppo import Trainer, resume, train
-from catbox_train.progress import StopRequest, TrainingDiverged, TrainingInterrupted
+from catbox_train.progress import StopRequest, TrainingInterrupted
 from catbox_train.run_folder import start_run
 from tests.policies import network_for
-from tests.ppo_runs import SMALL, assert_same_end, final_arrays, quiet, small
+from tests.ppo_runs import SMALL, quiet, small
 
 BRIEF = {"total_decisions": 5 * 512, "checkpoint_every": 2, "evaluate_every": 100, "opponents": ["random"]}
 
@@ -51,131 +46,6 @@ def command(*arguments: str) -> tuple[int, str]:
     """Exit code and error output."""
     ran = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"}, catch_exceptions=False)
     return ran.exit_code, ran.stderr
-
-
-# Numbers that are not finite.
-
-
-def poison(where: str, number: float) -> Callable[[Trainer], None]:
-    def into(trainer: Trainer) -> None:
-        weights = trainer.weights
-        with torch.no_grad():
-            if where == "moment":
-                trainer.optimizer.state[weights.vector]["exp_avg_sq"][0] = number
-            else:
-                weights.vector[getattr(weights, where)][-1] = number
-
-    return into
-
-
-@pytest.mark.parametrize(
-    ("where", "moment", "number", "said"),
-    [
-        ("actor", "before", math.inf, "a logit of the policy is larger"),
-        ("actor", "before", math.nan, "the gradient of the actor is not finite"),
-        ("moment", "before", math.nan, "not finite"),
-        ("actor", "after", math.nan, "a weight of the actor is not finite"),
-        ("critic", "after", math.inf, "a weight of the critic is not finite"),
-        ("moment", "after", math.inf, "Adam's exp_avg_sq is not finite"),
-    ],
-)
-def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_stays(
-    finished: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    where: str,
-    moment: str,
-    number: float,
-    said: str,
-) -> None:
-    """It comes up in update 4, before the gradient or in the last step; update 2 was saved. Without it, the run goes on
-    from there to the end that it would have had."""
-    run, learn, step = tmp_path / "run", Trainer.learn, torch.optim.Adam.step
-    spoil, steps = poison(where, number), []
-
-    def learn_spoiled(trainer: Trainer, *args: float) -> dict[str, float]:
-        if trainer.done.update == 3 and moment == "before":
-            spoil(trainer)
-        elif trainer.done.update == 3:
-
-            def spoiled_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
-                steps.append(1)
-                result = step(optimizer, closure)
-                if len(steps) == trainer.config.epochs * 4:
-                    spoil(trainer)
-                return result
-
-            monkeypatch.setattr(torch.optim.Adam, "step", spoiled_step)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(Trainer, "learn", learn_spoiled)
-    with pytest.raises(
-        TrainingDiverged, match=rf"diverged in update 4: .*{said}.*last good checkpoint is .*00000002"
-    ):
-        train(small(**BRIEF), run, quiet())
-    assert latest_checkpoint(run).name == "00000002"
-    assert all(np.isfinite(array).all() for array in final_arrays(run).values() if array.dtype.kind == "f")
-    assert [row["update"] for row in read_metrics(run)] == [1, 2, 3]
-    monkeypatch.setattr(Trainer, "learn", learn)
-    monkeypatch.setattr(torch.optim.Adam, "step", step)
-    resume(run, quiet())
-    assert_same_end(finished, run)
-
-
-def test_a_critic_that_is_not_finite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before a batch is played: its values are what is wrong, not the gradient of the actor that follows from them."""
-    collect = ppo.Worker.collect
-
-    def collect_spoiled(worker: ppo.Worker) -> None:
-        with torch.no_grad():
-            next(iter(worker.networks.critic.parameters()))[:] = math.nan
-        collect(worker)
-
-    monkeypatch.setattr(ppo.Worker, "collect", collect_spoiled)
-    with pytest.raises(TrainingDiverged, match="in update 1: a value of the critic is not finite"):
-        train(small(**BRIEF), tmp_path / "run", quiet())
-    assert latest_checkpoint(tmp_path / "run") is None
-
-
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path, activation: str) -> None:
-    settings = {**SMALL, **BRIEF, "learning_rate": 1e9, "learning_rate_end": 1e9, "activation": activation}
-    file = tmp_path / "settings.yaml"
-    file.write_text(json.dumps(settings))
-    code, said = command("train", "--config", str(file), "--output", str(tmp_path / "run"))
-    assert code == 1
-    assert said.startswith("catbox: training diverged in update 1: ")
-    assert "There is no checkpoint yet" in said
-    assert "--set learning_rate=1e+08" in said
-    assert not (tmp_path / "run" / "results.json").exists()
-    assert not (tmp_path / "run" / "checkpoints").exists()
-
-
-def test_a_number_that_is_not_finite_is_never_written(tmp_path: Path) -> None:
-    """The last line of defence, whatever training overlooks."""
-    game = small().make_game()
-    state = TrainingState({"weights": np.array([1.0, math.nan], np.float32)}, {"update": 1, "decisions": 512})
-    with pytest.raises(DivergedError, match="weights holds numbers that are not finite"):
-        save_training(tmp_path, 1, network_for(game), game, state)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_reward_that_is_not_finite_stops_the_run_at_the_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is carried, so no gradient has seen it when the checkpoint is due."""
-    learn = Trainer.learn
-
-    def learn_and_spoil(trainer: Trainer, *args: float) -> dict[str, float]:
-        figures = learn(trainer, *args)
-        if trainer.done.update == 3:
-            trainer.workers[1].open_rewards[:] = math.nan
-        return figures
-
-    monkeypatch.setattr(Trainer, "learn", learn_and_spoil)
-    with pytest.raises(TrainingDiverged, match=r"in update 4: worker1\.carried\.rewards .*is .*00000002"):
-        train(small(**BRIEF), tmp_path / "run", quiet())
-    assert latest_checkpoint(tmp_path / "run").name == "00000002"
 
 
 # The best policy.
@@ -345,6 +215,28 @@ def test_a_stopped_run_with_classes_says_that_to_go_on_takes_trust() -> None:
 
 
 # Signals and terminals.
+
+
+def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, run, file = report._match, tmp_path / "run", tmp_path / "settings.yaml"
+    file.write_text(json.dumps({**SMALL, **BRIEF, "final_deals": 20}))
+
+    def interrupted(config: object, game: object, line_up: object, num_deals: int, seed: int) -> object:
+        if num_deals == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+        return match(config, game, line_up, num_deals, seed)
+
+    monkeypatch.setattr(report, "_match", interrupted)
+    code, said = command("train", "--config", str(file), "--output", str(run))
+    assert code == 130
+    assert said.startswith("Stopped after 2,560 decisions; everything is saved. Go on with: ")
+    assert f"--resume --output {run}" in said
+    assert not (run / "results.json").exists()
+    monkeypatch.setattr(report, "_match", match)
+    resume(run, quiet())
+    assert json.loads((run / "results.json").read_text())["matches"][0]["deals"] == 20
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")

@@ -15,12 +15,13 @@ from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from typer.testing import CliRunner
 
-from catbox_agents.files import WriteError
+from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.policy import latest_checkpoint
 from catbox_train import checkpoint, curves, metrics, ppo, report, run_folder, tensorboard
 from catbox_train.cli import app
 from catbox_train.metrics import parse_metrics, read_metrics
 from catbox_train.ppo import Trainer, resume, train
+from tests.policies import network_for
 from tests.ppo_runs import assert_same_end, quiet, small
 
 BRIEF = {"total_decisions": 5 * 512, "checkpoint_every": 2, "evaluate_every": 2, "opponents": ["random"]}
@@ -133,6 +134,56 @@ def test_a_folder_that_is_deleted_under_a_run_is_named(
     message = r"^cannot write .*/run/\S+: No such file or directory \(its folder is not there \(any more\)\)$"
     with pytest.raises(WriteError, match=message):
         train(small(**BRIEF), run, quiet())
+
+
+@pytest.mark.parametrize(
+    "name", ["save_checkpoint", "write_arrays", "_file_checksum", "write_atomically", "_folder_to_disk"]
+)
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_folder_that_is_deleted_during_a_save_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, after: bool
+) -> None:
+    """Whatever of the save comes next."""
+    game = small().make_game()
+    run, call = tmp_path / "run", getattr(checkpoint, name)
+    run.mkdir()
+
+    def call_without_folder(*args: Any, **kwargs: Any) -> Any:
+        if not after:
+            shutil.rmtree(run, ignore_errors=True)
+        result = call(*args, **kwargs)
+        shutil.rmtree(run, ignore_errors=True)
+        return result
+
+    monkeypatch.setattr(checkpoint, name, call_without_folder)
+    state = checkpoint.TrainingState({"weights": np.zeros(2, np.float32)}, {"update": 1, "decisions": 512})
+    with pytest.raises(WriteError, match=rf"^cannot write {run}/\S+: No such file or directory \(its folder"):
+        checkpoint.save_training(run, 1, network_for(game), game, state)
+    assert not run.exists()
+
+
+def test_the_best_policy_does_not_make_a_deleted_run_folder_anew(tmp_path: Path) -> None:
+    """The run would go on in a folder without its settings."""
+    game = small().make_game()
+    with pytest.raises(WriteError, match=rf"^cannot write {tmp_path}/run/\S+: No such file or directory"):
+        checkpoint.save_best(tmp_path / "run", network_for(game), game, {"margin": 1.0})
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "remedy"),
+    [
+        (lambda path: (path.touch(), path.mkdir(exist_ok=True)), "a file stands where a folder is needed"),
+        (lambda path: (path.touch(), write_atomically(path / "x", b"")), "a file stands where a folder is needed"),
+        (lambda path: (path.mkdir(), write_atomically(path, b"")), "a folder stands where a file is needed"),
+    ],
+    ids=["folder", "file in it", "file"],
+)  # fmt: skip
+def test_what_stands_in_the_way_of_a_file_or_folder_is_to_be_moved(
+    tmp_path: Path, make: Callable[[Path], object], remedy: str
+) -> None:
+    with pytest.raises(WriteError, match=rf" \({remedy}: move it away\)$"), writing(tmp_path / "there"):
+        make(tmp_path / "there")
 
 
 def test_the_command_says_one_line_for_a_file_that_cannot_be_written(tmp_path: Path) -> None:

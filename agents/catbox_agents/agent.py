@@ -16,12 +16,15 @@ from __future__ import annotations
 import difflib
 import hashlib
 import importlib
+import importlib.machinery
 import inspect
 import operator
 import os
 import secrets
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -252,9 +255,9 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
     # The names of agents of later versions or other programs ("zoo:expert") read like a class of a module that is
     # not there, so a missing module gets the same answer as an unknown name.
     try:
-        module = importlib.import_module(module_name)
+        module = _import(module_name)
     except ModuleNotFoundError as error:
-        if error.name is None or not (module_name + ".").startswith(error.name + "."):
+        if not _is_missing(module_name, error):
             raise  # the user's module exists and itself lacks something: show where
         raise ValueError(_unknown(spec) + f" (there is no module {error.name!r} to import)") from None
     except SyntaxError as error:
@@ -276,6 +279,29 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
             raise
         raise AgentError(spec, error) from error
     return check_agent(agent, repr(spec))
+
+
+def _import(name: str) -> ModuleType:
+    """The module ``name``; what is installed nowhere is looked for in the working directory, as ``python -m`` would.
+
+    The directory comes onto ``sys.path`` only for a module that is there, and last: where no module is named, or a
+    library has the name, no file of that folder runs.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        here = os.getcwd()
+        top = name.partition(".")[0]
+        found = _is_missing(name, error) and importlib.machinery.PathFinder.find_spec(top, [here])
+        if not found or here in sys.path:
+            raise
+        sys.path.append(here)
+    return importlib.import_module(name)
+
+
+def _is_missing(name: str, error: ModuleNotFoundError) -> bool:
+    """Whether it is the module ``name``, or a package that it is in, that was not found."""
+    return error.name is not None and (name + ".").startswith(error.name + ".")
 
 
 def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:

@@ -32,8 +32,8 @@ from catbox_env.core.rng import seed_sequence
 #: Games played side by side. Larger batches cost memory and save little.
 CHUNK = 2048
 
-#: Deals of the first batch; each next one is twice as large, up to CHUNK games, so that an interrupted comparison of
-#: slow agents has not lost much.
+#: Deals of the first batch; each next one is half as large again, up to CHUNK games, so that an interrupted comparison
+#: of slow agents has not lost much.
 FIRST_DEALS = 16
 
 #: Deals are numbered in blocks of this many: deal d is child d % BLOCK of child d // BLOCK.
@@ -137,7 +137,7 @@ def _chunks(num_deals: int, seats: int) -> Iterator[int]:
             size = num_deals
         yield size
         num_deals -= size
-        size = min(2 * size, largest)
+        size = min(size + (size + 1) // 2, largest)
 
 
 def _deal(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:

@@ -17,6 +17,9 @@ LARGEST_TEXT = 1 << 20
 
 _REMEDIES = {
     errno.ENOENT: "its folder is not there (any more)",
+    errno.EEXIST: "a file stands where a folder is needed: move it away",
+    errno.ENOTDIR: "a file stands where a folder is needed: move it away",
+    errno.EISDIR: "a folder stands where a file is needed: move it away",
     errno.ENOSPC: "make room there",
     errno.EDQUOT: "make room there",
     errno.EFBIG: "allow larger files there",

@@ -74,7 +74,8 @@ def save_training(run: Path, update: int, actor: MLP, game: Game, state: Trainin
         counters = {name: state.values[name] for name in ("update", "decisions")}
         save_checkpoint(unfinished / POLICY_FILE, actor, game, training=counters)
         write_arrays(unfinished / ARRAYS_FILE, state.arrays)
-        files = {name: _file_checksum(unfinished / name) for name in (POLICY_FILE, ARRAYS_FILE)}
+        with writing(unfinished):
+            files = {name: _file_checksum(unfinished / name) for name in (POLICY_FILE, ARRAYS_FILE)}
         values = {"format": FORMAT, **state.values, "files": files}
         text = json.dumps({**values, "checksum": checksum(values)}, indent=1, allow_nan=False)
         write_atomically(unfinished / VALUES_FILE, text.encode())
@@ -154,7 +155,8 @@ def save_best(run: Path, actor: MLP, game: Game, training: dict[str, Any]) -> No
     """
     folder = run / CHECKPOINTS_FOLDER / BEST_FOLDER
     with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(exist_ok=True)  # not the run's folder: without its settings there is no run
+        folder.mkdir(exist_ok=True)
     save_checkpoint(folder / POLICY_FILE, actor, game, training)
 
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import ast
 import glob
-import os
-import sys
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -132,10 +130,6 @@ def _catbox(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Card games for learning machines: train, compare, play and watch agents."""
-    # "package.module:Class" is looked for where the user stands, as `python -m` would; after everything
-    # installed, so that a file called random.py there cannot take a library's place.
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
 
 
 @app.command(cls=_WithRules)

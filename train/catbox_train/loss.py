@@ -21,17 +21,11 @@ def gradient(worker: Worker, rows: np.ndarray, clip: float, entropy_weight: floa
     """
 
     def pick(array: np.ndarray) -> torch.Tensor:
-        flat = torch.from_numpy(array).flatten(0, 1)
-        return flat.index_select(0, index)
+        return _rows(array, index)
 
     index = torch.from_numpy(rows)
     worker.gradient.zero_()
-    states = pick(worker.states) if worker.config.privileged_critic else None
-    logits, values = worker.networks(pick(worker.observations), states)
-
-    if (logits.detach().abs() > LARGEST_LOGIT).any():
-        raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
-
+    logits, values = _outputs(worker, index)
     advantages = pick(worker.advantages)
     log_probabilities = masked_log_probabilities(logits, pick(worker.masks))
     log_ratio = log_probabilities.gather(1, pick(worker.actions)[:, None])[:, 0] - pick(
@@ -48,6 +42,30 @@ def gradient(worker: Worker, rows: np.ndarray, clip: float, entropy_weight: floa
         kl = ((ratio - 1) - log_ratio).sum() / size  # estimator k3 of http://joschu.net/blog/kl-approx.html
         clipped = ((ratio - 1).abs() > clip).sum() / size
         return torch.stack([policy_loss, value_loss, entropy, kl, clipped]).double().numpy()
+
+
+@torch.no_grad()
+def check_outputs(worker: Worker, rows: np.ndarray) -> None:
+    """Raise ``DivergedError`` if the networks, as they are now, give numbers of no use for ``rows``.
+
+    No gradient has seen what the last step of an update did; this has.
+    """
+    for output, name in zip(_outputs(worker, torch.from_numpy(rows)), ("logit", "value"), strict=True):
+        if not output.isfinite().all():
+            raise DivergedError(f"a {name} of the networks is not finite")
+
+
+def _outputs(worker: Worker, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Logits and values of the flat rows ``index``. Raises ``DivergedError`` for logits that are too large."""
+    states = _rows(worker.states, index) if worker.config.privileged_critic else None
+    logits, values = worker.networks(_rows(worker.observations, index), states)
+    if (logits.detach().abs() > LARGEST_LOGIT).any():
+        raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
+    return logits, values
+
+
+def _rows(array: np.ndarray, index: torch.Tensor) -> torch.Tensor:
+    return torch.from_numpy(array).flatten(0, 1).index_select(0, index)
 
 
 def normalise_advantages(workers: list[Worker]) -> None:

@@ -46,6 +46,7 @@ from catbox_train.checkpoint import (
 from catbox_train.config import TrainConfig
 from catbox_train.loss import (
     LEARNING_FIGURES,
+    check_outputs,
     clip_norm,
     explained_variance,
     gradient,
@@ -152,7 +153,10 @@ def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool
                 trainer.load_latest()
                 trainer.train(console)
                 actor, done = trainer.weights.actor_to_play(), asdict(trainer.done)
-                return final_report(config, game, run, actor, done, console)
+                try:
+                    return final_report(config, game, run, actor, done, console)
+                except KeyboardInterrupt:  # all is saved: resuming plays these matches alone
+                    raise TrainingInterrupted(run, trainer.done.decisions, _trusted(config)) from None
     except WriteError as error:
         if not (run / CONFIG_FILE).exists():  # nothing to go on with
             raise
@@ -258,7 +262,7 @@ class Trainer:
     def learn(self, learning_rate: float, entropy_weight: float) -> dict[str, float]:
         """Improve the weights on what the workers have collected; the figures of this update.
 
-        Raises ``DivergedError`` for a loss, gradient or weight that is not finite.
+        Raises ``DivergedError`` for a loss, gradient, weight or output that is not finite, and for huge logits.
         """
         config, weights = self.config, self.weights
         num_minibatches = config.batch_size // config.minibatch_size
@@ -299,6 +303,7 @@ class Trainer:
         for name, value in zip(LEARNING_FIGURES, sums, strict=True):
             if not math.isfinite(value):
                 raise DivergedError(f"{name} is not finite")
+        list(self.pool.map(check_outputs, self.workers, minibatch))  # what the last step made of the networks
         steps = config.epochs * num_minibatches
         figures = dict(zip(LEARNING_FIGURES, (sums / steps).tolist(), strict=True))
         figures |= {"actor_grad_norm": norms[0] / steps, "critic_grad_norm": norms[1] / steps}
@@ -334,8 +339,7 @@ class Trainer:
 
     def diverged(self, update: int, error: DivergedError) -> TrainingDiverged:
         """What to raise for numbers of ``update`` that are not finite."""
-        config = self.config
-        return TrainingDiverged(self.run, update, str(error), config.learning_rate, _trusted(config))
+        return TrainingDiverged(self.run, update, str(error), self.config, _trusted(self.config))
 
     def load_latest(self) -> None:
         """Go on from the latest checkpoint of the run, if it has one. Raises ``ValueError`` when it is damaged."""

@@ -59,19 +59,28 @@ class TrainingInterrupted(KeyboardInterrupt):
 class TrainingDiverged(RuntimeError):
     """A loss, gradient or weight is not finite. Nothing of that update is saved; the text says what there is."""
 
-    def __init__(
-        self, run: Path, update: int, what: str, learning_rate: float, trusted: bool = False
-    ) -> None:
+    def __init__(self, run: Path, update: int, what: str, config: TrainConfig, trusted: bool = False) -> None:
         last = latest_checkpoint(run)
         kept = f"The last good checkpoint is {last}" if last else "There is no checkpoint yet"
-        file = shlex.quote(str(run / "config.yaml"))
+        settings = f"--config {shlex.quote(str(run / 'config.yaml'))} {_calmer(config)}"
         super().__init__(
             f"training diverged in update {update}: {what}. {kept}; nothing after it is saved, and to resume would "
-            "end here again. Start a run with a smaller learning rate in another folder, such as:  "
-            f"{command()} train --config {file} --set learning_rate={learning_rate / 10:g}"
-            f"{' --trust' if trusted else ''}"
+            "end here again. A smaller learning rate may help, or smaller weights of the entropy: start a run in "
+            f"another folder, such as:  {command()} train {settings}{' --trust' if trusted else ''}"
         )
         self.run, self.update = run, update
+
+
+def _calmer(config: TrainConfig) -> str:
+    """Options for a run that is less likely to diverge: a tenth of the learning rate, nothing above the defaults."""
+    rate = min(config.learning_rate / 10, TrainConfig.learning_rate)
+    settings = {"learning_rate": rate}
+    if config.learning_rate_end > rate:
+        settings["learning_rate_end"] = min(rate, TrainConfig.learning_rate_end)
+    for name in ("entropy", "entropy_end"):
+        if getattr(config, name) > getattr(TrainConfig, name):
+            settings[name] = getattr(TrainConfig, name)
+    return " ".join(f"--set {name}={value:g}" for name, value in settings.items())
 
 
 class StopRequest:

@@ -135,7 +135,9 @@ def check_copies(state: GameState) -> None:
     _require(clone.records.tobytes() == records, "a clone differs from the state")
     words = ["a", "b", "c", "counter"]
     own = [int(generators[0][word]) for word in words]
-    _require(own != [int(clone.generators[0][word]) for word in words], "a clone knows the future deals")
+    futures = [own, *([int(twin.generators[0][word]) for word in words] for twin in (clone, state.clone()))]
+    different = all(futures[i] != futures[k] for i in range(3) for k in range(i))
+    _require(different, "a clone knows the future deals of the state, or of another clone")
     _require(own == [int(state.generators[0][word]) for word in words], "cloning changed the future deals")
     clone.apply_action(clone.legal_actions()[-1])
     _require(state.records.tobytes() == records, "a clone shares memory with the state")

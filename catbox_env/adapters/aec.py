@@ -102,6 +102,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
+        self._mask = self.game_state.action_mask()
         self._select()
         if self.render_mode == "human":
             self.render()
@@ -182,10 +183,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         return self.game_state
 
     def _select(self) -> None:
-        """Name the agent to move and note its legal actions; when the game is over the first agent takes its leave."""
-        state = self._running()
-        self.agent_selection = self.possible_agents[max(0, state.current_player)]
-        self._mask = state.action_mask()
+        """Name the agent to move; when the game is over the first agent takes its leave."""
+        self.agent_selection = self.possible_agents[max(0, self._running().current_player)]
 
     def __deepcopy__(self, memo: dict) -> AECGame:
         return pickle.loads(pickle.dumps(self))

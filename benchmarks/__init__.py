@@ -9,6 +9,7 @@
 | engine | random play in compiled code, OpenSpiel's hearts from Python, one thread and two |
 | step | `vec.step` with NumPy actions, 4,096 games |
 | aec | `raw_env` and PettingZoo's connect_four through `last()` / `step()` |
+| worlds | worlds drawn from one observation, and played out by the heuristic |
 | startup | import to first step in a fresh process, empty and warm compilation cache |
 | learner | the vectorised Gymnasium view among random and heuristic opponents |
 | ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
@@ -17,4 +18,4 @@ Each module has one function `measure(quick) -> list[Figure]` and runs in a proc
 """
 
 #: In the order they run: name -> BLAS and torch threads of its process.
-MEASUREMENTS = {"engine": 1, "step": 1, "aec": 1, "startup": 1, "learner": 1, "ppo": 2}
+MEASUREMENTS = {"engine": 1, "step": 1, "aec": 1, "worlds": 1, "startup": 1, "learner": 1, "ppo": 2}

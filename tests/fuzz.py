@@ -182,7 +182,8 @@ def check_pickle_bytes(game: Game, rng: np.random.Generator, sealed: bool) -> bo
         found = pickle.loads(spoilt)
     except Exception:  # noqa: BLE001  (see above)
         return True
-    assert isinstance(found, GameState)
+    if not isinstance(found, GameState):  # an instruction of the pickle was hit, not the state in it
+        return True
     assert found.serialize() == state.serialize(), "another state came out"
     return False
 

@@ -61,10 +61,12 @@ class TrainingDiverged(RuntimeError):
 
     def __init__(self, run: Path, update: int, what: str, config: TrainConfig, trusted: bool = False) -> None:
         last = latest_checkpoint(run)
-        kept = f"The last good checkpoint is {last}" if last else "There is no checkpoint yet"
+        kept = "There is no checkpoint yet, and nothing of the update is saved"
+        if last:
+            kept = f"The last good checkpoint is {last}; nothing after it is saved"
         settings = f"--config {shlex.quote(str(run / 'config.yaml'))} {_calmer(config)}"
         super().__init__(
-            f"training diverged in update {update}: {what}. {kept}; nothing after it is saved, and to resume would "
+            f"training diverged in update {update}: {what}. {kept}. To resume would "
             "end here again. A smaller learning rate may help, or smaller weights of the entropy: start a run in "
             f"another folder, such as:  {command()} train {settings}{' --trust' if trusted else ''}"
         )

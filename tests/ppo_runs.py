@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
+from typer.testing import CliRunner
 
 from catbox_agents.files import parse_json
 from catbox_agents.policy import latest_checkpoint
 from catbox_train.checkpoint import checksum
+from catbox_train.cli import app
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.metrics import read_metrics
 
@@ -29,6 +31,15 @@ SMALL = {
     "evaluate_deals": 10,
     "final_deals": 10,
 }
+
+#: A run of five updates, with little around it.
+BRIEF = {"total_decisions": 5 * 512, "checkpoint_every": 2, "evaluate_every": 100, "opponents": ["random"]}
+
+
+def command(*arguments: str) -> tuple[int, str]:
+    """Exit code and error output."""
+    ran = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"}, catch_exceptions=False)
+    return ran.exit_code, ran.stderr
 
 
 def small(**settings: object) -> TrainConfig:

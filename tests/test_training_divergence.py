@@ -10,20 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from typer.testing import CliRunner
 
 from catbox_agents.policy import latest_checkpoint, load_checkpoint
 from catbox_train import ppo, report
 from catbox_train.arrays import DivergedError
 from catbox_train.checkpoint import TrainingState, save_training
-from catbox_train.cli import app
 from catbox_train.metrics import read_metrics
 from catbox_train.ppo import Trainer, resume, train
 from catbox_train.progress import TrainingDiverged
 from tests.policies import network_for
-from tests.ppo_runs import SMALL, assert_same_end, final_arrays, quiet, small
-
-BRIEF = {"total_decisions": 5 * 512, "checkpoint_every": 2, "evaluate_every": 100, "opponents": ["random"]}
+from tests.ppo_runs import BRIEF, SMALL, assert_same_end, command, final_arrays, quiet, small
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +34,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """The learning curves take most of the time of a small run, and are tested elsewhere."""
     monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
-
-
-def command(*arguments: str) -> tuple[int, str]:
-    """Exit code and error output."""
-    ran = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"}, catch_exceptions=False)
-    return ran.exit_code, ran.stderr
 
 
 def poison(where: str, number: float) -> Callable[[Trainer], None]:

@@ -13,19 +13,15 @@ from pathlib import Path
 import pytest
 import torch
 from rich.console import Console
-from typer.testing import CliRunner
 
 import catbox_agents
 from catbox_agents.policy import latest_checkpoint, load_checkpoint
 from catbox_train import ppo, report
-from catbox_train.cli import app
 from catbox_train.ppo import Trainer, resume, train
 from catbox_train.progress import StopRequest, TrainingInterrupted
 from catbox_train.run_folder import start_run
 from tests.policies import network_for
-from tests.ppo_runs import SMALL, quiet, small
-
-BRIEF = {"total_decisions": 5 * 512, "checkpoint_every": 2, "evaluate_every": 100, "opponents": ["random"]}
+from tests.ppo_runs import BRIEF, SMALL, command, quiet, small
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +36,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """The learning curves take most of the time of a small run, and are tested elsewhere."""
     monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
-
-
-def command(*arguments: str) -> tuple[int, str]:
-    """Exit code and error output."""
-    ran = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"}, catch_exceptions=False)
-    return ran.exit_code, ran.stderr
 
 
 # The best policy.

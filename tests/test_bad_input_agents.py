@@ -8,7 +8,7 @@ import pytest
 
 from catbox_agents import evaluate, make, play_out
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
-from catbox_agents.random import RandomAgent
+from catbox_agents.uniform import RandomAgent
 from catbox_env import make_game, make_vec
 from tests.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 

@@ -38,7 +38,7 @@ from catbox_env.core.rng import seed_sequence
 Seed = int | np.random.SeedSequence | None
 
 #: The agents every game has: name -> "module:Class".
-BUILT_IN = {"random": "catbox_agents.random:RandomAgent"}
+BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
 
 #: The hand-written player of each game: game id -> "module:Class".
 HEURISTICS = {

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent
-from catbox_agents.reasoned import ReasonedAgent
+from catbox_agents.heuristics.base import ReasonedAgent
 from tests.rule_sets import rule_sets
 
 
@@ -221,7 +221,7 @@ def test_wrong_shapes_are_refused_before_compiled_code_reads_them() -> None:
 
 
 def test_the_heuristic_of_one_game_does_not_play_another() -> None:
-    from catbox_agents.heuristic import CatInTheBoxHeuristic
+    from catbox_agents.heuristics.cat_in_the_box import CatInTheBoxHeuristic
 
     with pytest.raises(ValueError, match="not 'chess_v0'"):
         CatInTheBoxHeuristic(SimpleNamespace(id="chess_v0"))  # type: ignore[arg-type]

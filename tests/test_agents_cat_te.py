@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 import catbox_agents
-from catbox_agents import cat_te_reasons
-from catbox_agents.cat_te_heuristic import CatTeHeuristic
+from catbox_agents.heuristics import cat_te_reasons
+from catbox_agents.heuristics.cat_te import CatTeHeuristic
 from catbox_env import make_game, make_vec
 from catbox_env.games.cat_te.rules import card_to_string
 from tests.rule_sets_cat_te import cat_te_rule_sets

@@ -10,8 +10,8 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent
-from catbox_agents import cat_in_the_box_reasons as reasons
-from catbox_agents.cat_in_the_box_view import VIEW
+from catbox_agents.heuristics import cat_in_the_box_reasons as reasons
+from catbox_agents.heuristics.cat_in_the_box_view import VIEW
 from tests.cat_table import play, start
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import catbox_agents
-from catbox_agents.petrify_heuristic import REASONS, PetrifyHeuristic
+from catbox_agents.heuristics.petrify import REASONS, PetrifyHeuristic
 from catbox_env import make_game, make_vec
 from catbox_env.core.game import GameState
 from catbox_env.petrify_v0 import Deal, Rules

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.errors import AgentError
+from catbox_agents.heuristics import HEURISTICS
 from catbox_env.core.checks import as_array, shown
 from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.rng import seed_sequence
@@ -39,13 +40,6 @@ Seed = int | np.random.SeedSequence | None
 
 #: The agents every game has: name -> "module:Class".
 BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
-
-#: The hand-written player of each game: game id -> "module:Class".
-HEURISTICS = {
-    "cat_in_the_box_v0": "catbox_agents.heuristic:CatInTheBoxHeuristic",
-    "cat_te_v0": "catbox_agents.cat_te_heuristic:CatTeHeuristic",
-    "petrify_v0": "catbox_agents.petrify_heuristic:PetrifyHeuristic",
-}
 
 
 class Agent:

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
-from catbox_agents.cat_in_the_box_reasons import REASONS, choose_rows
-from catbox_agents.cat_in_the_box_view import VIEW
-from catbox_agents.reasoned import ReasonedAgent, as_record
+from catbox_agents.heuristics.base import ReasonedAgent, as_record
+from catbox_agents.heuristics.cat_in_the_box_reasons import REASONS, choose_rows
+from catbox_agents.heuristics.cat_in_the_box_view import VIEW
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box.rules import Rules
 

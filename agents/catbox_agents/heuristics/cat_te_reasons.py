@@ -1,6 +1,6 @@
 """Cat Te: what speaks for and against an action, in antes, from one observation alone.
 
-The module ``cat_te_heuristic`` says what the reasons are. Everywhere here ``t`` is a record of its ``Table`` and ``w``
+The module ``cat_te`` says what the reasons are. Everywhere here ``t`` is a record of its ``Table`` and ``w``
 one of its ``Weights``; a chance is a number from 0 to 1. The compiled functions stand in one file, because Numba's
 cache on disk notices a change only in the file of the function itself.
 """
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from catbox_agents.reasoned import index_of_one
+from catbox_agents.heuristics.base import index_of_one
 from catbox_env.core.compilation import cached_njit
 
 REASONS = ("win", "wait", "stop", "hide", "show")

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
-from catbox_agents.reasoned import ReasonedAgent, as_record
+from catbox_agents.heuristics.base import ReasonedAgent, as_record
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import compiled_over
 from catbox_env.core.rng import new_generators

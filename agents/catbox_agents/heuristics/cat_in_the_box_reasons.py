@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.reasoned import index_of_one
+from catbox_agents.heuristics.base import index_of_one
 from catbox_env.core.compilation import cached_njit
 
 REASONS = ("tricks", "bid", "group", "paradox", "tokens", "spoil", "hand")

@@ -32,8 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
-from catbox_agents.cat_te_reasons import REASONS, choose_rows
-from catbox_agents.reasoned import ReasonedAgent, as_record
+from catbox_agents.heuristics.base import ReasonedAgent, as_record
+from catbox_agents.heuristics.cat_te_reasons import REASONS, choose_rows
 from catbox_env.core.game import Game
 from catbox_env.games.cat_te.rules import Rules
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import torch
 
 import catbox_env
-from catbox_agents.policy import MLP, input_scale, save_checkpoint
+from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.networks.mlp import MLP, input_scale
 from catbox_env.core.game import Game
 
 

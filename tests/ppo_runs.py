@@ -11,7 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from catbox_agents.files import parse_json
-from catbox_agents.policy import latest_checkpoint
+from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_train.checkpoint import checksum
 from catbox_train.cli import app
 from catbox_train.config import TrainConfig, load_config

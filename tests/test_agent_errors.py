@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 
 import catbox_agents
 import catbox_env
-from catbox_agents import Agent, AgentError, policy
+from catbox_agents import Agent, AgentError
 from catbox_agents.gymnasium import LearnerEnv
+from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 from catbox_train.cli import app
@@ -166,8 +168,8 @@ def test_weights_that_overflow_are_refused_by_name(tmp_path: Path, kind: str, gr
         last.bias[3] = 3e38
         network.linear_layers()[-2].bias[:] = 100.0  # so that the last layer's inputs are all 1
     path = tmp_path / "overflowing.safetensors"
-    policy.save_checkpoint(path, network, game)
-    agent = policy.PolicyAgent.load(path, game, seed=0, greedy=greedy)
+    save_checkpoint(path, network, game)
+    agent = PolicyAgent.load(path, game, seed=0, greedy=greedy)
     state = game.new_initial_state(seed=0)
     with pytest.raises(
         ValueError, match=r"overflowing\.safetensors: its network gives logits that are not finite"

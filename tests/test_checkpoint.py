@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import catbox_agents
-from catbox_agents import policy
-from catbox_agents.policy import MLP, PolicyAgent, input_scale, load_checkpoint, save_checkpoint
+from catbox_agents.networks.checkpoint import FORMAT, load_checkpoint, save_checkpoint
+from catbox_agents.networks.mlp import MLP, input_scale
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import make_game, make_vec
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
@@ -134,7 +136,7 @@ def test_a_damaged_file_is_refused_by_name(saved: Path, game: Game, keep: int) -
 
 def test_arrays_that_do_not_fit_the_header_are_refused(saved: Path, game: Game) -> None:
     arrays = load_file(saved)
-    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
     header["network"] = {**network_for(game).describe(), "hidden": [16, 9]}
     save_file(arrays, saved, metadata={"catbox": json.dumps(header)})
     with pytest.raises(ValueError, match="its arrays do not fit its header"):
@@ -156,7 +158,7 @@ def test_arrays_that_do_not_fit_the_header_are_refused(saved: Path, game: Game) 
 )
 def test_a_damaged_header_is_refused_with_file_and_remedy(saved: Path, game: Game, change: dict) -> None:
     arrays = load_file(saved)
-    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
     header["network"] = network_for(game).describe()
     for name, value in change.items():
         header[name] = {**header[name], **value} if name == "network" and value != 5 else value
@@ -225,10 +227,10 @@ def test_sizes_come_from_the_arrays_never_from_the_header(
     def never(*args: object) -> None:
         raise AssertionError(f"a network of {args} was made")
 
-    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
     arrays = load_file(saved)
     before = network_for(game).describe()
-    monkeypatch.setattr(policy, "MLP", never)
+    monkeypatch.setattr(catbox_agents.networks.checkpoint, "MLP", never)
     for network in (
         {**before, "inputs": 10**9},
         {**before, "outputs": 10**9},
@@ -246,7 +248,7 @@ def test_sizes_come_from_the_arrays_never_from_the_header(
 
 def test_a_file_of_thousands_of_layers_is_refused_before_they_are_read(tmp_path: Path, game: Game) -> None:
     file = tmp_path / "policy.safetensors"
-    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
     for count, said in (
         (200, "401 arrays, expected those of at most 64"),
         (20_000, "its header has .* bytes"),
@@ -273,7 +275,7 @@ def test_a_header_that_is_no_json_is_refused(saved: Path, text: str) -> None:
 
 def test_arrays_of_other_names_types_and_shapes_are_refused(saved: Path, game: Game) -> None:
     arrays = load_file(saved)
-    header = {"format": policy.FORMAT, "game": game.id, "options": game.options, "training": {}}
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
     metadata = {"catbox": json.dumps({**header, "network": network_for(game).describe()})}
     first, bias = arrays["layers.0.weight"], arrays["layers.1.bias"]
     for change in (
@@ -335,9 +337,9 @@ def test_a_failed_write_leaves_the_file_of_before(saved: Path, monkeypatch: pyte
     def full_disk(descriptor: int) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(policy.os, "fsync", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match="no space left"):
-        policy.write_atomically(saved, b"half of it")
+        catbox_agents.files.write_atomically(saved, b"half of it")
     assert saved.read_bytes() == before
     assert list(saved.parent.iterdir()) == [saved]
 

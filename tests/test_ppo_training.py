@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import catbox_agents
-from catbox_agents.policy import MLP, latest_checkpoint
+from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_agents.networks.mlp import MLP
 from catbox_env import make_game
 from catbox_env.core.game import Game
 from catbox_train import ppo, report

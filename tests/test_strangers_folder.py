@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import catbox_agents
-from catbox_agents.policy import save_checkpoint
+from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_train.run_folder import start_run
 from tests.policies import network_for
 from tests.ppo_runs import small

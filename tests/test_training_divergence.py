@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_agents.policy import latest_checkpoint, load_checkpoint
+from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
 from catbox_train import ppo, report
 from catbox_train.arrays import DivergedError
 from catbox_train.checkpoint import TrainingState, save_training

@@ -14,8 +14,7 @@ import pytest
 import torch
 from rich.console import Console
 
-import catbox_agents
-from catbox_agents.policy import latest_checkpoint, load_checkpoint
+from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
 from catbox_train import ppo, report
 from catbox_train.ppo import Trainer, resume, train
 from catbox_train.progress import StopRequest, TrainingInterrupted
@@ -111,7 +110,7 @@ def test_a_damaged_best_policy_is_said_and_replaced(
     shutil.rmtree(run / "checkpoints" / "00000005")
     file = run / "checkpoints" / "best" / "policy.safetensors"
     if content is None:  # of somebody else, without a margin
-        catbox_agents.policy.save_checkpoint(file, network_for(small().make_game()), small().make_game())
+        save_checkpoint(file, network_for(small().make_game()), small().make_game())
     else:
         file.write_bytes(content)
     output = StringIO()
@@ -128,9 +127,7 @@ def test_a_failed_write_leaves_the_best_policy_of_before(
     shutil.copytree(finished, run)
     shutil.rmtree(run / "checkpoints" / "00000005")
     file = run / "checkpoints" / "best" / "policy.safetensors"
-    catbox_agents.policy.save_checkpoint(
-        file, network_for(small().make_game()), small().make_game(), {"margin": -1e9}
-    )
+    save_checkpoint(file, network_for(small().make_game()), small().make_game(), {"margin": -1e9})
     before, replace = file.read_bytes(), os.replace
 
     def full(source: Path, target: Path) -> None:

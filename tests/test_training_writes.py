@@ -16,7 +16,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from typer.testing import CliRunner
 
 from catbox_agents.files import WriteError, write_atomically, writing
-from catbox_agents.policy import latest_checkpoint
+from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_train import checkpoint, curves, metrics, ppo, report, run_folder, tensorboard
 from catbox_train.cli import app
 from catbox_train.metrics import parse_metrics, read_metrics

@@ -39,8 +39,9 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from catbox_agents.agent import Agent, AgentSpec, agent_of, agent_seed, label_of, needs_history
+from catbox_agents.agent import Agent, agent_seed, needs_history
 from catbox_agents.decisions import choose_each
+from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import make_game
 from catbox_env.core.batch import Vec
 from catbox_env.core.checks import is_integer, is_word, shown

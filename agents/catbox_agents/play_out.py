@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, AgentSpec, agent_of, agent_seed, label_of, needs_history
+from catbox_agents.agent import Agent, agent_seed, needs_history
 from catbox_agents.decisions import choose_each
+from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env.core.batch import Vec
 from catbox_env.core.checks import check_choice, shown
 

@@ -1,7 +1,7 @@
 """Checkpoints of a training run: folders that are there whole or not at all, enough to go on exactly.
 
     RUN/checkpoints/00000120/            named by the number of updates done
-        policy.safetensors               the actor and what it is for (catbox_agents.policy)
+        policy.safetensors               the actor and what it is for (catbox_agents.networks.checkpoint)
         training.npz                     everything else, as arrays: weights, Adam's moments, games, carried rows
         training.json                    counters, generators, the configuration they belong to, and checksums
     RUN/checkpoints/best/                the policy that did best in the evaluations on the way
@@ -29,14 +29,14 @@ from typing import Any
 import numpy as np
 
 from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
-from catbox_agents.policy import (
+from catbox_agents.networks.checkpoint import (
     CHECKPOINTS_FOLDER,
-    MLP,
     POLICY_FILE,
     load_checkpoint,
     numbered_checkpoints,
     save_checkpoint,
 )
+from catbox_agents.networks.mlp import MLP
 from catbox_env.core.game import Game
 from catbox_train.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
 

@@ -302,7 +302,7 @@ def play(
 
     catbox play heuristic random --players 4 --rounds match --seed 7
     """
-    from catbox_agents.agent import default_agent
+    from catbox_agents.specs import default_agent
     from catbox_train.play import play as play_game
 
     played = build_game(game, players, rounds, rule)
@@ -336,7 +336,7 @@ def watch(
 
     catbox watch runs/standard heuristic --players 3 --step --reasons
     """
-    from catbox_agents.agent import default_agent
+    from catbox_agents.specs import default_agent
     from catbox_train.play import watch as watch_game
 
     game_object = build_game(game, players, rounds, rule)

@@ -16,10 +16,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import yaml
 
-from catbox_agents.agent import default_agent
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.files import read_text
-from catbox_agents.policy import ACTIVATIONS, MAX_HIDDEN_LAYERS
+from catbox_agents.networks.mlp import ACTIVATIONS, MAX_HIDDEN_LAYERS
+from catbox_agents.specs import default_agent
 from catbox_env import make_game
 from catbox_env.core.game import Game
 

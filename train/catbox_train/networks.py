@@ -12,7 +12,7 @@ import copy
 import torch
 from torch import nn
 
-from catbox_agents.policy import MLP, input_scale
+from catbox_agents.networks.mlp import MLP, input_scale
 from catbox_env.core.game import Game
 from catbox_train.config import TrainConfig
 

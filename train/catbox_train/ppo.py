@@ -30,9 +30,9 @@ import torch
 from rich.console import Console
 
 import catbox_agents
-from catbox_agents.agent import imports_module
 from catbox_agents.files import WriteError
-from catbox_agents.policy import POLICY_FILE, latest_checkpoint, load_checkpoint
+from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
+from catbox_agents.specs import imports_module
 from catbox_env.core.game import Game
 from catbox_train.arrays import DivergedError
 from catbox_train.checkpoint import (

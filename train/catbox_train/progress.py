@@ -25,7 +25,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from catbox_agents.policy import latest_checkpoint
+from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_train.config import TrainConfig
 
 

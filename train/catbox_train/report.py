@@ -11,7 +11,8 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents.files import write_atomically
-from catbox_agents.policy import MLP, PolicyAgent
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.results import Result
 from catbox_env.core.game import Game
 from catbox_train.config import TrainConfig

@@ -1,4 +1,4 @@
-"""Trained networks as agents: the network, the agent that plays it, and the checkpoint file it lives in.
+"""The checkpoint file of a trained network.
 
 A policy checkpoint is one safetensors file (https://huggingface.co/docs/safetensors): named arrays, and in the
 header a JSON text that says what they are for. Reading one executes no code.
@@ -12,164 +12,25 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import safetensors.torch
 import torch
 from safetensors import SafetensorError, safe_open
-from torch import nn
 
-from catbox_agents.agent import Agent, Seed, differing_options, named, same_to_play
+from catbox_agents.compatibility import differing_options, named, same_to_play
 from catbox_agents.files import LARGEST_TEXT, check_format, parse_json, write_atomically
+from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS, MLP
 from catbox_env import make_game
 from catbox_env.core.game import Game
-from catbox_env.core.layout import Layout
 
 #: The value of "format" in the header: raised when files of before cannot be read any more.
 FORMAT = "catbox-policy-1"
 POLICY_FILE = "policy.safetensors"
 CHECKPOINTS_FOLDER = "checkpoints"
-ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
-MAX_HIDDEN_LAYERS = 64
 ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in the same run"
-
-
-def input_scale(layout: Layout) -> torch.Tensor:
-    """Factors (O,) float32 that bring counts near the size of the one-hot parts of a vector of ``layout``.
-
-    The power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
-    Powers of two, because they multiply small integers without rounding, in bfloat16 as well.
-    """
-    low, high = layout.bounds()
-    largest = np.maximum(np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))), 1)
-    return torch.from_numpy(np.exp2(-np.round(np.log2(largest) / 2)).astype(np.float32))
-
-
-class MLP(nn.Module):
-    """Fully connected layers from an int8 vector to float32 outputs: the actor, and in training the critic.
-
-    ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``precision`` is the type
-    in which the hidden layers compute; the last layer always computes in float32, because a logit or a value
-    rounded to bfloat16's three digits would be too coarse.
-    """
-
-    input_scale: torch.Tensor
-
-    def __init__(
-        self,
-        scale: torch.Tensor,
-        hidden: Sequence[int],
-        num_outputs: int,
-        activation: str = "relu",
-        precision: torch.dtype = torch.float32,
-    ) -> None:
-        super().__init__()
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"unknown activation {activation!r}: choose one of {', '.join(ACTIVATIONS)}")
-        if not 1 <= len(hidden) <= MAX_HIDDEN_LAYERS:
-            raise ValueError(f"{len(hidden)} hidden layers: expected 1 to {MAX_HIDDEN_LAYERS}")
-        self.activation = activation
-        self.precision = precision
-        self.register_buffer("input_scale", scale)
-        sizes = [len(scale), *hidden, num_outputs]
-        self.layers = nn.ModuleList(
-            nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
-        )
-
-    def initialise(self, generator: torch.Generator, last_gain: float) -> MLP:
-        """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases; returns self."""
-        layers = self.linear_layers()
-        for layer in layers:
-            gain = last_gain if layer is layers[-1] else math.sqrt(2)
-            nn.init.orthogonal_(layer.weight, gain, generator=generator)
-            nn.init.zeros_(layer.bias)
-        return self
-
-    def linear_layers(self) -> list[nn.Linear]:
-        """The layers from the inputs to the outputs."""
-        return cast(list[nn.Linear], list(self.layers))
-
-    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8, or converted to ``precision`` already."""
-        activate, (first, *middle, last) = ACTIVATIONS[self.activation], self.linear_layers()
-        x = vectors.to(self.precision)
-        # Scaling the weights is the same as scaling the inputs, and less work.
-        weights = [
-            (first.weight * self.input_scale, first.bias),
-            *((layer.weight, layer.bias) for layer in middle),
-        ]
-        for weight, bias in weights:
-            x = activate(nn.functional.linear(x, weight.to(self.precision), bias.to(self.precision)))
-        return nn.functional.linear(x.float(), last.weight, last.bias)
-
-    def describe(self) -> dict[str, Any]:
-        """The sizes that rebuild this network, as JSON values."""
-        layers = self.linear_layers()
-        return {
-            "inputs": layers[0].in_features,
-            "hidden": [layer.out_features for layer in layers[:-1]],
-            "outputs": layers[-1].out_features,
-            "activation": self.activation,
-        }
-
-
-class PolicyAgent(Agent):
-    """Plays a network: the legal action it thinks best, or with ``greedy=False`` one drawn from its distribution."""
-
-    def __init__(self, network: MLP, game: Game, seed: Seed = None, greedy: bool = True) -> None:
-        super().__init__(game, seed)
-        self.network = network
-        self.greedy = greedy
-        self.name = "this policy"  # for messages
-        self._generator = np.random.default_rng(seed)
-
-    @classmethod
-    def load(
-        cls,
-        path: str | os.PathLike[str],
-        game: Game,
-        seed: Seed = None,
-        greedy: bool = True,
-    ) -> PolicyAgent:
-        """The agent of a checkpoint file, checkpoint folder or run folder; errors as in ``load_checkpoint``."""
-        checkpoint = load_checkpoint(path, game)
-        agent = cls(checkpoint.network, game, seed, greedy)
-        agent.name = str(checkpoint.path)
-        return agent
-
-    def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
-        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,)."""
-        return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None])[0])
-
-    def act_batch(
-        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Actions (n,) int64 for ``observations`` (n, O) int8 and ``action_masks`` (n, A); no mask may be empty."""
-        observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
-        inputs, outputs = self.game.observation_layout.size, self.game.num_actions
-        if (observations.shape, masks.shape) != ((len(masks), inputs), (len(masks), outputs)):
-            raise ValueError(
-                f"observations of shape {observations.shape} and masks of shape {masks.shape}: "
-                f"this policy needs (n, {inputs}) and (n, {outputs})"
-            )
-        if not masks.any(axis=1).all():
-            raise ValueError("a mask without a legal action: ask only for seats that are to move")
-        with torch.no_grad():
-            # A copy, because the caller's array may be read-only, which torch does not know.
-            scores = self.network(torch.from_numpy(observations.astype(np.int8))).numpy()
-        if not np.isfinite(scores).all():
-            raise ValueError(
-                f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
-                f"weights are too large, as after a training that diverged: {ANOTHER_CHECKPOINT}"
-            )
-        if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
-            scores = scores + self._generator.gumbel(size=scores.shape)
-        return np.where(masks, scores, -np.inf).argmax(axis=1)
 
 
 @dataclass(frozen=True)

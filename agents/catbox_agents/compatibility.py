@@ -1,0 +1,59 @@
+"""Whether an object is an agent, and whether it may play a game: agents keep to the rules they were made for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from catbox_agents.agent import Agent
+from catbox_env.core.game import Game
+
+
+def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
+    """``agent`` itself if it has the members of :class:`Agent` and, with ``game`` given, was not made for another game
+    or for rules that play differently (`same_to_play`); else ValueError."""
+    if isinstance(agent, type):
+        raise ValueError(
+            f"{name} is the class {agent.__name__}, expected an agent of it: {agent.__name__}(game, seed)"
+        )
+    for method in ("act", "act_batch"):
+        if not callable(getattr(agent, method, None)):
+            raise ValueError(
+                f"{name} is not an agent: {type(agent).__name__} has no method {method!r}; expected a subclass of "
+                "catbox_agents.Agent that defines act()"
+            )
+    own = getattr(agent, "game", None)
+    if game is not None and isinstance(own, Game):
+        if own.id != game.id:
+            raise ValueError(
+                f"{name} was made for the game {own.id!r}, asked to play {game.id!r}: make it for that game"
+            )
+        differing = differing_options(own.options, game.options)
+        if not same_to_play(own, game, differing):
+            raise ValueError(
+                f"{name} was made for {own.id} with {named(own.options, differing)}, asked to play with "
+                f"{named(game.options, differing)}: make it for these rules"
+            )
+    return cast(Agent, agent)
+
+
+def differing_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The names of the options in which two games differ."""
+    return sorted(name for name in {**one, **other} if one.get(name) != other.get(name))
+
+
+def named(options: Mapping[str, Any], names: Sequence[str]) -> str:
+    """These options in words."""
+    return ", ".join(f"{name}={options.get(name)!r}" for name in names)
+
+
+def same_to_play(one: Game, other: Game, differing: Sequence[str]) -> bool:
+    """Whether an agent made for one of two games that differ in the options ``differing`` may play the other too.
+
+    The reward and the game's ``lenient_options`` may differ, as long as the observation has the same parts.
+    """
+
+    def parts(game: Game) -> list[tuple[str, tuple[int, ...]]]:
+        return [(part.name, part.shape) for part in game.observation_layout.values()]
+
+    return set(differing) <= {"reward", *one.lenient_options} and parts(one) == parts(other)

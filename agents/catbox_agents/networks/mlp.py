@@ -1,0 +1,96 @@
+"""The network: fully connected layers from an observation to one output for each action."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import nn
+
+from catbox_env.core.layout import Layout
+
+ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
+MAX_HIDDEN_LAYERS = 64
+
+
+def input_scale(layout: Layout) -> torch.Tensor:
+    """Factors (O,) float32 that bring counts near the size of the one-hot parts of a vector of ``layout``.
+
+    The power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
+    Powers of two, because they multiply small integers without rounding, in bfloat16 as well.
+    """
+    low, high = layout.bounds()
+    largest = np.maximum(np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))), 1)
+    return torch.from_numpy(np.exp2(-np.round(np.log2(largest) / 2)).astype(np.float32))
+
+
+class MLP(nn.Module):
+    """Fully connected layers from an int8 vector to float32 outputs: the actor, and in training the critic.
+
+    ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``precision`` is the type
+    in which the hidden layers compute; the last layer always computes in float32, because a logit or a value
+    rounded to bfloat16's three digits would be too coarse.
+    """
+
+    input_scale: torch.Tensor
+
+    def __init__(
+        self,
+        scale: torch.Tensor,
+        hidden: Sequence[int],
+        num_outputs: int,
+        activation: str = "relu",
+        precision: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__()
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"unknown activation {activation!r}: choose one of {', '.join(ACTIVATIONS)}")
+        if not 1 <= len(hidden) <= MAX_HIDDEN_LAYERS:
+            raise ValueError(f"{len(hidden)} hidden layers: expected 1 to {MAX_HIDDEN_LAYERS}")
+        self.activation = activation
+        self.precision = precision
+        self.register_buffer("input_scale", scale)
+        sizes = [len(scale), *hidden, num_outputs]
+        self.layers = nn.ModuleList(
+            nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
+        )
+
+    def initialise(self, generator: torch.Generator, last_gain: float) -> MLP:
+        """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases; returns self."""
+        layers = self.linear_layers()
+        for layer in layers:
+            gain = last_gain if layer is layers[-1] else math.sqrt(2)
+            nn.init.orthogonal_(layer.weight, gain, generator=generator)
+            nn.init.zeros_(layer.bias)
+        return self
+
+    def linear_layers(self) -> list[nn.Linear]:
+        """The layers from the inputs to the outputs."""
+        return cast(list[nn.Linear], list(self.layers))
+
+    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8, or converted to ``precision`` already."""
+        activate, (first, *middle, last) = ACTIVATIONS[self.activation], self.linear_layers()
+        x = vectors.to(self.precision)
+        # Scaling the weights is the same as scaling the inputs, and less work.
+        weights = [
+            (first.weight * self.input_scale, first.bias),
+            *((layer.weight, layer.bias) for layer in middle),
+        ]
+        for weight, bias in weights:
+            x = activate(nn.functional.linear(x, weight.to(self.precision), bias.to(self.precision)))
+        return nn.functional.linear(x.float(), last.weight, last.bias)
+
+    def describe(self) -> dict[str, Any]:
+        """The sizes that rebuild this network, as JSON values."""
+        layers = self.linear_layers()
+        return {
+            "inputs": layers[0].in_features,
+            "hidden": [layer.out_features for layer in layers[:-1]],
+            "outputs": layers[-1].out_features,
+            "activation": self.activation,
+        }

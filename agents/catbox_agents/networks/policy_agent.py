@@ -1,0 +1,67 @@
+"""The agent that plays a network."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import torch
+
+from catbox_agents.agent import Agent, Seed
+from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
+from catbox_agents.networks.mlp import MLP
+from catbox_env.core.game import Game
+
+
+class PolicyAgent(Agent):
+    """Plays a network: the legal action it thinks best, or with ``greedy=False`` one drawn from its distribution."""
+
+    def __init__(self, network: MLP, game: Game, seed: Seed = None, greedy: bool = True) -> None:
+        super().__init__(game, seed)
+        self.network = network
+        self.greedy = greedy
+        self.name = "this policy"  # for messages
+        self._generator = np.random.default_rng(seed)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        game: Game,
+        seed: Seed = None,
+        greedy: bool = True,
+    ) -> PolicyAgent:
+        """The agent of a checkpoint file, checkpoint folder or run folder; errors as in ``load_checkpoint``."""
+        checkpoint = load_checkpoint(path, game)
+        agent = cls(checkpoint.network, game, seed, greedy)
+        agent.name = str(checkpoint.path)
+        return agent
+
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
+        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,)."""
+        return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None])[0])
+
+    def act_batch(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Actions (n,) int64 for ``observations`` (n, O) int8 and ``action_masks`` (n, A); no mask may be empty."""
+        observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
+        inputs, outputs = self.game.observation_layout.size, self.game.num_actions
+        if (observations.shape, masks.shape) != ((len(masks), inputs), (len(masks), outputs)):
+            raise ValueError(
+                f"observations of shape {observations.shape} and masks of shape {masks.shape}: "
+                f"this policy needs (n, {inputs}) and (n, {outputs})"
+            )
+        if not masks.any(axis=1).all():
+            raise ValueError("a mask without a legal action: ask only for seats that are to move")
+        with torch.no_grad():
+            # A copy, because the caller's array may be read-only, which torch does not know.
+            scores = self.network(torch.from_numpy(observations.astype(np.int8))).numpy()
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
+                f"weights are too large, as after a training that diverged: {ANOTHER_CHECKPOINT}"
+            )
+        if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
+            scores = scores + self._generator.gumbel(size=scores.shape)
+        return np.where(masks, scores, -np.inf).argmax(axis=1)

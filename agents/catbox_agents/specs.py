@@ -1,0 +1,182 @@
+"""How to get an agent from a text.
+
+| spec | agent |
+|---|---|
+| ``"random"`` | uniform over the legal actions, any game |
+| ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
+| a path | a trained checkpoint (needs torch) |
+| ``"package.module:Class"`` | your own: ``Class(game, seed)`` is called |
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.machinery
+import inspect
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from catbox_agents.agent import Agent, Seed
+from catbox_agents.compatibility import check_agent
+from catbox_agents.errors import AgentError
+from catbox_agents.heuristics import HEURISTICS
+from catbox_env.core.checks import shown
+from catbox_env.core.game import Game, check_game_object
+from catbox_env.core.rng import seed_sequence
+
+#: The agents every game has: name -> "module:Class".
+BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
+
+#: What :func:`make` takes, or an agent.
+AgentSpec = str | os.PathLike[str] | Agent
+
+
+def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
+    """The agent that ``spec`` names (see the table above), ready to play ``game``.
+
+    ``seed`` feeds the agent's own generator, if it has one. Raises ValueError for a spec that names no agent, for a
+    checkpoint that is damaged or was trained for another game, and for a class that is not an agent.
+    """
+    if not isinstance(spec, str | os.PathLike):
+        raise ValueError(f"agent {shown(spec)}: expected a text, such as 'random', or a path")
+    check_game_object(game)
+    if seed is not None:
+        seed_sequence(seed)  # refuses what is no seed
+    text = os.fspath(spec).strip()
+    if text in BUILT_IN:
+        return _construct(BUILT_IN[text], game, seed)
+    if text == "heuristic":
+        if game.id not in HEURISTICS:
+            raise ValueError(
+                f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
+            )
+        return _construct(HEURISTICS[game.id], game, seed)
+    if text and (os.path.exists(text) or _looks_like_path(text)):
+        return _load_checkpoint(text, game, seed)
+    if imports_module(text):
+        return _construct(text, game, seed)
+    raise ValueError(_unknown(text))
+
+
+def imports_module(spec: str) -> bool:
+    """Whether ``spec`` has the form ``"package.module:Class"``: to make that agent is to run the module's code."""
+    module, _, class_name = spec.strip().partition(":")
+    return all(part.isidentifier() for part in [*module.split("."), class_name])
+
+
+def agent_of(agent: AgentSpec, label: str, game: Game, seed: int) -> Agent:
+    """The agent that a spec names, made with ``seed``; an object is checked, under the name ``label``, and kept."""
+    if isinstance(agent, str | os.PathLike):
+        return make(agent, game, seed)
+    return check_agent(agent, label, game)
+
+
+def label_of(agent: AgentSpec) -> str:
+    """What to call an agent that was given no name: its spec, or its class."""
+    return os.fspath(agent) if isinstance(agent, str | os.PathLike) else type(agent).__name__
+
+
+def is_users_own(agent: Agent) -> bool:
+    """Whether the agent's class does not come with catbox, whose agents keep nothing from one decision to the next."""
+    return type(agent).__module__.partition(".")[0] != __package__
+
+
+def default_agent(game_id: str) -> str:
+    """The spec of the best agent that comes with the game."""
+    return "heuristic" if game_id in HEURISTICS else "random"
+
+
+def known_agents(game: Game | None = None) -> list[str]:
+    """The names that :func:`make` knows without a path or a class (for ``game``, where one is given)."""
+    return [*BUILT_IN, *(["heuristic"] if game is None or game.id in HEURISTICS else [])]
+
+
+def _construct(spec: str, game: Game, seed: Seed) -> Agent:
+    module_name, class_name = spec.split(":")
+    # The names of agents of later versions or other programs ("zoo:expert") read like a class of a module that is
+    # not there, so a missing module gets the same answer as an unknown name.
+    try:
+        module = _import(module_name)
+    except ModuleNotFoundError as error:
+        if not _is_missing(module_name, error):
+            raise  # the user's module exists and itself lacks something: show where
+        raise ValueError(_unknown(spec) + f" (there is no module {error.name!r} to import)") from None
+    except SyntaxError as error:
+        raise ValueError(f"module {module_name!r} is not valid Python: {error}") from None
+    factory = getattr(module, class_name, None)
+    if not isinstance(factory, type):
+        classes = [name for name, value in vars(module).items() if isinstance(value, type)]
+        raise ValueError(f"module {module_name!r} has no class {class_name!r}{_closest(class_name, classes)}")
+    try:
+        inspect.signature(factory).bind(game, seed)
+    except (TypeError, ValueError) as error:  # ValueError: a class of C code that does not tell its arguments
+        raise ValueError(
+            f"{spec!r} is not an agent: it is called as {class_name}(game, seed): {error}"
+        ) from None
+    try:
+        agent = factory(game, seed)
+    except Exception as error:
+        if module_name.partition(".")[0] == __package__:  # our own say themselves what is wrong
+            raise
+        raise AgentError(spec, error) from error
+    return check_agent(agent, repr(spec))
+
+
+def _import(name: str) -> ModuleType:
+    """The module ``name``; what is installed nowhere is looked for in the working directory, as ``python -m`` would.
+
+    The directory comes onto ``sys.path`` only for a module that is there, and last: where no module is named, or a
+    library has the name, no file of that folder runs.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        here = os.getcwd()
+        top = name.partition(".")[0]
+        found = _is_missing(name, error) and importlib.machinery.PathFinder.find_spec(top, [here])
+        if not found or here in sys.path:
+            raise
+        sys.path.append(here)
+    return importlib.import_module(name)
+
+
+def _is_missing(name: str, error: ModuleNotFoundError) -> bool:
+    """Whether it is the module ``name``, or a package that it is in, that was not found."""
+    return error.name is not None and (name + ".").startswith(error.name + ".")
+
+
+def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
+    try:
+        from catbox_agents.networks.policy_agent import PolicyAgent
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "safetensors"):
+            raise
+        raise ValueError(
+            f"to load the checkpoint {path!r} the package {error.name!r} is needed: "
+            "pip install 'catbox-env[agents]'"
+        ) from None
+    try:
+        return check_agent(PolicyAgent.load(path, game, seed), path)
+    except OSError as error:
+        raise ValueError(f"no agent: {error}") from None
+
+
+def _looks_like_path(text: str) -> bool:
+    return "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".json", ".pt")
+
+
+def _unknown(spec: str) -> str:
+    known = known_agents()
+    return (
+        f"unknown agent {shown(spec)}{_closest(spec, known)}; expected one of the known agents: {', '.join(known)}, "
+        "the path of a checkpoint, or 'package.module:Class' for your own"
+    )
+
+
+def _closest(given: str, names: Sequence[str]) -> str:
+    close = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -11,7 +11,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, EvaluationInterrupted
-from catbox_agents.results import t_quantile
+from catbox_agents.arena.results import t_quantile
 
 
 def game_for(players: int = 3, **options: Any) -> Any:

@@ -7,12 +7,11 @@ paid = catbox_agents.play_out(vec, agent, until="end_of_round")
 """
 
 from catbox_agents.agent import Agent
-from catbox_agents.arena import EvaluationInterrupted, evaluate
+from catbox_agents.arena import EvaluationInterrupted, Result, Standing, evaluate
 from catbox_agents.compatibility import check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
 from catbox_agents.play_out import play_out
-from catbox_agents.results import Result, Standing
 from catbox_agents.specs import known_agents, make
 
 __all__ = [

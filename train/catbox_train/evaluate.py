@@ -14,9 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from catbox_agents import EvaluationInterrupted, Result, evaluate
+from catbox_agents.arena.tables import results_table
 from catbox_agents.files import write_atomically
 from catbox_env.core.game import Game
-from catbox_train.tables import results_table
 
 
 def run(

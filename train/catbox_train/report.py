@@ -10,15 +10,15 @@ from typing import Any
 from rich.console import Console
 
 import catbox_agents
+from catbox_agents.arena.results import Result
+from catbox_agents.arena.tables import results_table
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_agents.results import Result
 from catbox_env.core.game import Game
 from catbox_train.config import TrainConfig
 from catbox_train.curves import draw_learning_curves
 from catbox_train.metrics import read_metrics
-from catbox_train.tables import results_table
 
 RESULTS_FILE = "results.json"
 CURVES_FILE = "learning.png"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich import box
 from rich.table import Table
 
-from catbox_agents.results import Result
+from catbox_agents.arena.results import Result
 
 
 def results_table(matches: list[Result], title: str) -> Table:

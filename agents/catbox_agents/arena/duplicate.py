@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 import catbox_env
 from catbox_agents.agent import Agent, agent_seed, needs_history
+from catbox_agents.arena.results import Result, RoundTotals, Totals
 from catbox_agents.play_out import steps
-from catbox_agents.results import Result, RoundTotals, Totals
 from catbox_agents.specs import AgentSpec, agent_of, is_users_own, label_of
 from catbox_env.core.batch import Vec
 from catbox_env.core.checks import is_integer, shown

@@ -1,0 +1,6 @@
+"""The arena: agents on the same deals, from every seat, and what the comparison came to."""
+
+from catbox_agents.arena.duplicate import MIN_DEALS, EvaluationInterrupted, evaluate
+from catbox_agents.arena.results import Result, Standing
+
+__all__ = ["MIN_DEALS", "EvaluationInterrupted", "Result", "Standing", "evaluate"]

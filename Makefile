@@ -38,7 +38,7 @@ $(BENCH): $(STAMP)
 	@touch $@
 
 train: $(STAMP)
-	$(PY) -m catbox_train train
+	$(PY) -m catbox_app train
 
 # One process compiles the kernels, then two share the cached code.
 test: export OMP_NUM_THREADS = 1

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from catbox_agents.files import parse_json
 from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_app.cli import app
 from catbox_train.checkpoint import checksum
-from catbox_train.cli import app
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.metrics import read_metrics
 

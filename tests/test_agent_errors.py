@@ -19,10 +19,10 @@ from catbox_agents import Agent, AgentError
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_app.cli import app
+from catbox_app.terminal import watch
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
-from catbox_train.cli import app
-from catbox_train.play import watch
 from tests.policies import network_for
 
 BROKEN = """

@@ -14,7 +14,7 @@ import catbox_env
 from catbox_agents import Agent
 from catbox_agents.arena import duplicate
 from catbox_agents.arena.results import t_quantile
-from catbox_train.play import watch
+from catbox_app.terminal import watch
 
 #: The 97.5 % quantile of Student's t for ten deals, from a printed table.
 T_TEN_DEALS = 2.262

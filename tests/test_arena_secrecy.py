@@ -16,7 +16,7 @@ from catbox_agents import Agent
 from catbox_agents.agent import agent_seed
 from catbox_agents.arena import duplicate
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
-from catbox_train.play import play, watch
+from catbox_app.terminal import play, watch
 
 #: Hands so small that different deals often show a seat the same cards.
 TINY = {"num_players": 2, "num_ranks": 3, "num_colors": 2, "copies": 3, "hand_size": 3, "bids": (0, 1)} | {

@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 
 import catbox_agents
 import catbox_env
-from catbox_train.cli import _complete_agent, app, rule_options
-from catbox_train.play import fill, parse_action
+from catbox_app.cli import app
+from catbox_app.options import complete_agent, rule_options
+from catbox_app.terminal import fill
+from catbox_app.typed_actions import parse_action
 
 #: The smallest game: two players, three cards each, one trick.
 TINY = ["--players", "2"]
@@ -148,12 +150,12 @@ def test_debug_shows_where_an_error_comes_from() -> None:
 
 
 def test_the_real_command_has_no_traceback_and_a_fast_start() -> None:
-    program = [sys.executable, "-m", "catbox_train"]
+    program = [sys.executable, "-m", "catbox_app"]
     wrong = subprocess.run([*program, "evaluate", "x", "random"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert wrong.stderr.startswith("catbox: unknown agent 'x'")
     assert "Traceback" not in wrong.stderr
-    loaded = "import sys; from catbox_train.cli import app; app(['info'], standalone_mode=False);"
+    loaded = "import sys; from catbox_app.cli import app; app(['info'], standalone_mode=False);"
     loaded += "print([name for name in ('torch', 'matplotlib', 'pettingzoo') if name in sys.modules])"
     right = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
     assert right.stdout.rstrip().endswith("[]")
@@ -200,7 +202,7 @@ def test_an_illegal_move_is_answered_with_the_rule() -> None:
 
 
 def test_bytes_that_are_no_text_are_asked_again() -> None:
-    program = [sys.executable, "-m", "catbox_train", "play", "random", *TINY, "--seed", "3"]
+    program = [sys.executable, "-m", "catbox_app", "play", "random", *TINY, "--seed", "3"]
     env = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
     ran = subprocess.run(program, input=b"\xff\xfe\nquit\n", capture_output=True, env=env, check=False)
     assert ran.returncode == 0, ran.stderr
@@ -405,9 +407,9 @@ def test_the_shell_completes(words: str, completed: str) -> None:
 def test_the_shell_completes_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "run [1]").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert _complete_agent(f"{tmp_path}/ru") == [f"{tmp_path}/run [1]"]
-    assert _complete_agent("run [") == ["run [1]"]
-    assert _complete_agent("") == ["random", "heuristic"]
+    assert complete_agent(f"{tmp_path}/ru") == [f"{tmp_path}/run [1]"]
+    assert complete_agent("run [") == ["run [1]"]
+    assert complete_agent("") == ["random", "heuristic"]
 
 
 def test_the_results_fit_a_narrow_terminal_with_every_word_of_the_headers() -> None:

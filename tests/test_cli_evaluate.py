@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import catbox_agents
 import catbox_env
-from catbox_train.cli import app
+from catbox_app.cli import app
 from tests.test_arena_results import Impatient
 
 

@@ -114,7 +114,7 @@ EVERYTHING = """
 
 def test_after_catbox_compile_nothing_is_left_to_compile(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DISABLE_JIT": "0"}
-    command = [sys.executable, "-m", "catbox_train", "compile", "--game", "petrify_v0"]
+    command = [sys.executable, "-m", "catbox_app", "compile", "--game", "petrify_v0"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"Compiled code is kept in {tmp_path / 'cache'}" in done.stdout

@@ -14,12 +14,12 @@ import catbox_env
 from catbox_agents import Agent
 from catbox_agents.arena import evaluate
 from catbox_agents.gymnasium import LearnerEnv
+from catbox_app.cli import app
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.conformance import check_game
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import CORE_PARAMS, REWARDS, Kernels, core_state_fields, record_dtype
 from catbox_env.core.layout import Layout, Part
-from catbox_train.cli import app
 
 PACKAGE = Path(catbox_env.__file__).parent
 

@@ -323,9 +323,9 @@ def test_one_process_at_a_time_trains_in_a_folder(finished: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("argv", "python", "expected"),
     [
-        (["/x/catbox_train/__main__.py"], ".venv/bin/python", ".venv/bin/python -m catbox_train"),
+        (["/x/catbox_app/__main__.py"], ".venv/bin/python", ".venv/bin/python -m catbox_app"),
         ([".venv/bin/catbox"], "/x/.venv/bin/python", ".venv/bin/catbox"),
-        (["mine.py"], "python3", "python3 -m catbox_train"),
+        (["mine.py"], "python3", "python3 -m catbox_app"),
     ],
 )
 def test_the_command_to_go_on_with_is_the_one_it_was_started_with(

@@ -17,9 +17,11 @@ import nbformat
 import pytest
 import typer
 from nbclient import NotebookClient
+from typer.testing import CliRunner
 
 import catbox_env
-from catbox_train.cli import _rule_names, app
+from catbox_app.cli import app
+from catbox_app.options import rule_names
 from catbox_train.config import preset_names
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,6 +74,7 @@ def test_every_package_has_one_place_in_the_wheel() -> None:
         "catbox_env",
         "agents/catbox_agents",
         "train/catbox_train",
+        "app/catbox_app",
     ]
     for package in build["targets"]["wheel"]["packages"]:
         assert (ROOT / package / "py.typed").is_file()
@@ -105,7 +108,7 @@ def test_commands_in_the_docs_exist(page: Path) -> None:
     for line in re.findall(r"^catbox (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
         name, *words = shlex.split(line, comments=True)
         options = {option for parameter in commands[name].params for option in parameter.opts}
-        options |= {f"--{rule.replace('_', '-')}" for rule in _rule_names()}
+        options |= {f"--{rule.replace('_', '-')}" for rule in rule_names()}
         assert {word for word in words if word.startswith("-")} <= options, line
         if "--preset" in words:
             assert words[words.index("--preset") + 1] in preset_names(), line
@@ -129,7 +132,7 @@ def test_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
 
 
 def test_catbox_without_its_extras_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    from catbox_train import __main__ as command
+    from catbox_app import __main__ as command
 
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(
@@ -138,7 +141,32 @@ def test_catbox_without_its_extras_says_what_to_install(monkeypatch: pytest.Monk
     with pytest.raises(SystemExit) as exit_:
         command.main()
     assert "needs typer, rich" in str(exit_.value)
-    assert 'pip install "catbox-env[train]"' in str(exit_.value)
+    assert 'pip install "catbox-env[cli]"' in str(exit_.value)
+
+
+@pytest.mark.parametrize("command", ["train", "compile"])
+def test_training_without_its_extra_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "torch" else find_spec(name)
+    )
+    refused = CliRunner().invoke(app, [command])
+    assert refused.exit_code == 2
+    assert f"catbox {command} needs torch" in refused.output
+    assert 'pip install "catbox-env[train]"' in refused.output
+
+
+def test_playing_and_comparing_need_neither_torch_nor_the_training_package() -> None:
+    program = (
+        "import sys; from catbox_app.cli import app;"
+        "app(['evaluate', 'heuristic', 'random', '--deals', '10', '-p', '2'], standalone_mode=False);"
+        "app(['watch', 'random', '-p', '2', '--seed', '1'], standalone_mode=False);"
+        "print([name for name in ('torch', 'catbox_train', 'matplotlib') if name in sys.modules])"
+    )
+    result = run_python("-c", program)
+    assert result.stdout.rstrip().endswith("[]"), result.stdout + result.stderr
 
 
 def test_make_refuses_an_old_python(tmp_path: Path) -> None:

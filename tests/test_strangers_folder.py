@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 def catbox(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The installed command given in ``folder``: Python has the folder of the program first on its path (-P)."""
-    program = "from catbox_train.__main__ import main; main()"
+    program = "from catbox_app.__main__ import main; main()"
     root = Path(__file__).parents[1]
     path = os.pathsep.join(str(root / part) for part in (".", "agents", "train"))
     return subprocess.run(

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_app.cli import app
 from catbox_train import checkpoint, curves, metrics, ppo, report, run_folder, tensorboard
-from catbox_train.cli import app
 from catbox_train.metrics import parse_metrics, read_metrics
 from catbox_train.ppo import Trainer, resume, train
 from tests.policies import network_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 
 #: Packages whose lines are left out at the beginning of an agent's traceback.
-OURS = ("catbox_agents", "catbox_env", "catbox_train")
+OURS = ("catbox_agents", "catbox_env", "catbox_train", "catbox_app")
 
 
 class AgentError(ValueError):

@@ -37,7 +37,7 @@ def command() -> str:
         on_path = found is not None and Path(found).resolve() == Path(started).resolve()
         return "catbox" if on_path else shlex.quote(started)
     python = sys.orig_argv[0] if sys.orig_argv else sys.executable
-    return f"{shlex.quote(python)} -m catbox_train"
+    return f"{shlex.quote(python)} -m catbox_app"
 
 
 def resume_command(run: Path, trusted: bool) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from rich.console import Console
 from rich.table import Table
@@ -15,6 +13,7 @@ from rich.text import Text
 
 from catbox_agents import Agent, AgentError, make
 from catbox_agents.agent import agent_seed
+from catbox_app.typed_actions import parse_action, shortened
 from catbox_env.core.game import Game, GameState
 from catbox_env.core.rng import seed_sequence
 
@@ -102,55 +101,6 @@ def _read_any_bytes() -> None:
     """From here on bytes that are no text are read as question marks: they are not understood, and asked again."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-
-
-def parse_action(game: Game, legal: Sequence[int], text: str) -> int:
-    """The action that a person means by ``text``; a shortened form has to fit one legal action only,
-    or, where it fits none of them, one action of the game.
-
-    Raises ValueError saying what was not understood, or which actions it could mean. The action may be illegal
-    where no legal one fits.
-    """
-    wanted = text.strip().lower()
-    if match := re.fullmatch(r"(?:#|id\s*)(\d+)", wanted):
-        return game.check_action_id(int(match[1]))
-    fitting = [action for action in legal if _fits(wanted, game.action_to_string(action).lower())]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        could_be = ", ".join(game.action_to_string(action) for action in fitting[:8])
-        more = ", ..." if len(fitting) > 8 else ""
-        raise ValueError(f"{text!r} could be: {could_be}{more}; say more")
-    illegal = [
-        action for action in range(game.num_actions) if _fits(wanted, game.action_to_string(action).lower())
-    ]
-    if len(illegal) == 1:
-        return illegal[0]
-    return game.string_to_action(text)
-
-
-def _shortened(game: Game, legal: Sequence[int]) -> str:
-    """A short form of the first of the ``legal`` actions that is understood, as an example."""
-    name = game.action_to_string(legal[0])
-    *words, last = name.split()
-    initials = "".join(word[0] for word in words) + last
-    for short in (last, initials):
-        with suppress(ValueError):
-            if parse_action(game, legal, short) == legal[0]:
-                return short.lower()
-    return name
-
-
-def _fits(wanted: str, name: str) -> bool:
-    """Whether the words of ``wanted`` begin words of ``name``, in order; numbers have to be equal ("y7": "play
-    yellow 7")."""
-    words = iter(re.findall(r"[a-z]+|\d+|[^a-z\d\s]", name))
-    given = re.findall(r"[a-z]+|\d+|[^a-z\d\s]", wanted)
-
-    def begins(word: str, part: str) -> bool:
-        return word == part if part.isdigit() else word.startswith(part)
-
-    return bool(given) and all(any(begins(word, part) for word in words) for part in given)
 
 
 class _Table:
@@ -255,7 +205,7 @@ def _ask(game: Game, table: _Table, console: Console) -> int | None:
             return None
         if word in ("help", "h", "?"):
             name = game.action_to_string(legal[0])
-            known = HELP.format(action=name, short=_shortened(game, legal), id=legal[0])
+            known = HELP.format(action=name, short=shortened(game, legal), id=legal[0])
             console.print(known, markup=False, highlight=False)
         elif word in ("list", "l"):
             for action in legal:

@@ -6,15 +6,44 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
+import catbox_env
 from catbox_agents import evaluate, known_agents
+from catbox_app.commands.train import NEEDED
+from catbox_app.extras import require
+from catbox_app.options import (
+    complete_game,
+)
 from catbox_env import make_game
 from catbox_env.core.conformance import check_game
 from catbox_env.core.game import Game
-from catbox_train.config import TrainConfig
-from catbox_train.ppo import train
+
+
+def compile_code(
+    game: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--game",
+            help="Id of a game, as often as you like.",
+            autocompletion=complete_game,
+            show_default="all",
+        ),
+    ] = None,
+) -> None:
+    """Fill the cache of compiled code in advance, for a container or a cluster.
+
+    Set NUMBA_CACHE_DIR to the folder that is to hold it, here and where catbox runs later.
+
+    [bold]Example[/]
+
+    NUMBA_CACHE_DIR=/opt/catbox-cache catbox compile
+    """
+    require("catbox compile", NEEDED, "train")
+    compile_games(game or list(catbox_env.GAMES), Console())
 
 
 def compile_games(game_ids: Sequence[str], console: Console) -> None:
@@ -42,6 +71,9 @@ def _play(game: Game) -> None:
 
 
 def _train(game_id: str, folder: Path) -> None:
+    from catbox_train.config import TrainConfig
+    from catbox_train.ppo import train
+
     small = TrainConfig(
         game=game_id, total_decisions=128, batch_size=128, num_envs=16, workers=1, minibatch_size=64, hidden=(8,),
         evaluate_deals=10, final_deals=10, opponents=("random",),

@@ -1,11 +1,9 @@
-"""The command `catbox`, also `python -m catbox_train`."""
+"""The command `catbox`, also `python -m catbox_app`."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
-#: What the command needs beyond the core distribution: import name -> the extra that brings it.
-NEEDED = {"typer": "train", "rich": "train", "yaml": "train", "matplotlib": "train", "torch": "agents"}
+from catbox_app.extras import require
 
 #: Numba reads it in the working directory, whose owner may be a stranger, and it may name a folder of pickles to load.
 NUMBA_SETTINGS = ".numba_config.yaml"
@@ -20,13 +18,11 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        sys.exit(
-            f"catbox: this command needs {', '.join(missing)}, which the core installation leaves out.\n"
-            'Install the extra "train":  pip install "catbox-env[train]"'
-        )
-    from catbox_train.cli import main as run
+    try:
+        require("the command", ["typer", "rich"], "cli")
+    except ValueError as error:
+        sys.exit(f"catbox: {error}")
+    from catbox_app.cli import main as run
 
     run()
 

@@ -8,18 +8,67 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from catbox_agents import EvaluationInterrupted, Result, evaluate
+import catbox_agents
+from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.tables import results_table
 from catbox_agents.files import write_atomically
+from catbox_app.options import (
+    DEFAULT_GAME,
+    GameId,
+    Players,
+    Rounds,
+    RuleOptions,
+    build_game,
+    complete_agent,
+)
 from catbox_env.core.game import Game
 
 
-def run(
+def evaluate(
+    agents: Annotated[
+        list[str],
+        typer.Argument(
+            help="Two or more of: random, heuristic, a checkpoint's path, package.module:Class. "
+            "The last one fills the seats that are left.",
+            autocompletion=complete_agent,
+        ),
+    ],
+    deals: Annotated[
+        int, typer.Option("--deals", "-n", help="Deals, each played once per rotation of seats.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option("--seed", help="Same seed, same result.")] = 0,
+    json_path: Annotated[Path | None, typer.Option("--json", help="Write the result to this file.")] = None,
+    csv_path: Annotated[
+        Path | None, typer.Option("--csv", help="Write one line per agent to this file.")
+    ] = None,
+    game: GameId = DEFAULT_GAME,
+    players: Players = None,
+    rounds: Rounds = None,
+    rule: RuleOptions = None,
+) -> None:
+    """Compare agents on the same deals, from every seat.
+
+    [bold]Examples[/]
+
+    catbox evaluate heuristic random --players 5 --deals 1000
+
+    catbox evaluate runs/standard heuristic --players 3 --json result.json
+    """
+    try:
+        compare(build_game(game, players, rounds, rule), agents, deals, seed, json_path, csv_path)
+    except EvaluationInterrupted as stopped:
+        typer.echo(f"catbox: {stopped}", err=True)
+        raise typer.Exit(130) from None
+
+
+def compare(
     game: Game,
     agents: Sequence[str],
     num_deals: int,
@@ -42,7 +91,7 @@ def run(
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("games", total=num_deals * game.num_players)
-            result = evaluate(
+            result = catbox_agents.evaluate(
                 game,
                 agents,
                 num_deals,

@@ -1,0 +1,75 @@
+"""The command line: ``catbox train``, ``evaluate``, ``play``, ``watch``, ``info``, ``compile``.
+
+What a command needs is imported inside it: torch and matplotlib take seconds, which the others should not wait for.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import catbox_env
+from catbox_app.commands.compile import compile_code
+from catbox_app.commands.evaluate import evaluate
+from catbox_app.commands.info import info
+from catbox_app.commands.play import play, watch
+from catbox_app.commands.train import train
+from catbox_app.options import WithRules
+
+
+class _Commands(TyperGroup):
+    """Turns ValueError and OSError, with which catbox refuses bad input, into one message and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (ValueError, OSError) as error:
+            if ctx.params.get("debug"):
+                raise
+            from catbox_agents import AgentError
+
+            if isinstance(error, AgentError):
+                typer.echo(error.agent_traceback(), err=True, nl=False)
+            typer.echo(f"catbox: {error}", err=True)
+            raise typer.Exit(2) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"catbox {catbox_env.__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _catbox(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave."),
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Card games for learning machines: train, compare, play and watch agents."""
+
+
+app.command(cls=WithRules)(train)
+app.command(cls=WithRules, no_args_is_help=True)(evaluate)
+app.command(cls=WithRules)(play)
+app.command(cls=WithRules)(watch)
+app.command(cls=WithRules)(info)
+app.command("compile")(compile_code)
+
+
+def main() -> None:
+    """Entry point of the command ``catbox``."""
+    app(prog_name="catbox")

@@ -1,0 +1,48 @@
+"""`catbox info`: the rules, the actions and the observation of a rule set."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+import catbox_env
+from catbox_app.options import (
+    DEFAULT_GAME,
+    GameId,
+    Players,
+    Rounds,
+    RuleOptions,
+    build_game,
+)
+
+
+def info(
+    game: GameId = DEFAULT_GAME, players: Players = None, rounds: Rounds = None, rule: RuleOptions = None
+) -> None:
+    """Show the rules, the actions and the observation of a rule set.
+
+    [bold]Example[/]
+
+    catbox info --players 2 --rounds match
+    """
+    shown = build_game(game, players, rounds, rule)
+    console = Console()
+    console.print(f"[bold]{shown.id}[/]: {shown.num_players} players, games: {', '.join(catbox_env.GAMES)}")
+
+    rules = Table("rule", "value", title="Rules")
+    for name, value in shown.options.items():
+        rules.add_row(name, str(value))
+    console.print(rules)
+
+    actions = Table("ids", "action", title=f"Actions: {shown.num_actions}")
+    for first, last, text in shown.describe_actions():
+        actions.add_row(str(first) if first == last else f"{first} .. {last}", text)
+    console.print(actions)
+
+    layout = shown.observation_layout
+    observation = Table(
+        "part", "offset", "shape", "values", "what it holds", title=f"Observation: {layout.size} x int8"
+    )
+    for row in layout.table():
+        observation.add_row(*row)
+    console.print(observation)

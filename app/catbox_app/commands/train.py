@@ -1,0 +1,132 @@
+"""`catbox train`: self-play training, from settings to a run folder."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from catbox_app.extras import require
+from catbox_app.options import (
+    DEFAULT_GAME,
+    RULES_PANEL,
+    Players,
+    Rounds,
+    RuleOptions,
+    complete_game,
+    pair,
+    rule_options,
+)
+
+#: What training needs beyond the command line, by import name.
+NEEDED = ("yaml", "matplotlib", "tensorboard", "torch", "safetensors")
+
+
+def train(
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--preset", help="Settings by name.", show_default="the game's first, unless --config is given"
+        ),
+    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="YAML file of settings.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Any setting, as often as you like; see --settings."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder of the run.", show_default="a new one in runs/"),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --output.")] = False,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust", help="Import the modules that the file of settings or the run names for opponents."
+        ),
+    ] = False,
+    show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and leave.")] = False,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            "--game",
+            help="Id of the game.",
+            autocompletion=complete_game,
+            show_default="the preset's",
+            rich_help_panel=RULES_PANEL,
+        ),
+    ] = None,
+    players: Players = None,
+    rounds: Rounds = None,
+    rule: RuleOptions = None,
+) -> None:
+    """Train an agent by self-play.
+
+    Settings come from the preset, then the file, then the options of the command, the last one counting. Ctrl-C
+    saves and stops; --resume goes on exactly from there. Modules that a file names for opponents are imported with
+    --trust alone.
+
+    [bold]Examples[/]
+
+    catbox train --players 3
+
+    catbox train --preset standard --players 5 --set seed=7 --output runs/five
+
+    catbox train --resume --output runs/five
+    """
+    require("catbox train", NEEDED, "train")
+    from catbox_train import config as configuration
+    from catbox_train.progress import TrainingDiverged, TrainingInterrupted
+    from catbox_train.run_folder import check_trusted, free_run_folder
+
+    if show_settings:
+        table = Table("setting", "default", "what it does", title="Settings of a training run")
+        for row in configuration.TrainConfig.describe():
+            table.add_row(*row)
+        Console().print(table, f"Presets: {', '.join(configuration.preset_names())}")
+        return
+    overrides: dict[str, Any] = {"game": game} if game is not None else {}
+    overrides |= {
+        f"game_options.{name}": value for name, value in rule_options(game, players, rounds, rule).items()
+    }
+    overrides |= dict(pair(text, "--set") for text in settings or [])
+    try:
+        if resume:
+            if output is None:
+                raise ValueError(
+                    "--resume: name the folder of the run with --output, such as --output runs/quick"
+                )
+            if preset is not None or config is not None or overrides:
+                raise ValueError("--resume goes on with the settings of the run: leave out all others")
+            from catbox_train.ppo import resume as resume_run
+
+            resume_run(output, trust=trust)
+            return
+        if preset is None and config is None:
+            preset = configuration.default_preset(game or DEFAULT_GAME)
+        chosen = configuration.load_config(preset, config, overrides)
+        if config is not None and "opponents" not in overrides:
+            check_trusted(chosen.opponents, config, trust)
+        from catbox_train.ppo import train as train_run
+
+        name = preset or (config.stem if config else chosen.game.rpartition("_v")[0])
+        folder = output or free_run_folder(Path("runs"), name)
+        try:
+            train_run(chosen, folder)
+        finally:
+            if output is None:  # refused before anything was written: leave no empty folders
+                with suppress(OSError):
+                    folder.rmdir()
+                    folder.parent.rmdir()
+    except TrainingDiverged as diverged:
+        typer.echo(f"catbox: {diverged}", err=True)
+        raise typer.Exit(1) from None
+    except TrainingInterrupted as stopped:
+        typer.echo(str(stopped), err=True)
+        raise typer.Exit(130) from None

@@ -19,9 +19,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.learner_seat import LearnerSeat
 from benchmarks.report import Figure, alternate, figure_of, ratio_of
+from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.algorithms.ppo.training import Trainer
 from catbox_train.config import TrainConfig
-from catbox_train.ppo import Trainer
-from catbox_train.rollout import Worker
 
 GAME, NUM_PLAYERS, CORES = "cat_in_the_box_v0", 5, 2
 LARGE = 4096  # a minibatch that favours both sides: fewer steps of the optimizer for the same arithmetic

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from catbox_agents.files import parse_json
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
-from catbox_train.checkpoint import checksum
 from catbox_train.config import TrainConfig, load_config
-from catbox_train.metrics import read_metrics
+from catbox_train.runs.checkpoint import checksum
+from catbox_train.runs.metrics import read_metrics
 
 #: A run of a second: 8 updates, a checkpoint after every third.
 SMALL = {

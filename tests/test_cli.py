@@ -358,10 +358,10 @@ def test_rules_are_read_as_what_they_are(text: str, value: Any) -> None:
 
 
 def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from catbox_train import ppo
+    from catbox_train.algorithms.ppo import training
 
     calls: list[tuple[Any, Path]] = []
-    monkeypatch.setattr(ppo, "train", lambda config, output: calls.append((config, Path(output))))
+    monkeypatch.setattr(training, "train", lambda config, output: calls.append((config, Path(output))))
     monkeypatch.chdir(tmp_path)
     settings = tmp_path / "mine.yaml"
     settings.write_text("seed: 5\nepochs: 3\n")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catbox_train.gae import compute_advantages
+from catbox_train.algorithms.ppo.gae import compute_advantages
 
 pytestmark = pytest.mark.nojit
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from catbox_train.config import TrainConfig, load_config, preset_names
-from catbox_train.run_folder import free_run_folder, locked, open_run, start_run
+from catbox_train.runs.folder import free_run_folder, locked, open_run, start_run
 
 
 def test_later_sources_win(tmp_path: Path) -> None:

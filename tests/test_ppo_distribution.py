@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train.distribution import masked_entropy, masked_log_probabilities, sample_actions
+from catbox_train.algorithms.ppo.distribution import masked_entropy, masked_log_probabilities, sample_actions
 
 pytestmark = pytest.mark.nojit
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train import ppo
+from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo.loss import LEARNING_FIGURES, gradient, normalise_advantages
+from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.algorithms.ppo.training import Trainer, train
 from catbox_train.config import TrainConfig
-from catbox_train.loss import LEARNING_FIGURES, gradient, normalise_advantages
-from catbox_train.networks import ActorCritic, SharedWeights
-from catbox_train.ppo import Trainer, train
-from catbox_train.rollout import Worker
 from tests.ppo_runs import quiet, small
 
 #: Games of six rounds: rewards come in the middle of a game.
@@ -72,7 +72,7 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
 ) -> None:
     """Half way through, the steps of the optimizer and the loss are given the mean of start and end."""
     used: list[tuple[float, float]] = []
-    step, loss = torch.optim.Adam.step, ppo.gradient
+    step, loss = torch.optim.Adam.step, training.gradient
     weights: list[float] = []
 
     def seen_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
@@ -84,7 +84,7 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
         return loss(worker, rows, **settings)
 
     monkeypatch.setattr(torch.optim.Adam, "step", seen_step)
-    monkeypatch.setattr(ppo, "gradient", seen_loss)
+    monkeypatch.setattr(training, "gradient", seen_loss)
     config = small(
         total_decisions=3 * 512,
         **{**ONE_STEP, "learning_rate": 4e-3, "learning_rate_end": 2e-3},
@@ -186,7 +186,7 @@ def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pyt
             sizes.append((len(rows), settings["size"]))
         return gradient(worker, rows, **settings)
 
-    monkeypatch.setattr(ppo, "gradient", record)
+    monkeypatch.setattr(training, "gradient", record)
     with trainer_with(tmp_path, epochs=3, minibatch_size=128) as trainer:
         trainer.learn(1e-3, 0.0)
         ready = trainer.workers[0].ready
@@ -268,10 +268,10 @@ def test_explained_variance_is_1_for_a_perfect_critic_and_0_for_a_constant(
     with trainer_with(tmp_path, game_options=MATCH) as trainer:
         for worker in trainer.workers:
             worker.advantages[:] = error * worker.returns + 3
-        assert ppo.explained_variance(trainer.workers) == pytest.approx(explained, abs=1e-3)
+        assert training.explained_variance(trainer.workers) == pytest.approx(explained, abs=1e-3)
         for worker in trainer.workers:
             worker.returns[:] = 2.0
-        assert ppo.explained_variance(trainer.workers) == 0.0
+        assert training.explained_variance(trainer.workers) == 0.0
 
 
 # Pay in the middle of a game.

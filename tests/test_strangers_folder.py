@@ -11,7 +11,7 @@ import pytest
 
 import catbox_agents
 from catbox_agents.networks.checkpoint import save_checkpoint
-from catbox_train.run_folder import start_run
+from catbox_train.runs.folder import start_run
 from tests.policies import network_for
 from tests.ppo_runs import small
 

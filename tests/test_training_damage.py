@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catbox_train.checkpoint import FORMAT
-from catbox_train.ppo import Trainer, train
-from catbox_train.run_folder import open_run
+from catbox_train.algorithms.ppo.training import Trainer, train
+from catbox_train.runs.checkpoint import FORMAT
+from catbox_train.runs.folder import open_run
 from tests.ppo_runs import quiet, reseal, small
 
 #: Three updates of matches of six rounds: seats are paid while their decisions are carried.

@@ -12,12 +12,13 @@ import pytest
 import torch
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
-from catbox_train import ppo, report
-from catbox_train.arrays import DivergedError
-from catbox_train.checkpoint import TrainingState, save_training
-from catbox_train.metrics import read_metrics
-from catbox_train.ppo import Trainer, resume, train
-from catbox_train.progress import TrainingDiverged
+from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo.training import Trainer, resume, train
+from catbox_train.runs import report
+from catbox_train.runs.arrays import DivergedError
+from catbox_train.runs.checkpoint import TrainingState, save_training
+from catbox_train.runs.metrics import read_metrics
+from catbox_train.runs.progress import TrainingDiverged
 from tests.policies import network_for
 from tests.ppo_runs import BRIEF, SMALL, assert_same_end, command, final_arrays, quiet, small
 
@@ -104,14 +105,14 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
 
 def test_a_critic_that_is_not_finite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a batch is played: its values are what is wrong, not the gradient of the actor that follows from them."""
-    collect = ppo.Worker.collect
+    collect = training.Worker.collect
 
-    def collect_spoiled(worker: ppo.Worker) -> None:
+    def collect_spoiled(worker: training.Worker) -> None:
         with torch.no_grad():
             next(iter(worker.networks.critic.parameters()))[:] = math.nan
         collect(worker)
 
-    monkeypatch.setattr(ppo.Worker, "collect", collect_spoiled)
+    monkeypatch.setattr(training.Worker, "collect", collect_spoiled)
     with pytest.raises(TrainingDiverged, match="in update 1: a value of the critic is not finite"):
         train(small(**BRIEF), tmp_path / "run", quiet())
     assert latest_checkpoint(tmp_path / "run") is None

@@ -15,10 +15,11 @@ import torch
 from rich.console import Console
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
-from catbox_train import ppo, report
-from catbox_train.ppo import Trainer, resume, train
-from catbox_train.progress import StopRequest, TrainingInterrupted
-from catbox_train.run_folder import start_run
+from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo.training import Trainer, resume, train
+from catbox_train.runs import report
+from catbox_train.runs.folder import start_run
+from catbox_train.runs.progress import StopRequest, TrainingInterrupted
 from tests.policies import network_for
 from tests.ppo_runs import BRIEF, SMALL, command, quiet, small
 
@@ -52,7 +53,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, margins: dict[int, tuple[float, fl
             row |= {f"evaluation/{name}/margin": margin, f"evaluation/{name}/margin_ci95": 0.1}
         return row
 
-    monkeypatch.setattr(ppo, "evaluate_policy", evaluate)
+    monkeypatch.setattr(training, "evaluate_policy", evaluate)
 
 
 TWO_OPPONENTS = {**BRIEF, "evaluate_every": 1, "checkpoint_every": 1, "opponents": ["random", "heuristic"]}

@@ -18,9 +18,11 @@ from typer.testing import CliRunner
 from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
-from catbox_train import checkpoint, curves, metrics, ppo, report, run_folder, tensorboard
-from catbox_train.metrics import parse_metrics, read_metrics
-from catbox_train.ppo import Trainer, resume, train
+from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo.training import Trainer, resume, train
+from catbox_train.runs import checkpoint, curves, metrics, report, tensorboard
+from catbox_train.runs import folder as run_folder
+from catbox_train.runs.metrics import parse_metrics, read_metrics
 from tests.policies import network_for
 from tests.ppo_runs import assert_same_end, quiet, small
 
@@ -54,7 +56,7 @@ def full_disk() -> Iterator[Callable[[bool], None]]:
         (checkpoint, "save_checkpoint", 3, "policy.safetensors"),
         (checkpoint, "write_arrays", 2, "training.npz"),
         (checkpoint, "write_atomically", 2, "training.json"),
-        (ppo, "save_best", 1, "checkpoints/best"),
+        (training, "save_best", 1, "checkpoints/best"),
         (report, "write_atomically", 1, "results.json"),
         (curves, "write_atomically", 1, "learning.png"),
     ],
@@ -88,7 +90,7 @@ def test_a_full_disk_is_said_by_path_and_the_run_goes_on_from_there(
     assert said.startswith(f"cannot write {run}/")
     assert path in said
     assert "File too large (allow larger files there)" in said
-    assert said.endswith(f"Then go on with:  {ppo.resume_command(run, False)}")
+    assert said.endswith(f"Then go on with:  {training.resume_command(run, False)}")
     assert not list(run.rglob("*.writing"))
     full_disk(False)
     if owner is not curves:

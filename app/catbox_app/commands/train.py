@@ -82,8 +82,8 @@ def train(
     """
     require("catbox train", NEEDED, "train")
     from catbox_train import config as configuration
-    from catbox_train.progress import TrainingDiverged, TrainingInterrupted
-    from catbox_train.run_folder import check_trusted, free_run_folder
+    from catbox_train.runs.folder import check_trusted, free_run_folder
+    from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
 
     if show_settings:
         table = Table("setting", "default", "what it does", title="Settings of a training run")
@@ -104,7 +104,7 @@ def train(
                 )
             if preset is not None or config is not None or overrides:
                 raise ValueError("--resume goes on with the settings of the run: leave out all others")
-            from catbox_train.ppo import resume as resume_run
+            from catbox_train.algorithms.ppo.training import resume as resume_run
 
             resume_run(output, trust=trust)
             return
@@ -113,7 +113,7 @@ def train(
         chosen = configuration.load_config(preset, config, overrides)
         if config is not None and "opponents" not in overrides:
             check_trusted(chosen.opponents, config, trust)
-        from catbox_train.ppo import train as train_run
+        from catbox_train.algorithms.ppo.training import train as train_run
 
         name = preset or (config.stem if config else chosen.game.rpartition("_v")[0])
         folder = output or free_run_folder(Path("runs"), name)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from catbox_train.arrays import DivergedError
-from catbox_train.distribution import LARGEST_LOGIT, masked_entropy, masked_log_probabilities
-from catbox_train.rollout import Worker
+from catbox_train.algorithms.ppo.distribution import LARGEST_LOGIT, masked_entropy, masked_log_probabilities
+from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.runs.arrays import DivergedError
 
 #: Sums over a batch that ``gradient`` returns, in this order.
 LEARNING_FIGURES = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction")

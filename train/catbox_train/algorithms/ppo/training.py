@@ -34,17 +34,7 @@ from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import imports_module
 from catbox_env.core.game import Game
-from catbox_train.arrays import DivergedError
-from catbox_train.checkpoint import (
-    TrainingState,
-    best_margin,
-    damaged,
-    load_training,
-    save_best,
-    save_training,
-)
-from catbox_train.config import TrainConfig
-from catbox_train.loss import (
+from catbox_train.algorithms.ppo.loss import (
     LEARNING_FIGURES,
     check_outputs,
     clip_norm,
@@ -52,18 +42,19 @@ from catbox_train.loss import (
     gradient,
     normalise_advantages,
 )
-from catbox_train.metrics import MetricsLog
-from catbox_train.networks import ActorCritic, SharedWeights, native_precision
-from catbox_train.progress import (
-    StopRequest,
-    TrainingDiverged,
-    TrainingInterrupted,
-    resume_command,
-    training_progress,
+from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, native_precision
+from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.config import TrainConfig
+from catbox_train.runs.arrays import DivergedError
+from catbox_train.runs.checkpoint import (
+    TrainingState,
+    best_margin,
+    damaged,
+    load_training,
+    save_best,
+    save_training,
 )
-from catbox_train.report import evaluate_policy, final_report
-from catbox_train.rollout import Worker
-from catbox_train.run_folder import (
+from catbox_train.runs.folder import (
     CONFIG_FILE,
     check_trusted,
     locked,
@@ -71,6 +62,15 @@ from catbox_train.run_folder import (
     remove_leftovers,
     start_run,
 )
+from catbox_train.runs.metrics import MetricsLog
+from catbox_train.runs.progress import (
+    StopRequest,
+    TrainingDiverged,
+    TrainingInterrupted,
+    resume_command,
+    training_progress,
+)
+from catbox_train.runs.report import evaluate_policy, final_report
 
 
 @dataclass

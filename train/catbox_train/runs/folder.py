@@ -13,7 +13,7 @@ import yaml
 from catbox_agents.files import WriteError, read_text, write_atomically, writing
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER
 from catbox_agents.specs import imports_module
-from catbox_train.checkpoint import BEST_FOLDER
+from catbox_train.runs.checkpoint import BEST_FOLDER
 from catbox_train.config import TrainConfig, load_config
 
 try:

@@ -14,10 +14,10 @@ import torch
 
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
+from catbox_train.algorithms.ppo.distribution import sample_actions
+from catbox_train.algorithms.ppo.gae import compute_advantages
+from catbox_train.algorithms.ppo.networks import SharedWeights
 from catbox_train.config import TrainConfig
-from catbox_train.distribution import sample_actions
-from catbox_train.gae import compute_advantages
-from catbox_train.networks import SharedWeights
 
 
 class Worker:

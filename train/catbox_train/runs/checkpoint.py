@@ -38,7 +38,7 @@ from catbox_agents.networks.checkpoint import (
 )
 from catbox_agents.networks.mlp import MLP
 from catbox_env.core.game import Game
-from catbox_train.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
+from catbox_train.runs.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
 
 #: The value of "format" in training.json: raised when a run of before cannot be continued any more.
 FORMAT = "catbox-training-2"

@@ -17,8 +17,8 @@ from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env.core.game import Game
 from catbox_train.config import TrainConfig
-from catbox_train.curves import draw_learning_curves
-from catbox_train.metrics import read_metrics
+from catbox_train.runs.curves import draw_learning_curves
+from catbox_train.runs.metrics import read_metrics
 
 RESULTS_FILE = "results.json"
 CURVES_FILE = "learning.png"

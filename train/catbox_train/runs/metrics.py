@@ -14,7 +14,7 @@ from io import FileIO
 from pathlib import Path
 
 from catbox_agents.files import WriteError, parse_json, write_all, write_atomically, writing
-from catbox_train.tensorboard import EventFile
+from catbox_train.runs.tensorboard import EventFile
 
 METRICS_FILE = "metrics.jsonl"
 

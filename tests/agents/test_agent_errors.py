@@ -1,0 +1,181 @@
+"""An error in the code of a user's agent: the agent is named, and its own traceback is kept and shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from typer.testing import CliRunner
+
+import catbox_agents
+import catbox_env
+from catbox_agents import Agent, AgentError
+from catbox_agents.gymnasium import LearnerEnv
+from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_app.cli import app
+from catbox_app.terminal import watch
+from catbox_env.core.batch import Vec
+from catbox_env.core.game import Game
+from tests.agents.policies import network_for
+
+BROKEN = """
+from catbox_agents import Agent
+
+class Broken(Agent):
+    def act(self, observation, action_mask, history=None):
+        return self.divide(int(observation[0]))
+
+    def divide(self, phase):
+        return phase // 0
+
+class Unmade(Agent):
+    def __init__(self, game, seed):
+        raise RuntimeError("no weights")
+
+    def act(self, observation, action_mask, history=None):
+        return 0
+"""
+
+
+@pytest.fixture
+def users_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The name of a module of a user's own, in the working directory."""
+    name = "agents_of_a_user"
+    (tmp_path / f"{name}.py").write_text(BROKEN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield name
+    sys.modules.pop(name, None)
+
+
+def game_for(players: int = 3) -> Game:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players)
+
+
+def evaluated(spec: str) -> object:
+    return catbox_agents.evaluate(game_for(), [spec, "random"], 10)
+
+
+def watched(spec: str) -> object:
+    return watch(game_for(), [spec], 1, Console(quiet=True))
+
+
+def played_out(spec: str) -> object:
+    return catbox_agents.play_out(Vec(game_for(), 3, seed=1), spec)
+
+
+def opposed(spec: str) -> object:
+    return LearnerEnv("cat_in_the_box_v0", opponents=spec, learner_seat=2).reset(seed=0)
+
+
+@pytest.mark.parametrize("use", [evaluated, watched, played_out, opposed])
+def test_an_error_of_an_agent_names_it_and_keeps_its_cause(
+    users_module: str, use: Callable[[str], object]
+) -> None:
+    spec = f"{users_module}:Broken"
+    with pytest.raises(AgentError, match=f"agent '{spec}' raised ZeroDivisionError: .* by zero") as raised:
+        use(spec)
+    assert isinstance(raised.value, ValueError)
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+    shown = raised.value.agent_traceback()
+    assert "return phase // 0" in shown
+    assert shown.index("in act") < shown.index("in divide")
+    for ours in ("decisions.py", "play_out.py", "duplicate.py", "agent.py", "play.py"):
+        assert ours not in shown
+
+
+@pytest.mark.parametrize("use", [evaluated, watched, played_out, opposed])
+def test_an_error_while_an_agent_is_made_names_it_too(
+    users_module: str, use: Callable[[str], object]
+) -> None:
+    with pytest.raises(AgentError, match=f"agent '{users_module}:Unmade' raised RuntimeError: no weights"):
+        use(f"{users_module}:Unmade")
+
+
+@pytest.mark.parametrize(
+    "command", [["evaluate", "{}", "random"], ["watch", "{}"], ["play", "{}", "--seat", "1"]]
+)
+def test_the_command_line_shows_the_agents_part_of_the_traceback(
+    users_module: str, command: list[str]
+) -> None:
+    ran = CliRunner().invoke(app, [word.format(f"{users_module}:Broken") for word in command])
+    assert ran.exit_code == 2
+    *traceback, message = ran.stderr.splitlines()
+    assert message.startswith(f"catbox: agent '{users_module}:Broken' raised ZeroDivisionError")
+    assert traceback[0] == "Traceback (most recent call last):"
+    assert f'{users_module}.py", line 6, in act' in traceback[1]
+    assert "ZeroDivisionError" in traceback[-1]
+
+
+@pytest.mark.parametrize("answer", [0.0, 1.9, None, "0", np.float32(1), [0, 1]])
+def test_an_answer_that_is_no_integer_is_refused_and_not_rounded(answer: Any) -> None:
+    class One(Agent):
+        def act(self, observation: Any, action_mask: Any, history: Any = None) -> Any:
+            return answer
+
+    class Many(Agent):
+        def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+            return [answer] * len(observations)
+
+    game = game_for()
+    state = game.new_initial_state(seed=0)
+    with pytest.raises(AgentError, match=r"agent 'One' raised TypeError: One chose .*: expected an integer"):
+        catbox_agents.play_out(Vec(game, 3, seed=1), One(game))
+    with pytest.raises(TypeError, match=r"Many chose .*: expected an integer"):
+        Many(game).act(state.observation(0), state.action_mask())
+
+
+@pytest.mark.parametrize("kind", [int, np.int8, np.uint64, np.array, torch.tensor])
+def test_an_answer_may_be_any_integer(kind: Any) -> None:
+    class One(Agent):
+        def act(self, observation: Any, action_mask: Any, history: Any = None) -> Any:
+            return kind(int(np.argmax(action_mask)))
+
+    game = game_for()
+    first = catbox_agents.play_out(Vec(game, 3, seed=1, auto_deal=False), One(game))
+    assert first.any()
+
+
+def test_ctrl_c_in_an_agent_is_no_error_of_the_agent() -> None:
+    class Interrupted(Agent):
+        def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        catbox_agents.play_out(Vec(game_for(), 3, seed=1), Interrupted(game_for()))
+
+
+# Trained policies ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("greedy", [True, False])
+@pytest.mark.parametrize("kind", ["infinite", "not a number"])
+def test_weights_that_overflow_are_refused_by_name(tmp_path: Path, kind: str, greedy: bool) -> None:
+    game = game_for()
+    network = network_for(game)
+    with torch.no_grad():
+        last = network.linear_layers()[-1]
+        last.weight[3] = 3e38  # finite, as a checkpoint has to be
+        if kind == "not a number":
+            last.weight[3, ::2] = -3e38
+        last.bias[3] = 3e38
+        network.linear_layers()[-2].bias[:] = 100.0  # so that the last layer's inputs are all 1
+    path = tmp_path / "overflowing.safetensors"
+    save_checkpoint(path, network, game)
+    agent = PolicyAgent.load(path, game, seed=0, greedy=greedy)
+    state = game.new_initial_state(seed=0)
+    with pytest.raises(
+        ValueError, match=r"overflowing\.safetensors: its network gives logits that are not finite"
+    ):
+        agent.act(state.observation(0), state.action_mask())
+    with pytest.raises(AgentError, match=r"agent '.*overflowing\.safetensors' raised ValueError") as raised:
+        catbox_agents.evaluate(game, [str(path), "random"], 10)
+    assert raised.value.agent_traceback() == ""  # catbox's own lines help no one
+    assert np.isfinite(network.linear_layers()[-1].weight.numpy(force=True)).all()

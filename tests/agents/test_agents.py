@@ -1,0 +1,247 @@
+"""Agents: how they are named, what they may see, and that they choose sensibly."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import catbox_agents
+import catbox_env
+from catbox_agents import Agent
+from catbox_agents.heuristics.base import ReasonedAgent
+from tests.cat_in_the_box.rule_sets import rule_sets
+
+
+class FirstLegal(Agent):
+    """A user's own agent: the lowest legal id."""
+
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
+        return int(np.argmax(action_mask))
+
+
+class NoAgent:
+    """A class that make() has to refuse."""
+
+    def __init__(self, game: Any, seed: Any) -> None:
+        self.act = self.__doc__
+
+
+def game_for(players: int, **options: Any) -> Any:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
+
+
+# Names -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("heuristc", "did you mean 'heuristic'"),
+        ("", "known agents: random, heuristic"),
+        ("zoo:expert", "unknown agent 'zoo:expert'"),
+        ("pimc:samples=64", "unknown agent 'pimc:samples=64'"),
+        ("no_such_package.bots:Bot", "there is no module 'no_such_package'"),
+        ("catbox_agents.nothing:Bot", "there is no module 'catbox_agents.nothing'"),
+        (f"{__name__}:FirstLegel", "did you mean 'FirstLegal'"),
+        (f"{__name__}:NoAgent", "has no method 'act'"),
+        ("runs/nowhere/policy.safetensors", "runs/nowhere/policy.safetensors"),
+        ("os:getcwd", "module 'os' has no class 'getcwd'"),
+        ("json:JSONDecoder", r"called as JSONDecoder\(game, seed\)"),
+        ("x" * 5000, "unknown agent"),
+        ("x/" * 2500, "no agent"),
+        (None, "agent None: expected a text"),
+        (5, "agent 5: expected a text"),
+    ],
+)
+def test_a_spec_that_names_no_agent_is_refused_with_a_remedy(spec: Any, said: str) -> None:
+    with pytest.raises(ValueError, match="(?s)" + said):
+        catbox_agents.make(spec, game_for(3))
+
+
+def test_a_game_without_a_heuristic_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(catbox_agents.HEURISTICS, "petrify_v0")
+    with pytest.raises(ValueError, match="no heuristic agent for 'petrify_v0'"):
+        catbox_agents.make("heuristic", catbox_env.make_game("petrify_v0"))
+
+
+def test_a_class_of_the_user_is_an_agent() -> None:
+    game = game_for(3)
+    agent = catbox_agents.make(f"{__name__}:FirstLegal", game, seed=4)
+    assert type(agent) is FirstLegal
+    assert agent.game == game
+    vec = catbox_env.make_vec(game.id, 5, seed=1, **game.options)
+    assert (
+        agent.act_batch(vec.observation, vec.action_mask).tolist() == vec.action_mask.argmax(axis=1).tolist()
+    )
+
+
+def test_what_a_users_module_lacks_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bots_of_a_user.py").write_text("import a_library_that_is_not_there\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ModuleNotFoundError, match="a_library_that_is_not_there"):
+        catbox_agents.make("bots_of_a_user:Bot", game_for(3))
+    sys.modules.pop("bots_of_a_user", None)
+
+
+def test_a_users_module_that_is_not_python_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bots_with_a_typo.py").write_text("class Bot(:\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ValueError, match=r"module 'bots_with_a_typo' is not valid Python: .*line 1"):
+        catbox_agents.make("bots_with_a_typo:Bot", game_for(3))
+
+
+# Random ----------------------------------------------------------------------------------------------------------
+
+
+def test_random_is_uniform_over_the_legal_actions() -> None:
+    game = game_for(3)
+    mask = np.zeros((6000, game.num_actions), bool)
+    mask[:, [2, 9, 30]] = True
+    observations = np.zeros((6000, game.observation_layout.size), np.int8)
+    actions = catbox_agents.make("random", game, seed=5).act_batch(observations, mask)
+    counts = np.bincount(actions, minlength=game.num_actions)
+    assert counts.sum() == counts[[2, 9, 30]].sum()
+    assert ((counts[[2, 9, 30]] - 2000) ** 2 / 2000).sum() < 13.8  # chi-squared, 2 degrees, p = 0.001
+
+
+def test_random_follows_its_seed_and_touches_no_global_generator() -> None:
+    game = game_for(4)
+    vec = catbox_env.make_vec(game.id, 200, seed=1, **game.options)
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002  (this is what must not change)
+    runs = [
+        catbox_agents.make("random", game, seed=seed).act_batch(vec.observation, vec.action_mask).tolist()
+        for seed in (7, 7, 8)
+    ]
+    assert runs[0] == runs[1] != runs[2]
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+
+
+@pytest.mark.parametrize("spec", ["random", "heuristic"])
+def test_a_seat_that_is_not_to_move_has_nothing_to_choose(spec: str) -> None:
+    game = game_for(3)
+    masks = np.ones((3, game.num_actions), bool)
+    masks[1] = False
+    observations = np.zeros((3, game.observation_layout.size), np.int8)
+    with pytest.raises(ValueError, match="row 1"):
+        catbox_agents.make(spec, game).act_batch(observations, masks)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+@pytest.mark.parametrize("kind", ["ones", "noise", "one element off"])
+def test_what_no_game_shows_is_never_read_out_of_bounds(game_id: str, kind: str) -> None:
+    """Compiled code would read or write beside an array; without compilation that is an IndexError."""
+    game, rng = catbox_env.make_game(game_id), np.random.default_rng(0)
+    agent = catbox_agents.make("heuristic", game)
+    for seed in range(20):
+        state = game.new_initial_state(seed=seed)
+        seen = state.observation(0)
+        if kind == "ones":
+            seen[:] = 1
+        elif kind == "noise":
+            seen[:] = rng.integers(0, 2, len(seen))
+        else:
+            seen[rng.integers(len(seen))] ^= 1
+        with contextlib.suppress(ValueError):  # to refuse it is right, and so is an answer
+            agent.act(seen, np.ones(game.num_actions, np.int8))
+
+
+# Heuristic: in every game ----------------------------------------------------------------------------------------
+
+
+def test_an_agent_may_play_rules_that_it_cannot_tell_from_its_own() -> None:
+    agent = catbox_agents.make("heuristic", catbox_env.make_game("cat_in_the_box_v0"))
+    for options in ({"reward": "margin"}, {"start_player": 2}):
+        game = catbox_env.make_game("cat_in_the_box_v0", **options)
+        assert catbox_agents.check_agent(agent, "it", game) is agent
+    two_rounds = catbox_env.make_game("cat_in_the_box_v0", rounds=2)  # which has a score to see
+    with pytest.raises(ValueError, match=r"it was made for .* with rounds=1, asked to play with rounds=2"):
+        catbox_agents.check_agent(agent, "it", two_rounds)
+
+
+def test_a_heuristic_without_weigh_says_what_it_lacks() -> None:
+    class Empty(ReasonedAgent):
+        plays, reasons = "petrify_v0", ("none",)
+
+    state = catbox_env.make_game("petrify_v0").new_initial_state(seed=0)
+    with pytest.raises(NotImplementedError, match=r"Empty has to define weigh\(\)"):
+        Empty(state.game).act(state.observation(0), state.action_mask())
+
+
+def test_an_agent_made_for_other_rules_is_refused() -> None:
+    laos, khmer = (catbox_env.make_game("cat_te_v0", region=region) for region in ("laos", "khmer"))
+    agent = catbox_agents.make("heuristic", khmer)
+    assert catbox_agents.check_agent(agent, "it", khmer) is agent
+    with pytest.raises(
+        ValueError, match=r"it was made for .*'khmer'.*, asked to play .*'laos'.*: make it for"
+    ):
+        catbox_agents.check_agent(agent, "it", laos)
+    with pytest.raises(ValueError, match="was made for"):
+        catbox_agents.evaluate(laos, [agent, "random"], 10)
+
+
+@settings(max_examples=40)
+@given(rules=rule_sets())
+def test_the_heuristic_plays_every_rule_set_by_the_rules(rules: Any) -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", rules=rules)
+    agent = catbox_agents.make("heuristic", game)
+    vec = catbox_env.make_vec(game.id, 8, seed=2, rules=rules)
+    for _ in range(min(game.history_length, 60) + 1):
+        vec.step(agent.act_batch(vec.observation, vec.action_mask))  # raises for an illegal action
+
+
+@pytest.mark.nojit
+def test_one_decision_at_a_time_is_the_same_as_many() -> None:
+    game = game_for(3)
+    agent = catbox_agents.make("heuristic", game)
+    vec = catbox_env.make_vec(game.id, 6, seed=3, **game.options)
+    for _ in range(20):
+        actions = agent.act_batch(vec.observation, vec.action_mask)
+        single = [agent.act(vec.observation[i], vec.action_mask[i].astype(np.int8)) for i in range(6)]
+        assert actions.tolist() == single
+        vec.step(actions)
+
+
+def test_wrong_shapes_are_refused_before_compiled_code_reads_them() -> None:
+    game = game_for(3)
+    agent = catbox_agents.make("heuristic", game)
+    with pytest.raises(ValueError, match=f"{game.observation_layout.size}.*{game.num_actions}"):
+        agent.act_batch(np.zeros((2, 10), np.int8), np.ones((2, game.num_actions), bool))
+    with pytest.raises(ValueError, match="expected integers of shape"):
+        agent.act_batch(
+            np.zeros((2, game.observation_layout.size), np.int8), np.ones((3, game.num_actions), bool)
+        )
+
+
+def test_the_heuristic_of_one_game_does_not_play_another() -> None:
+    from catbox_agents.heuristics.cat_in_the_box import CatInTheBoxHeuristic
+
+    with pytest.raises(ValueError, match="not 'chess_v0'"):
+        CatInTheBoxHeuristic(SimpleNamespace(id="chess_v0"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("players", "margin"), [(2, 6.0), (3, 3.0), (4, 2.0), (5, 1.2)])
+def test_the_heuristic_clearly_beats_random(players: int, margin: float) -> None:
+    result = catbox_agents.evaluate(game_for(players), ["heuristic", "random"], num_deals=300, seed=11)
+    heuristic, random = result.standings
+    assert heuristic.margin - heuristic.margin_ci95 > margin
+    assert heuristic.figures["paradox"] < 0.5 * random.figures["paradox"]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_heuristics_among_themselves_run_into_a_paradox_less_often_than_random_players(
+    players: int,
+) -> None:
+    game = game_for(players)
+    rates = [
+        catbox_agents.evaluate(game, [spec, spec], num_deals=200, seed=3).standings[0].figures["paradox"]
+        for spec in ("heuristic", "random")
+    ]
+    assert rates[0] < 0.9 * rates[1]

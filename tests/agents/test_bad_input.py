@@ -1,0 +1,85 @@
+"""Bad input to the public functions of ``catbox_agents``: refused by us, by name, and nothing changes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catbox_agents import evaluate, make, play_out
+from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.uniform import RandomAgent
+from catbox_env import make_game, make_vec
+from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
+
+GAME = make_game("petrify_v0")
+VEC = make_vec("petrify_v0", 2, seed=0)
+ENV = LearnerEnv("petrify_v0", opponents="random")
+ENV.reset(seed=0)
+ENVS = LearnerVectorEnv(2, "petrify_v0", opponents="random")
+ENVS.reset(seed=0)
+
+FUNCTIONS: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
+    ("make game", lambda v: make("random", v), []),
+    ("evaluate game", lambda v: evaluate(v, ["random", "random"], 10), []),
+    ("random act_batch", lambda v: make("random", GAME).act_batch(v, VEC.action_mask), []),
+    ("random act_batch masks", lambda v: make("random", GAME).act_batch(VEC.observation, v), []),
+    ("heuristic act_batch", lambda v: make("heuristic", GAME).act_batch(v, VEC.action_mask), []),
+    ("heuristic act_batch masks", lambda v: make("heuristic", GAME).act_batch(VEC.observation, v), []),
+    ("make spec", lambda v: make(v, GAME), []),
+    ("make seed", lambda v: make("random", GAME, v), NONE + INTEGERS),
+    ("evaluate agents", lambda v: evaluate(GAME, v, 10), []),
+    ("evaluate agent", lambda v: evaluate(GAME, [v, "random"], 10), []),
+    ("evaluate num_deals", lambda v: evaluate(GAME, ["random", "random"], v), INTEGERS),
+    ("evaluate seed", lambda v: evaluate(GAME, ["random", "random"], 10, seed=v), NONE + INTEGERS),
+    ("evaluate names", lambda v: evaluate(GAME, ["random", "random"], 10, names=v), NONE),
+    ("play_out vec", lambda v: play_out(v, "random"), []),
+    ("play_out agents", lambda v: play_out(VEC, v), []),
+    ("play_out until", lambda v: play_out(VEC, "random", until=v), []),
+    ("LearnerEnv game", LearnerEnv, []),
+    ("LearnerEnv opponents", lambda v: LearnerEnv("petrify_v0", opponents=v), []),
+    ("LearnerEnv opponent", lambda v: LearnerEnv("petrify_v0", opponents=[v]), []),
+    ("LearnerEnv any_of", lambda v: LearnerEnv("petrify_v0", opponents={"any_of": v}), []),
+    ("LearnerEnv learner_seat", lambda v: LearnerEnv("petrify_v0", learner_seat=v), []),
+    ("LearnerEnv render_mode", lambda v: LearnerEnv("petrify_v0", render_mode=v), NONE),
+    ("LearnerEnv reset options", lambda v: ENV.reset(options=v), [None, {}]),
+    ("LearnerEnv reset seed", lambda v: LearnerEnv("petrify_v0").reset(seed=v), NONE + INTEGERS),
+    ("LearnerEnv step", ENV.step, []),
+    ("LearnerVectorEnv num_envs", lambda v: LearnerVectorEnv(v, "petrify_v0"), [99_999]),
+    ("LearnerVectorEnv num_threads", lambda v: LearnerVectorEnv(2, "petrify_v0", num_threads=v), []),
+    ("LearnerVectorEnv render_mode", lambda v: LearnerVectorEnv(2, "petrify_v0", render_mode=v), NONE),
+    ("LearnerVectorEnv reset options", lambda v: ENVS.reset(options=v), [None, {}]),
+    ("LearnerVectorEnv reset seed", lambda v: LearnerVectorEnv(2, "petrify_v0").reset(seed=v), NONE + INTEGERS),
+    ("LearnerVectorEnv step", ENVS.step, []),
+]  # fmt: skip
+
+
+def fingerprint() -> bytes:
+    vecs = [VEC, ENV.tables.vec, ENVS.tables.vec]
+    return b"".join(array.tobytes() for vec in vecs for array in vec.save().values())
+
+
+@pytest.mark.parametrize(("name", "function", "taken"), FUNCTIONS, ids=[name for name, *_ in FUNCTIONS])
+def test_bad_input_is_refused_by_name_and_nothing_changes(
+    name: str, function: Callable[[Any], Any], taken: list[Any]
+) -> None:
+    check_refusals(name, function, taken, fingerprint)
+
+
+@pytest.mark.parametrize("give", [lambda agent: [agent, "random"], lambda agent: ["random", agent]])
+def test_a_class_is_not_an_agent(give: Callable[[Any], list[Any]]) -> None:
+    with pytest.raises(ValueError, match="the class RandomAgent, expected an agent"):
+        evaluate(GAME, give(RandomAgent), 10)
+    with pytest.raises(ValueError, match="the class RandomAgent, expected an agent"):
+        LearnerEnv("petrify_v0", opponents=RandomAgent)
+    with pytest.raises(ValueError, match="the class RandomAgent, expected an agent"):
+        play_out(VEC, give(RandomAgent))
+    assert np.array_equal(VEC.current_player, [0, 0])
+
+
+def test_flags_are_no_seats_and_no_counts() -> None:
+    for flag in FLAGS:
+        with pytest.raises(ValueError, match="learner_seat"):
+            LearnerEnv("petrify_v0", learner_seat=flag)
+        with pytest.raises(ValueError, match="num_deals"):
+            evaluate(GAME, ["random", "random"], flag)

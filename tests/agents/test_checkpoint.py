@@ -1,0 +1,390 @@
+"""Policy checkpoints: what is written is what plays, and nothing else is accepted."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+import catbox_agents
+from catbox_agents.networks.checkpoint import FORMAT, load_checkpoint, save_checkpoint
+from catbox_agents.networks.mlp import MLP, input_scale
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_env import make_game, make_vec
+from catbox_env.core.game import Game
+from catbox_env.core.layout import Layout, Part
+from tests.agents.policies import network_for
+
+
+def game_for(**options: object) -> Game:
+    return make_game("cat_in_the_box_v0", **{"num_players": 3, **options})
+
+
+@pytest.fixture
+def game() -> Game:
+    return game_for()
+
+
+@pytest.fixture
+def saved(tmp_path: Path, game: Game) -> Path:
+    path = tmp_path / "policy.safetensors"
+    save_checkpoint(path, network_for(game), game, {"decisions": 5})
+    return path
+
+
+def positions(game: Game, count: int = 64) -> tuple[np.ndarray, np.ndarray]:
+    """Observations and masks of games under way."""
+    vec = make_vec(game.id, count, seed=4, **game.options)
+    vec.step_random(17, seed=1)
+    return vec.observation.copy(), vec.action_mask.copy()
+
+
+def test_a_loaded_policy_has_the_same_logits(saved: Path, game: Game) -> None:
+    observations, _ = positions(game)
+    checkpoint = load_checkpoint(saved, game)
+    vectors = torch.from_numpy(observations)
+    assert torch.equal(checkpoint.network(vectors), network_for(game)(vectors))
+    assert (checkpoint.game_id, checkpoint.options) == (game.id, game.options)
+    assert checkpoint.training == {"decisions": 5}
+
+
+def test_the_agent_takes_the_best_legal_action(saved: Path, game: Game) -> None:
+    observations, masks = positions(game)
+    agent = catbox_agents.make(str(saved), game)
+    with torch.no_grad():
+        logits = network_for(game)(torch.from_numpy(observations)).numpy()
+    actions = agent.act_batch(observations, masks)
+    for row, action in enumerate(actions):
+        legal = np.flatnonzero(masks[row])
+        assert action == legal[logits[row, legal].argmax()]
+        assert agent.act(observations[row], masks[row].astype(np.int8)) == action
+
+
+def test_a_sampling_agent_draws_from_the_distribution(saved: Path, game: Game) -> None:
+    """Frequencies of 20,000 draws against the softmax over the legal actions (chi-squared, 0.1 % level)."""
+    observations, masks = positions(game, 1)
+    count = 20_000
+    agent = PolicyAgent.load(saved, game, seed=3, greedy=False)
+    drawn = agent.act_batch(np.repeat(observations, count, axis=0), np.repeat(masks, count, axis=0))
+    with torch.no_grad():
+        logits = network_for(game)(torch.from_numpy(observations)).numpy()[0]
+    legal = np.flatnonzero(masks[0])
+    expected = np.exp(logits[legal] - logits[legal].max())
+    expected *= count / expected.sum()
+    observed = np.bincount(drawn, minlength=game.num_actions)
+    assert observed.sum() == observed[legal].sum()
+    degrees = len(legal) - 1
+    assert degrees >= 2
+    assert ((observed[legal] - expected) ** 2 / expected).sum() < degrees + 5 * np.sqrt(2 * degrees) + 5
+
+
+def test_a_checkpoint_is_found_by_file_by_folder_and_by_run(tmp_path: Path, saved: Path, game: Game) -> None:
+    """Of a run, the checkpoint with the largest number counts; one that is being written does not."""
+    run = tmp_path / "run"
+    for name, seed in (("00000009", 1), ("00000100", 2), (".00000200.writing", 3), ("notes", 4)):
+        (run / "checkpoints" / name).mkdir(parents=True)
+        save_checkpoint(run / "checkpoints" / name / "policy.safetensors", network_for(game, seed), game)
+    assert load_checkpoint(run).path == run / "checkpoints" / "00000100" / "policy.safetensors"
+    assert load_checkpoint(tmp_path).path == saved
+    for path in (run, run / "checkpoints" / "00000100"):
+        weights = load_checkpoint(path).network.state_dict()
+        assert all(torch.equal(weights[k], v) for k, v in network_for(game, 2).state_dict().items())
+
+
+@pytest.mark.parametrize(
+    "options", [{"num_players": 4}, {"num_ranks": 7}, {"bids": (1, 3, 4)}, {"rounds": 2}]
+)
+def test_other_rules_are_refused_by_name(saved: Path, options: dict) -> None:
+    (name,) = options
+    with pytest.raises(ValueError, match=rf"was trained for .* with .*{name}=.*asked to play with .*{name}="):
+        load_checkpoint(saved, game_for(**options))
+
+
+def test_the_reward_and_the_number_of_rounds_may_differ_where_nothing_looks_different(tmp_path: Path) -> None:
+    path = tmp_path / "match.safetensors"
+    trained = game_for(rounds=2)
+    save_checkpoint(path, network_for(trained), trained)
+    played = game_for(rounds=3, reward="win")
+    agent = catbox_agents.make(str(path), played)
+    observations, masks = positions(played)
+    assert masks[np.arange(len(masks)), agent.act_batch(observations, masks)].all()
+    with pytest.raises(ValueError, match=r"rounds=2.*rounds=1"):
+        load_checkpoint(path, game_for(rounds=1))
+
+
+def test_another_game_is_refused(saved: Path, game: Game) -> None:
+    other = type("Other", (type(game),), {"id": "other_v0"})(rules=game.rules)
+    with pytest.raises(
+        ValueError, match="trained for the game 'cat_in_the_box_v0', asked to play 'other_v0'"
+    ):
+        load_checkpoint(saved, other)
+
+
+@pytest.mark.parametrize("keep", [0, 5, 200, -1])
+def test_a_damaged_file_is_refused_by_name(saved: Path, game: Game, keep: int) -> None:
+    saved.write_bytes(saved.read_bytes()[:keep])
+    with pytest.raises(ValueError, match=r"policy\.safetensors is damaged"):
+        load_checkpoint(saved, game)
+
+
+def test_arrays_that_do_not_fit_the_header_are_refused(saved: Path, game: Game) -> None:
+    arrays = load_file(saved)
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
+    header["network"] = {**network_for(game).describe(), "hidden": [16, 9]}
+    save_file(arrays, saved, metadata={"catbox": json.dumps(header)})
+    with pytest.raises(ValueError, match="its arrays do not fit its header"):
+        load_checkpoint(saved, game)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"options": 5},
+        {"options": {"num_players": 9}},
+        {"game": ["cat"]},
+        {"training": None},
+        {"network": 5},
+        {"network": {"activation": "gelu"}},
+        {"network": {"hidden": []}},
+        {"network": {"hidden": "16"}},
+    ],
+)
+def test_a_damaged_header_is_refused_with_file_and_remedy(saved: Path, game: Game, change: dict) -> None:
+    arrays = load_file(saved)
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
+    header["network"] = network_for(game).describe()
+    for name, value in change.items():
+        header[name] = {**header[name], **value} if name == "network" and value != 5 else value
+    save_file(arrays, saved, metadata={"catbox": json.dumps(header)})
+    with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*use another checkpoint"):
+        load_checkpoint(saved, game)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_neither_written_nor_read(
+    saved: Path, game: Game, number: float
+) -> None:
+    network = network_for(game)
+    network.linear_layers()[1].weight.data[0, 0] = number
+    before = saved.read_bytes()
+    with pytest.raises(ValueError, match=r"is not written: layers\.1\.weight.*not finite"):
+        save_checkpoint(saved, network, game)
+    assert saved.read_bytes() == before
+    with safe_open(saved, framework="pt") as content:
+        metadata = content.metadata()
+    save_file(network.state_dict(), saved, metadata=metadata)
+    with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*layers\.1\.weight.*not finite"):
+        load_checkpoint(saved, game)
+
+
+def test_a_network_of_another_size_than_the_game_is_refused(saved: Path, game: Game) -> None:
+    size = game.observation_layout.size
+    for inputs, outputs in ((size + 1, game.num_actions), (size, game.num_actions + 1)):
+        network = MLP(torch.ones(inputs), (4,), outputs).initialise(torch.Generator(), 1.0)
+        save_checkpoint(saved, network, game)
+        with pytest.raises(
+            ValueError, match=rf"has {inputs} inputs and {outputs} outputs.*another checkpoint"
+        ):
+            load_checkpoint(saved, game)
+
+
+def test_the_start_player_may_differ(saved: Path) -> None:
+    assert load_checkpoint(saved, game_for(start_player=1)).options["start_player"] != 1
+
+
+@pytest.mark.parametrize("metadata", [None, {"catbox": "[]"}, {"catbox": '{"format": "catbox-policy-0"}'}])
+def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path, metadata: dict | None) -> None:
+    path = tmp_path / "other.safetensors"
+    save_file({"weight": torch.zeros(2)}, path, metadata=metadata)
+    with pytest.raises(ValueError, match="expected 'catbox-policy-1'"):
+        load_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(2, "newer version of catbox wrote it; upgrade"), (0, "older version of catbox wrote it")],
+)
+def test_another_format_asks_for_another_version(saved: Path, number: int, said: str) -> None:
+    save_file(load_file(saved), saved, metadata={"catbox": json.dumps({"format": f"catbox-policy-{number}"})})
+    with pytest.raises(
+        ValueError, match=rf"policy\.safetensors is of format 'catbox-policy-{number}', .*{said}"
+    ):
+        load_checkpoint(saved)
+
+
+def test_sizes_come_from_the_arrays_never_from_the_header(
+    saved: Path, game: Game, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A header that promises 10^9 inputs or 200,000 layers is refused before a network is made."""
+
+    def never(*args: object) -> None:
+        raise AssertionError(f"a network of {args} was made")
+
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
+    arrays = load_file(saved)
+    before = network_for(game).describe()
+    monkeypatch.setattr(catbox_agents.networks.checkpoint, "MLP", never)
+    for network in (
+        {**before, "inputs": 10**9},
+        {**before, "outputs": 10**9},
+        {**before, "hidden": [10**9, 8]},
+        {**before, "hidden": [8] * 200_000},
+        {**before, "hidden": [[[]]]},
+        {**before, "inputs": "x" * 1000},
+        {},
+    ):
+        save_file(arrays, saved, metadata={"catbox": json.dumps({**header, "network": network})})
+        with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*use another") as refusal:
+            load_checkpoint(saved, game)
+        assert len(str(refusal.value)) < 1000
+
+
+def test_a_file_of_thousands_of_layers_is_refused_before_they_are_read(tmp_path: Path, game: Game) -> None:
+    file = tmp_path / "policy.safetensors"
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
+    for count, said in (
+        (200, "401 arrays, expected those of at most 64"),
+        (20_000, "its header has .* bytes"),
+    ):
+        arrays = {"input_scale": np.ones(1, np.float32)}
+        for number in range(count):
+            arrays |= {f"layers.{number}.weight": np.ones((1, 1), np.float32)}
+            arrays |= {f"layers.{number}.bias": np.ones(1, np.float32)}
+        network = {"inputs": 1, "hidden": [1] * (count - 1), "outputs": 1, "activation": "relu"}
+        metadata = {"catbox": json.dumps({**header, "network": network})}
+        safetensors.numpy.save_file(arrays, file, metadata=metadata)
+        with pytest.raises(ValueError, match=rf"policy\.safetensors is damaged.*{said}"):
+            load_checkpoint(file, game)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, '{"format": ' * 5_000, '{"format": NaN}', "{", "1" * 5_000, "null", ""]
+)
+def test_a_header_that_is_no_json_is_refused(saved: Path, text: str) -> None:
+    save_file(load_file(saved), saved, metadata={"catbox": text})
+    with pytest.raises(ValueError, match=r"policy\.safetensors is (damaged|of format None).*use another"):
+        load_checkpoint(saved)
+
+
+def test_arrays_of_other_names_types_and_shapes_are_refused(saved: Path, game: Game) -> None:
+    arrays = load_file(saved)
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
+    metadata = {"catbox": json.dumps({**header, "network": network_for(game).describe()})}
+    first, bias = arrays["layers.0.weight"], arrays["layers.1.bias"]
+    for change in (
+        {"more": torch.zeros(1)},
+        {"layers.3.weight": torch.zeros(1, game.num_actions), "layers.3.bias": torch.zeros(1)},
+        {"layers.0.weight": first.T.contiguous()},
+        {"layers.0.weight": first.double()},
+        {"layers.0.weight": first.to(torch.int32)},
+        {"layers.1.bias": bias[:-1].clone()},
+        {"layers.1.bias": bias[None].clone()},
+        {"input_scale": torch.ones(first.shape[1], 1)},
+        {"input_scale": torch.tensor(1.0)},
+    ):
+        save_file({**arrays, **change}, saved, metadata=metadata)
+        with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*use another"):
+            load_checkpoint(saved, game)
+    for name in arrays:
+        save_file({k: v for k, v in arrays.items() if k != name}, saved, metadata=metadata)
+        with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*use another"):
+            load_checkpoint(saved, game)
+    save_file(arrays, saved, metadata=metadata)
+    assert load_checkpoint(saved, game).network.describe() == network_for(game).describe()
+
+
+def test_a_header_of_any_length_is_refused_before_it_is_read(saved: Path) -> None:
+    for length in (0, 1 << 21, 1 << 40, (1 << 64) - 1):
+        saved.write_bytes(length.to_bytes(8, "little") + b"{}")
+        with pytest.raises(ValueError, match=r"policy\.safetensors is damaged"):
+            load_checkpoint(saved)
+
+
+def test_a_file_that_may_not_be_read_is_refused_by_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(file: Path, *args: object, **kwargs: object) -> None:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr("builtins.open", denied)
+    with pytest.raises(
+        OSError, match=r"policy\.safetensors cannot be read \(Permission denied\): use another"
+    ):
+        load_checkpoint(saved)
+
+
+def test_a_latest_checkpoint_without_its_policy_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "checkpoints" / "00000007").mkdir(parents=True)
+    with pytest.raises(FileNotFoundError, match=r"00000007/policy\.safetensors does not exist: use another"):
+        load_checkpoint(tmp_path)
+
+
+def test_a_missing_checkpoint_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere does not exist: give a policy\.safetensors"):
+        load_checkpoint(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="holds no policy checkpoint"):
+        load_checkpoint(tmp_path)
+
+
+def test_a_failed_write_leaves_the_file_of_before(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved.read_bytes()
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="no space left"):
+        catbox_agents.files.write_atomically(saved, b"half of it")
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_wrong_shapes_are_refused(saved: Path, game: Game) -> None:
+    agent = catbox_agents.make(str(saved), game)
+    observations, masks = positions(game)
+    with pytest.raises(ValueError, match="this policy needs"):
+        agent.act_batch(observations[:, :-1], masks)
+    with pytest.raises(ValueError, match="this policy needs"):
+        agent.act_batch(observations[:-1], masks)
+    with pytest.raises(ValueError, match="without a legal action"):
+        agent.act_batch(observations, np.zeros_like(masks))
+
+
+def test_inputs_are_scaled_by_powers_of_two() -> None:
+    """One-hot parts stay as they are; larger numbers shrink by about the root of their range."""
+    layout = Layout(
+        [Part("flag", (2,), "", 0, 1), Part("count", (1,), "", 0, 5), Part("total", (1,), "", -128, 127)]
+    )
+    assert input_scale(layout).tolist() == [1, 1, 0.5, 1 / 16]
+
+
+def test_scaling_acts_on_the_inputs() -> None:
+    network = MLP(torch.tensor([1.0, 0.25]), (4,), 3).initialise(torch.Generator().manual_seed(1), 1.0)
+    plain = MLP(torch.ones(2), (4,), 3)
+    plain.load_state_dict({**network.state_dict(), "input_scale": torch.ones(2)})
+    vectors = torch.tensor([[1, 8], [3, -4]], dtype=torch.int8)
+    scaled = torch.tensor([[1, 2], [3, -1]], dtype=torch.int8)
+    assert torch.allclose(network(vectors), plain(scaled), atol=1e-6)
+    assert not torch.allclose(network(vectors), plain(vectors), atol=1e-3)
+
+
+def test_a_path_object_is_an_agent_of_a_comparison(saved: Path, game: Game) -> None:
+    result = catbox_agents.evaluate(game, [saved, "random"], 10)
+    assert result == catbox_agents.evaluate(game, [str(saved), "random"], 10)
+    assert result.standings[0].name == str(saved)
+
+
+def test_a_game_says_in_which_rules_a_policy_may_differ(tmp_path: Path) -> None:
+    trained = make_game("cat_te_v0", dealer=1)
+    save_checkpoint(tmp_path / "policy.safetensors", network_for(trained), trained)
+    for options in ({}, {"dealer": 2, "reward": "margin"}):
+        PolicyAgent.load(tmp_path / "policy.safetensors", make_game("cat_te_v0", **options))
+    with pytest.raises(ValueError, match="with offsuit_faceup=True, asked to play with offsuit_faceup=False"):
+        PolicyAgent.load(
+            tmp_path / "policy.safetensors", make_game("cat_te_v0", dealer=1, offsuit_faceup=False)
+        )

@@ -1,0 +1,368 @@
+"""The single-agent view: Gymnasium's own checks, exact pay, fair seats, and a learner of another library on it."""
+
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+import catbox_env
+from catbox_agents import Agent, make
+from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_env import GAMES
+from catbox_env.registration import gymnasium_id
+from tests.agents.policies import checkpoint
+
+IDS = [gymnasium_id(game_id) for game_id in GAMES]
+
+
+class LegalLearner(LearnerEnv):
+    """Takes any action id for a legal one, so that a checker that knows no masks can play."""
+
+    def step(self, action: int) -> tuple:
+        legal = np.flatnonzero(self.action_masks())
+        return super().step(int(legal[action % len(legal)]) if len(legal) else action)
+
+
+class FirstLegal(Agent):
+    """Always the lowest legal action."""
+
+    def act(self, observation, action_mask, history=None):  # type: ignore[no-untyped-def]
+        return int(np.argmax(action_mask))
+
+
+class NeedsHistory(FirstLegal):
+    needs_history = True
+
+    def act(self, observation, action_mask, history=None):  # type: ignore[no-untyped-def]
+        assert history is not None
+        assert history.shape == (self.game.history_length, 2)
+        return super().act(observation, action_mask)
+
+
+def legal(rng: np.random.Generator, masks: np.ndarray) -> np.ndarray:
+    return np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_gymnasiums_checker_passes(game_id: str) -> None:
+    check_env(LegalLearner(game_id, opponents="random"), skip_render_check=True)
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_every_game_is_made_by_its_name(env_id: str) -> None:
+    env = gymnasium.make(env_id, opponents="random", learner_seat="random", render_mode="ansi")
+    observation, info = env.reset(seed=1)
+    assert observation.dtype == np.int8
+    assert info["action_mask"].any()
+    assert np.array_equal(info["action_mask"], env.get_wrapper_attr("action_masks")())
+    assert isinstance(env.render(), str)
+    envs = gymnasium.make_vec(env_id, num_envs=3, vectorization_mode="vector_entry_point", opponents="random")
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert envs.reset(seed=1)[0].shape == (3, *observation.shape)
+
+
+@pytest.mark.parametrize(
+    ("game_id", "learner_seat", "options"),
+    [
+        ("cat_in_the_box_v0", 0, {"num_players": 3, "rounds": 2}),
+        ("cat_in_the_box_v0", "random", {"num_players": 3, "rounds": 2}),
+        ("cat_te_v0", 3, {"rounds": 3}),
+        ("cat_te_v0", "random", {"rounds": 2, "side_pot": 1}),
+        ("petrify_v0", 2, {"num_players": 3}),
+    ],
+)
+def test_the_learner_is_paid_all_that_its_seat_wins(
+    game_id: str, learner_seat: int | str, options: dict[str, int]
+) -> None:
+    """The pay of an episode is the return of the learner's seat, and the figures of every round are told."""
+    env = LearnerEnv(game_id, opponents="random", learner_seat=learner_seat, **options)
+    rng = np.random.default_rng(0)
+    for seed in range(12):
+        _, info = env.reset(seed=seed)
+        paid, over, rounds = 0.0, False, 0
+        while not over:
+            seat = int(env.tables.seats[0])
+            assert env.tables.vec.current_player[0] == seat
+            _, reward, over, truncated, info = env.step(int(legal(rng, info["action_mask"][None])[0]))
+            assert not truncated
+            paid += reward
+            rounds += set(env.game.info_names) < set(info)
+        assert paid == pytest.approx(float(env.tables.vec._records["returns"][0, seat]))
+        assert rounds == options.get("rounds", 1)
+        assert not info["action_mask"].any()
+
+
+def test_pay_before_the_learners_first_decision_comes_with_its_first_step() -> None:
+    """Seat 0 shows an instant win in the first round, before seat 3 has decided anything: seat 3 pays an ante."""
+    env = LearnerEnv("cat_te_v0", opponents="heuristic", learner_seat=3, rounds=3)
+    found = 0
+    for seed in range(200):
+        _, info = env.reset(seed=seed)
+        owed = float(env.tables.vec._records["returns"][0, 3])
+        assert (owed != 0) == ("score" in info)
+        if owed == 0:
+            continue
+        found += 1
+        assert info["score"] == owed
+        paid, over = 0.0, False
+        while not over:
+            _, reward, over, _, info = env.step(int(info["action_mask"].argmax()))
+            paid += reward
+        assert paid == pytest.approx(float(env.tables.vec._records["returns"][0, 3]))
+    assert found > 0
+
+
+def test_the_batch_tells_the_figures_of_every_round() -> None:
+    envs = LearnerVectorEnv(16, "cat_te_v0", opponents="heuristic", rounds=3, instant_wins=False)
+    _, infos = envs.reset(seed=0)
+    told, games = np.zeros(16, int), np.zeros(16, int)
+    while games.min() < 2:
+        actions = infos["action_mask"].argmax(1)
+        _, rewards, terminated, _, infos = envs.step(actions)
+        between = infos.get("_score", np.zeros(16, bool)) & ~terminated
+        assert np.array_equal(rewards[between], infos["score"][between] if between.any() else [])
+        assert np.array_equal(rewards[~between & ~terminated], np.zeros((~between & ~terminated).sum()))
+        if terminated.any():
+            assert np.array_equal(infos["_final_info"], terminated)
+            assert np.array_equal(infos["final_info"]["_score"], terminated)
+            assert np.array_equal(rewards[terminated], infos["final_info"]["score"][terminated])
+            assert not infos["final_info"]["action_mask"][terminated].any()
+        told += between
+        games += terminated
+        for row in np.flatnonzero(terminated):
+            assert told[row] == 2 * games[row]
+
+
+def test_the_batch_plays_the_episodes_that_single_environments_play() -> None:
+    """With opponents that draw nothing, game i of a batch is the game of the i-th seed sequence."""
+    envs = LearnerVectorEnv(5, "cat_in_the_box_v0", opponents="heuristic", learner_seat=1, num_players=3)
+    observations, infos = envs.reset(seed=4)
+    children = np.random.SeedSequence(4).spawn(2)[0].spawn(5)
+    game, heuristic = envs.game, make("heuristic", envs.game)
+    states = [game.new_initial_state(seed=child) for child in children]
+
+    def play_on(state):  # type: ignore[no-untyped-def]
+        paid = 0.0
+        while not state.is_terminal() and state.current_player != 1:
+            state.apply_action(heuristic.act(state.observation(state.current_player), state.action_mask()))
+            paid += state.rewards()[1]
+        return paid
+
+    for state in states:
+        play_on(state)
+    ended = 0
+    for _ in range(40):
+        for i, state in enumerate(states):
+            assert np.array_equal(observations[i], state.observation(1))
+            assert np.array_equal(infos["action_mask"][i], state.action_mask())
+        actions = infos["action_mask"].argmax(1)
+        observations, rewards, terminated, truncated, infos = envs.step(actions)
+        assert not truncated.any()
+        for i, state in enumerate(states):
+            state.apply_action(int(actions[i]))
+            paid = state.rewards()[1] + play_on(state)
+            assert rewards[i] == pytest.approx(paid)
+            assert terminated[i] == state.is_terminal()
+            if terminated[i]:
+                ended += 1
+                assert np.array_equal(infos["final_obs"][i], state.observation(1))
+                assert infos["final_info"]["score"][i] == state.info(1)["score"]
+                states[i] = game.initial_state_from(state.generators)
+                play_on(states[i])
+    assert ended > 10
+
+
+def test_seeds_reproduce_and_no_seed_goes_on() -> None:
+    def episode(env: LearnerEnv, seed: int | None) -> list:
+        rng = np.random.default_rng(3)
+        seen, info = env.reset(seed=seed)
+        trace, over = [seen.tolist()], False
+        while not over:
+            seen, reward, over, _, info = env.step(int(legal(rng, info["action_mask"][None])[0]))
+            trace.append((seen.tolist(), reward))
+        return trace
+
+    one, two = (
+        LearnerEnv("cat_in_the_box_v0", opponents={"any_of": ["random", "heuristic"]}) for _ in range(2)
+    )
+    assert episode(one, 5) == episode(two, 5)
+    assert episode(one, None) == episode(two, None)
+    first = episode(one, 5)
+    assert first != episode(one, None)
+    assert first == episode(one, 5)
+
+
+def test_seats_and_opponents_are_drawn_for_each_episode_and_kept_through_it() -> None:
+    envs = LearnerVectorEnv(
+        200,
+        "cat_in_the_box_v0",
+        opponents={"any_of": ["random", "heuristic"]},
+        learner_seat="random",
+        num_players=3,
+    )
+    _, infos = envs.reset(seed=0)
+    tables, rng = envs.tables, np.random.default_rng(0)
+    assert set(tables.seats) == {0, 1, 2}
+    assert set(tables.players[tables.players >= 0]) == {0, 1}
+    changed = np.zeros(200, bool)
+    for _ in range(25):
+        seats, players = tables.seats.copy(), tables.players.copy()
+        _, _, terminated, _, infos = envs.step(legal(rng, infos["action_mask"]))
+        moved = (seats != tables.seats) | (players != tables.players).any(1)
+        assert not (moved & ~terminated).any()
+        changed |= moved
+    assert changed.mean() > 0.5
+
+
+def test_one_opponent_for_each_seat_sits_clockwise_from_the_learner() -> None:
+    env = LearnerEnv("cat_in_the_box_v0", opponents=["random", "heuristic"], learner_seat=2, num_players=3)
+    env.reset(seed=0)
+    assert env.tables.players[0].tolist() == [0, 1, -1]
+
+
+def test_an_opponent_that_asks_for_its_history_gets_it() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=2)
+    env = LearnerEnv("cat_in_the_box_v0", opponents=NeedsHistory(game), num_players=2, learner_seat=1)
+    _, info = env.reset(seed=0)
+    env.step(int(info["action_mask"].argmax()))
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_checkpoints_play_the_other_seats(tmp_path: Path, game_id: str) -> None:
+    """A checkpoint in each other seat: every move of the others is the one that its own policy takes."""
+    options = {"num_players": 3}
+    if game_id == "petrify_v0":
+        options["size"] = 6  # so large that no game ends before the learner's first decision
+    paths = [checkpoint(tmp_path, game_id, seed, **options) for seed in (1, 2)]
+    envs = LearnerVectorEnv(6, game_id, opponents=paths, learner_seat=1, **options)
+    observations, infos = envs.reset(seed=9)
+    game = envs.game
+    policies = {2: make(paths[0], game), 0: make(paths[1], game)}
+    states = [game.new_initial_state(seed=child) for child in np.random.SeedSequence(9).spawn(2)[0].spawn(6)]
+
+    def play_on(state):  # type: ignore[no-untyped-def]
+        while not state.is_terminal() and state.current_player != 1:
+            policy = policies[state.current_player]
+            state.apply_action(policy.act(state.observation(state.current_player), state.action_mask()))
+        return state
+
+    compared = 0
+    assert envs.tables.num_skipped == 0
+    for state in map(play_on, states):
+        assert not state.is_terminal()
+    over = np.zeros(6, bool)
+    while not over.all():
+        for i in np.flatnonzero(~over):
+            assert np.array_equal(observations[i], states[i].observation(1))
+            compared += 1
+        actions = infos["action_mask"].argmax(1)
+        observations, _, terminated, _, infos = envs.step(actions)
+        for i in np.flatnonzero(~over):
+            states[i].apply_action(int(actions[i]))
+            assert play_on(states[i]).is_terminal() == terminated[i]
+            over[i] = terminated[i]
+    assert compared > 6
+
+
+def test_an_action_may_be_any_integer_of_the_action_space() -> None:
+    env = LearnerEnv("petrify_v0", opponents="random")
+    for kind in (
+        int,
+        np.int64,
+        np.int8,
+        lambda action: np.array(action),
+        lambda action: np.array(action, np.uint8),
+    ):
+        _, info = env.reset(seed=0)
+        env.step(kind(int(info["action_mask"].argmax())))
+
+
+def test_stable_baselines_makes_environments_by_name() -> None:
+    from stable_baselines3.common.env_util import make_vec_env
+
+    with pytest.warns(UserWarning, match="rgb_array"):  # it asks for pictures first, and goes on without
+        envs = make_vec_env("catbox/Petrify-v0", 2, env_kwargs={"opponents": "random"})
+    assert envs.reset().shape == (2, *envs.observation_space.shape)
+    masks = np.stack(envs.env_method("action_masks"))
+    envs.step(masks.argmax(1))
+
+
+def test_games_that_end_before_the_learners_first_decision_are_counted() -> None:
+    envs = LearnerVectorEnv(50, "petrify_v0", opponents="heuristic", learner_seat=3, num_players=4, size=3)
+    envs.reset(seed=0)
+    assert envs.tables.num_skipped > 10
+
+
+def test_maskable_ppo_learns_without_a_wrapper() -> None:
+    import sb3_contrib
+
+    env = gymnasium.make("catbox/CatInTheBox-v0", num_players=2, hand_size=4, num_ranks=3, copies=4,
+                         revealed_cards=0, opponents="random")  # fmt: skip
+    model = sb3_contrib.MaskablePPO(
+        "MlpPolicy", env, n_steps=256, batch_size=128, ent_coef=0.01, learning_rate=3e-3, seed=0, device="cpu"
+    )
+
+    def mean_reward() -> float:
+        total, (seen, info) = 0.0, env.reset(seed=100)
+        for _ in range(300):
+            over = False
+            while not over:
+                action, _ = model.predict(seen, action_masks=info["action_mask"], deterministic=True)
+                seen, reward, over, _, info = env.step(action)
+                total += reward
+            seen, info = env.reset()
+        return total / 300
+
+    before = mean_reward()
+    model.learn(4096)
+    assert mean_reward() > before + 0.2
+
+
+@pytest.mark.parametrize("learner_seat", [0, 1, 2, "random"])
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learner_seat: int | str) -> None:
+    """A batch that has stopped shows seat 0; the learner is shown what its own seat sees."""
+    options = {"num_players": 3, "size": 6} if game_id == "petrify_v0" else {"num_players": 3}
+    env = LearnerEnv(game_id, opponents="heuristic", learner_seat=learner_seat, **options)
+    envs = LearnerVectorEnv(8, game_id, opponents="heuristic", learner_seat=learner_seat, **options)
+    vec, told_apart = env.tables.vec, 0
+    for seed in range(8):
+        seen, info = env.reset(seed=seed)
+        over = False
+        while not over:
+            seen, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+        every = [vec.observe(np.array([seat]))[0].tolist() for seat in range(3)]
+        own = every.pop(int(env.tables.seats[0]))
+        assert seen.tolist() == own
+        told_apart += own not in every
+    assert told_apart > 0
+
+    _, infos = envs.reset(seed=0)
+    ended = 0
+    while ended < 8:
+        before, seats = envs.tables.vec.save(), envs.tables.seats.copy()
+        actions = infos["action_mask"].argmax(1)
+        _, _, terminated, _, infos = envs.step(actions)
+        if (
+            terminated.any()
+        ):  # the same step again, one game at a time, is what the vector environment has dealt over
+            ended += int(terminated.sum())
+            for row in np.flatnonzero(terminated):
+                assert infos["final_obs"][row].tolist() == last_seen(
+                    game_id, options, before, row, seats, actions
+                )
+
+
+def last_seen(game_id, options, saved, row, seats, actions):  # type: ignore[no-untyped-def]
+    """What the learner of ``row`` sees when its game, ``saved`` before its last action, is over."""
+    game = catbox_env.make_game(game_id, **options)
+    vec = catbox_env.core.batch.Vec(game, len(seats), auto_deal=False)
+    vec.load(saved)
+    vec.step(actions[[row]], np.array([row]))
+    heuristic = make("heuristic", game)
+    while vec.current_player[row] >= 0:
+        vec.step(heuristic.act_batch(vec.observation[[row]], vec.action_mask[[row]]), np.array([row]))
+    return vec.observe(seats[[row]], np.array([row]))[0].tolist()

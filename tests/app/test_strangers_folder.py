@@ -1,0 +1,99 @@
+"""A command that is given in a stranger's folder runs no code of that folder, unless a module there is named."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import catbox_agents
+from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_train.runs.folder import start_run
+from tests.agents.policies import network_for
+from tests.train.ppo_runs import small
+
+RULES = ["--players", "3", "--num-ranks", "3", "--copies", "4"]
+MARK = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a run that has learned nothing yet, with a policy, and modules that leave a mark beside them."""
+    config = small(total_decisions=512, opponents=["random"], final_deals=10)
+    start_run(tmp_path / "run", config)
+    game = config.make_game()
+    save_checkpoint(tmp_path / "run" / "policy.safetensors", network_for(game), game)
+    for name in ("dill", "pynvml", "bots"):  # torch imports the first two where it finds them
+        agent = "from catbox_agents.uniform import RandomAgent as Agent\n" if name == "bots" else ""
+        (tmp_path / "run" / f"{name}.py").write_text(MARK + agent)
+    return tmp_path / "run"
+
+
+def catbox(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The installed command given in ``folder``: Python has the folder of the program first on its path (-P)."""
+    program = "from catbox_app.__main__ import main; main()"
+    root = Path(__file__).parents[2]
+    path = os.pathsep.join(str(root / part) for part in (".", "agents", "train", "app"))
+    return subprocess.run(
+        [sys.executable, "-P", "-c", program, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "./policy.safetensors", "random", "--deals", "10", *RULES),
+        ("train", "--resume", "--output", "."),
+    ],
+    ids=["evaluate", "resume"],
+)
+def test_a_command_in_the_folder_of_a_run_runs_no_file_of_it(
+    folder: Path, arguments: tuple[str, ...]
+) -> None:
+    ran = catbox(folder, *arguments)
+    assert ran.returncode == 0, ran.stderr
+    assert not (folder / "ran").exists()
+
+
+def test_settings_of_numba_there_are_refused_before_numba_reads_them(folder: Path) -> None:
+    """They can name a cache of compiled code, which is read by pickle."""
+    settings = folder / ".numba_config.yaml"
+    settings.write_text("cache_dir: ./cache\n")
+    ran = catbox(folder, "evaluate", "random", "random", "--deals", "10")
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(f"catbox: {settings} ")
+    assert ran.stderr.count("\n") == 1
+    assert not (folder / "cache").exists()
+
+
+def test_a_module_that_is_named_is_found_there(folder: Path) -> None:
+    ran = catbox(folder, "evaluate", "bots:Agent", "random", "--deals", "10", *RULES)
+    assert ran.returncode == 0, ran.stderr
+    assert (folder / "ran").exists()
+
+
+def test_the_working_directory_comes_onto_the_path_for_a_module_of_its_own_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Last, so that nothing there takes a library's place."""
+    monkeypatch.chdir(folder)
+    path = [entry for entry in sys.path if entry not in ("", str(folder))]
+    monkeypatch.setattr(sys, "path", list(path))
+    game = small().make_game()
+    catbox_agents.make("catbox_agents.uniform:RandomAgent", game)
+    with pytest.raises(ValueError, match="there is no module 'zoo' to import"):
+        catbox_agents.make("zoo:Expert", game)
+    assert sys.path == path
+    try:
+        catbox_agents.make("bots:Agent", game)
+        assert sys.path == [*path, os.getcwd()]
+    finally:
+        sys.modules.pop("bots", None)

@@ -1,0 +1,261 @@
+"""The heuristic of Cat in the Box: what it does and says in single positions, and the parts it is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import catbox_agents
+import catbox_env
+from catbox_agents import Agent
+from catbox_agents.heuristics import cat_in_the_box_reasons as reasons
+from catbox_agents.heuristics.cat_in_the_box_view import VIEW
+from tests.cat_in_the_box.table import play, start
+
+
+def game_for(players: int, **options: Any) -> Any:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
+
+
+def choice(state: Any, agent: Agent | None = None) -> str:
+    """What the heuristic (or ``agent``) does here, in words."""
+    agent = agent or catbox_agents.make("heuristic", state.game)
+    action = agent.act(state.observation(state.current_player), state.action_mask())
+    return str(state.game.action_to_string(action))
+
+
+# Heuristic: single positions -------------------------------------------------------------------------------------
+
+HANDS = [[1, 1, 5, 6, 6], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
+
+
+def after_bids(*bids: int, hands: Any = HANDS) -> Any:
+    """Three players, three tricks, each one's lowest card discarded."""
+    state = start(hands, num_ranks=6, bids=(0, 1, 2, 3))
+    play(state, *[f"discard {min(hand)}" for hand in hands])
+    return play(state, *[f"bid {bid}" for bid in bids])
+
+
+def test_a_strong_hand_bids_more_than_a_weak_one() -> None:
+    low, high, middle = [1, 1, 1, 2, 2, 2, 3], [6, 6, 6, 5, 5, 5, 4], [1, 2, 3, 4, 5, 6, 4]
+    bids = []
+    for hand in (low, high):
+        state = play(start([hand, middle, middle]), f"discard {hand[-1]}", "discard 4", "discard 4")
+        bids.append(int(choice(state).removeprefix("bid ")))
+    assert bids[0] < bids[1]
+
+
+def test_the_last_to_play_takes_the_trick_it_needs() -> None:
+    # Seat 2 holds 2 3 4 5 against blue 5: only red wins.
+    assert choice(play(after_bids(1, 1, 3), "blue 5", "blue 3")).startswith("play red")
+
+
+def test_winning_counts_for_a_bid_that_needs_it_and_against_one_that_is_hit() -> None:
+    shares = []
+    for bid in (0, 3):
+        state = play(after_bids(1, 1, bid), "blue 5", "blue 3")
+        agent: Any = catbox_agents.make("heuristic", state.game)
+        why = agent.explain(state.observation(2), state.action_mask())
+        named = {state.game.action_to_string(action): points for action, points in why.items()}
+        shares.append(named["play red 4"]["bid"] - named["play blue 4"]["bid"])
+    assert shares[0] < 0 < shares[1]
+
+
+def test_following_keeps_the_token() -> None:
+    state = play(after_bids(1, 1, 1), "yellow 6")
+    agent: Any = catbox_agents.make("heuristic", state.game)
+    why = agent.explain(state.observation(1), state.action_mask())
+    named = {state.game.action_to_string(action): points for action, points in why.items()}
+    assert named["play yellow 3"]["tokens"] == 0
+    assert named["play green 3"]["tokens"] < 0
+
+
+def test_the_reasons_add_up_to_the_choice() -> None:
+    state = game_for(4).new_initial_state(seed=9)
+    agent: Any = catbox_agents.make("heuristic", state.game)
+    while not state.is_terminal():
+        seat = state.current_player
+        why = agent.explain(state.observation(seat), state.action_mask())
+        assert sorted(why) == state.legal_actions()
+        totals = [sum(points.values()) for points in why.values()]
+        assert totals == sorted(totals, reverse=True)
+        action = agent.act(state.observation(seat), state.action_mask())
+        assert action == next(iter(why))
+        assert tuple(why[action]) == reasons.REASONS
+        state.apply_action(action)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_what_is_said_of_an_action_does_not_depend_on_the_others_that_are_legal(players: int) -> None:
+    state = game_for(players).new_initial_state(seed=4)
+    agent: Any = catbox_agents.make("heuristic", state.game)
+    for move in range(10 * players):
+        seen, mask = state.observation(state.current_player), state.action_mask()
+        why = agent.explain(seen, mask)
+        if move % 3 == 0:
+            for action, points in why.items():
+                alone = np.zeros_like(mask)
+                alone[action] = 1
+                assert agent.explain(seen, alone) == {action: points}
+        state.apply_action(next(iter(why)))
+        if state.is_terminal():
+            return
+
+
+def plain_group_points(state: Any, agent: Any, action: int) -> float:
+    """What the group after a play counts for, worked out on sets of cells."""
+    rules, seat = state.game.rules, state.current_player
+    parts = state.game.observation_layout.unpack(state.observation(seat))
+    color, rank = divmod(action - rules.num_ranks - len(rules.bids), rules.num_ranks)
+    taken = {tuple(cell) for cell in np.argwhere(parts["board"].any(axis=2)).tolist()} | {(color, rank)}
+    rest = {tuple(cell) for cell in np.argwhere(parts["board"][:, :, 0]).tolist()} | {(color, rank)}
+    if "neutral" in parts:
+        taken |= {tuple(cell) for cell in np.argwhere(parts["neutral"]).tolist()}
+
+    def beside(group: set[tuple[int, int]]) -> set[tuple[int, int]]:
+        steps = ((0, 1), (0, -1), (1, 0), (-1, 0))
+        return {(c + dc, r + dr) for c, r in group for dc, dr in steps}
+
+    largest: set[tuple[int, int]] = set()
+    group = {(color, rank)}
+    while rest:
+        while wider := (beside(group) & rest) - group:
+            group |= wider
+        rest -= group
+        largest = group if len(group) > len(largest) else largest
+        group = {min(rest)} if rest else set()
+    hand = parts["hand"].copy()
+    hand[rank] -= 1
+    led = int(parts["led"].argmax()) if parts["led"].any() else color
+    may = [c for c in range(4) if parts["x_tokens"][0, c] and (c != led or c == color)]
+    cells = {(c, r) for c in may for r in range(rules.num_ranks) if hand[r] > 0}
+    room = min(len(beside(largest) & cells - taken), int(parts["tricks_left"][0]) - 1)
+    return float(agent.weights.group * (len(largest) + agent.weights.growth * room))
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("players", [2, 5])
+def test_a_group_counts_with_the_cells_that_the_cards_left_in_hand_can_still_add(players: int) -> None:
+    checked = 0
+    for seed in range(2):
+        state = game_for(players).new_initial_state(seed=seed)
+        agent: Any = catbox_agents.make("heuristic", state.game)
+        while not state.is_terminal():
+            why = agent.explain(state.observation(state.current_player), state.action_mask())
+            for action, points in why.items():
+                if state.game.action_to_string(action).startswith("play"):
+                    assert points["group"] == pytest.approx(plain_group_points(state, agent, action))
+                    checked += 1
+            state.apply_action(next(iter(why)))
+    assert checked > 50
+
+
+# Heuristic: its parts --------------------------------------------------------------------------------------------
+
+
+def cells(*named: tuple[int, int], ranks: int = 5) -> int:
+    """The set of cells (colour, printed rank)."""
+    return sum(reasons.cell(color, rank - 1, ranks) for color, rank in named)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("tokens", "largest"),
+    [
+        ([], 0),
+        ([(0, 1), (2, 1), (0, 2), (1, 2), (1, 3)], 4),  # the example of the rules page
+        ([(0, 5), (1, 1)], 1),  # the end of a row is not beside the beginning of the next
+        ([(0, 1), (1, 2)], 1),  # no diagonals
+        ([(3, 1), (0, 1)], 1),  # green is not beside red
+        ([(0, 1), (0, 2), (2, 1), (3, 1), (3, 2)], 3),
+    ],
+)
+def test_the_largest_group_is_that_of_the_rules(tokens: list[tuple[int, int]], largest: int) -> None:
+    view = np.zeros(1, VIEW)[0]
+    reasons.find_groups(cells(*tokens), 5, view)
+    assert view.group_size == reasons.size(int(view.group)) == largest
+    groups = view.groups[: view.num_groups].tolist()
+    assert sum(groups) == cells(*tokens)  # each token is in one group
+    assert len(groups) == 0 or max(map(reasons.size, groups)) == largest
+
+
+@pytest.mark.nojit
+def test_the_size_of_a_set_is_the_number_of_its_members() -> None:
+    rng = np.random.default_rng(0)
+    for members in [0, 1, 2**63 - 1, *rng.integers(0, 2**63, 200).tolist()]:
+        assert reasons.size(members) == members.bit_count()
+
+
+def looked_at(state: Any) -> tuple[Any, Any, Any]:
+    """The view of the seat to move, with the table and the weights of its heuristic."""
+    agent: Any = catbox_agents.make("heuristic", state.game)
+    t = agent._t
+    seen = state.observation(state.current_player)
+    view = np.zeros(1, VIEW)[0]
+    reasons.look(seen, t, agent._w, view)
+    reasons.look_at_trick(seen, t, agent._w, agent._bid_values, view)
+    return view, t, agent._w
+
+
+@pytest.mark.nojit
+def test_unseen_cards_are_all_but_the_own_ones_and_those_on_the_board() -> None:
+    state = play(after_bids(1, 1, 1), "blue 6", "blue 3")
+    view, _, _ = looked_at(state)
+    # Five of each rank; seat 2 has 2 3 4 5 in hand and discarded its 1; a 6 and a 3 lie on the board.
+    assert view.unseen[:6].tolist() == [4, 4, 3, 4, 4, 4]
+    assert view.mine == 0
+    assert reasons.size(int(view.open)) == 4 * 6 - 2
+    assert (view.led, view.best_color, view.best_rank) == (1, 1, 5)
+
+
+@pytest.mark.nojit
+def test_what_the_hand_promises_without_a_card_is_the_sum_over_the_cards_that_are_left() -> None:
+    view, t, w = looked_at(play(after_bids(1, 1, 1), "blue 6", "blue 3"))
+    for place in range(2):
+        for rank in (1, 2, 3, 4):  # seat 2 holds 2 3 4 5
+            open_colors = int(view.open_colors[rank]) & ~(1 << 3)  # green is taken by the play
+            supply = strength = 0.0
+            for other in range(t.ranks):
+                cards = view.hand[other] - (other == rank)
+                colors = open_colors if other == rank else int(view.open_colors[other])
+                usable, power = reasons.promise(view, w, other, cards, colors, int(view.kept[place]))
+                supply, strength = supply + usable, strength + usable * power
+            left = reasons.outlook(view, t, w, place, rank, open_colors)
+            assert left == pytest.approx((supply, strength / supply))
+    assert view.kept[0] == 0b1111
+    assert view.kept[1] == 0b1101  # not following blue loses blue
+
+
+@pytest.mark.nojit
+def test_the_chance_to_win_is_certain_where_it_is() -> None:
+    state = play(after_bids(1, 1, 1), "blue 1", "blue 3")
+    view, t, _ = looked_at(state)
+    assert reasons.win_chance(view, t, 1, 4) == 1.0  # last to play, higher
+    assert reasons.win_chance(view, t, 1, 1) == 0.0  # lower
+    assert reasons.win_chance(view, t, 0, 1) == 1.0  # red
+    assert reasons.win_chance(view, t, 3, 4) == 0.0  # another colour
+
+    view, t, _ = looked_at(after_bids(1, 1, 1))
+    chances = [reasons.win_chance(view, t, 1, rank) for rank in range(6)]
+    assert chances == sorted(chances)
+    assert 0.0 < chances[0] < chances[5] < 1.0
+
+
+@pytest.mark.nojit
+def test_the_risk_of_a_paradox_falls_with_spare_cards_and_ends_with_the_round() -> None:
+    _, _, w = looked_at(after_bids(1, 1, 1))
+    risks = [reasons.paradox_risk(supply, 3, w) for supply in (1.0, 2.0, 3.0, 4.0)]
+    assert risks == sorted(risks, reverse=True)
+    assert reasons.paradox_risk(0.0, 0, w) == 0.0
+
+
+@pytest.mark.nojit
+def test_the_chance_to_hit_the_bid_is_nothing_when_it_cannot_be_hit_and_all_when_it_is() -> None:
+    _, _, w = looked_at(after_bids(1, 1, 1))
+    assert reasons.hit_chance(-1, -1, 1.0, 3, 0.2, w) == 0.0
+    assert reasons.hit_chance(4, 4, 1.0, 3, 0.2, w) == 0.0
+    assert reasons.hit_chance(0, 0, 0.0, 0, 0.2, w) == 1.0
+    assert reasons.hit_chance(1, 1, 1.0, 3, 0.0, w) > reasons.hit_chance(3, 3, 1.0, 3, 0.0, w)

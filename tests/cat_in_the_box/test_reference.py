@@ -1,0 +1,245 @@
+"""The engine against the slow reference, move by move: every seat's mask, observation, history, reward and figures.
+
+The cards are shuffled by the engine; the reference reads each deal from the hands that the seats see. Random play
+alone runs into a paradox within a few tricks, so the players follow the led colour with a chance drawn per game:
+that gives full rounds, broken trump by force and long lists of lost X-tokens as well.
+"""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import catbox_env
+from tests.cat_in_the_box.reference import PARADOX, Deal, ReferenceState, Rules, action_text, make_rules
+
+GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 600  # seeded games, over the rule sets below
+GAMES_OVER_RANDOM_RULES = 1000  # one game for each rule set that hypothesis makes up
+GAMES_WITHOUT_COMPILATION = 4  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
+
+REWARDS = ("score", "margin", "win")
+
+RULE_SETS: dict[int, list[dict]] = {
+    2: [
+        {},
+        {"bids": (0, 1, 2, 3, 4)},
+        {"num_ranks": 3, "num_colors": 2, "hand_size": 5, "rounds": "match"},
+        {"num_ranks": 3, "num_colors": 2, "hand_size": 5, "revealed_cards": 0, "bids": (0, 1, 2)},
+        {"num_ranks": 2, "hand_size": 3, "revealed_cards": 4, "start_player": "random", "rounds": 5},
+        {"num_ranks": 4, "num_colors": 3, "bonus_max_tricks": 1, "start_player": 1, "rounds": 2},
+        {"num_ranks": 9, "revealed_cards": 5},
+    ],
+    3: [
+        {},
+        {"num_ranks": 7},
+        {"bids": (1, 3, 4), "rounds": "match"},
+        {"num_ranks": 4, "num_colors": 2, "hand_size": 4, "start_player": "random"},
+        {"num_ranks": 3, "copies": 4, "hand_size": 4, "bids": (), "rounds": 2, "start_player": 2},
+        {"num_ranks": 5, "num_colors": 3, "hand_size": 6, "revealed_cards": 4, "bids": (0, 2)},
+    ],
+    4: [
+        {},
+        {"rounds": 2, "start_player": 3},
+        {"num_ranks": 4, "num_colors": 2, "hand_size": 5, "start_player": "random", "rounds": 3},
+        {"num_ranks": 5, "num_colors": 3, "hand_size": 4, "bids": (0, 1, 2), "rounds": "match"},
+        {"num_ranks": 6, "copies": 2, "hand_size": 3, "bids": ()},
+    ],
+    5: [
+        {},
+        {"start_player": "random"},
+        {"num_ranks": 4, "num_colors": 2, "hand_size": 4, "rounds": 2},
+        {"num_ranks": 5, "num_colors": 3, "hand_size": 5, "bids": (0, 1, 2), "rounds": 2, "start_player": 4},
+        {"num_ranks": 9, "copies": 2, "hand_size": 3, "bids": (), "bonus_max_tricks": 0},
+        {"num_ranks": 6, "hand_size": 4, "revealed_cards": 6, "rounds": "match"},
+    ],
+}
+
+
+def read_deal(state, rules: Rules) -> Deal:
+    """The deal that the seats see at the start of a round, checked against the deck."""
+    views = [
+        state.game.observation_layout.unpack(state.observation(seat)) for seat in range(rules.num_players)
+    ]
+    revealed = np.zeros(rules.num_ranks, int)
+    if rules.revealed_cards > 0:
+        revealed = views[0]["neutral"].sum(axis=0)
+    counts = np.array([parts["hand"] for parts in views])
+    assert counts.sum(axis=1).tolist() == [rules.hand_size] * rules.num_players
+    assert revealed.sum() == rules.revealed_cards
+    assert counts.min() >= 0
+    assert (counts.sum(axis=0) + revealed).max() <= rules.copies
+    hands = [[rank for rank in rules.ranks for _ in range(hand[rank - 1])] for hand in counts]
+    start_player = int(np.argmax(views[0]["start_player"]))
+    if rules.start_player == "random" or state.round_ended:
+        assert 0 <= start_player < rules.num_players
+    else:
+        assert start_player == rules.start_player
+    return Deal(hands, [rank for rank in rules.ranks for _ in range(revealed[rank - 1])], start_player)
+
+
+def assert_same_observation(state, reference: ReferenceState, seat: int) -> None:
+    actual, expected = state.observation(seat), reference.observation(seat)
+    if actual.dtype == np.int8 and np.array_equal(actual, expected):
+        return
+    parts = reference.observation_parts(seat)
+    layout = state.game.observation_layout
+    assert {name: layout[name].shape for name in layout} == {name: part.shape for name, part in parts.items()}
+    named = layout.unpack(actual)
+    for name, part in parts.items():
+        assert named[name].tolist() == part.tolist(), f"{name}, seen by seat {seat}"
+    raise AssertionError(f"same parts, but not the same vector: {actual.dtype}, {actual.shape}")
+
+
+def assert_same(state, reference: ReferenceState, history_seats: list[int]) -> None:
+    """Everything that a player, a learner or a search can read."""
+    assert state.current_player == reference.current_player
+    assert state.is_terminal() == reference.is_terminal
+    assert state.round_ended == reference.round_ended
+    legal_ids = sorted(reference.ids[action] for action in reference.legal_actions())
+    assert [int(action) for action in state.legal_actions()] == legal_ids
+    assert list(state.rewards()) == pytest.approx(reference.rewards, abs=1e-5)  # the engine keeps float32
+    assert list(state.returns()) == pytest.approx(reference.returns, abs=1e-5)
+    assert list(state.history()) == [reference.ids[action] for _, action in reference.history]
+    for seat in reference.players:
+        assert_same_observation(state, reference, seat)
+        assert np.array_equal(state.action_mask(seat), reference.mask(seat)), f"mask of seat {seat}"
+        assert state.info(seat) == reference.infos[seat]
+    for seat in history_seats:
+        assert np.array_equal(state.history_observation(seat), reference.history_view(seat)), f"seat {seat}"
+
+
+def choose(reference: ReferenceState, rng: random.Random, chance_to_follow: float) -> tuple:
+    legal = reference.legal_actions()
+    if reference.trick and rng.random() < chance_to_follow:
+        led_colour = reference.trick[0][1]
+        legal = [action for action in legal if action[1:2] == (led_colour,)] or legal
+    return rng.choice(legal)
+
+
+def note_situation(reference: ReferenceState, action: tuple, seen: Counter) -> None:
+    """Count what is rare, so that a test can say that it was met."""
+    leads = not reference.trick
+    if action == PARADOX:
+        seen["paradox as leader" if leads else "paradox as follower"] += 1
+    if action[:2] == ("play", "red") and leads and not reference.trump_broken():
+        seen["forced red lead"] += 1
+    if len(reference.neutral) > len({rank for _, rank in reference.neutral}):
+        seen["equal ranks revealed"] += 1
+
+
+def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = None) -> None:
+    """Play one game on both and compare after every action."""
+    seen = Counter() if seen is None else seen
+    rng = random.Random(seed)
+    chance_to_follow = rng.choice([0.0, 0.6, 0.95, 1.0])
+    rules = make_rules(**options)
+    game = catbox_env.make_game("cat_in_the_box_v0", reward=reward, **options)
+    state = game.new_initial_state(seed=seed)
+    reference = ReferenceState(rules, read_deal(state, rules), reward)
+    assert game.num_actions == len(reference.actions)
+    assert game.history_length == rules.history_length
+    assert [game.action_to_string(i).lower() for i in range(game.num_actions)] == list(
+        map(action_text, reference.actions)
+    )
+    assert_same(state, reference, reference.players)
+    while not reference.is_terminal:
+        action = choose(reference, rng, chance_to_follow)
+        note_situation(reference, action, seen)
+        reference.apply(reference.ids[action])
+        state.apply_action(reference.ids[action])
+        if reference.round_ended:
+            seen["rounds"] += 1
+            seen["full rounds"] += action != PARADOX
+            seen["bonus"] += any(info["bonus"] > 1 for info in reference.infos)
+        if reference.awaits_deal:
+            reference.start_round(read_deal(state, rules))
+        history_seats = reference.players if reference.round_ended else [rng.choice(reference.players)]
+        assert_same(state, reference, history_seats)
+    seen["shared wins"] += reward == "win" and max(reference.returns) < 1
+    low, high = game.min_utility, game.max_utility
+    assert all(low <= value <= high for value in reference.returns), f"outside the stated {low} to {high}"
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_the_default_rules_are_those_of_the_rules_page(players):
+    for options in RULE_SETS[players]:
+        expected = make_rules(num_players=players, **options)
+        rules = catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options).rules
+        for name in (
+            "num_players",
+            "num_ranks",
+            "num_colors",
+            "copies",
+            "hand_size",
+            "revealed_cards",
+            "start_player",
+        ):
+            assert getattr(rules, name) == getattr(expected, name), name
+        assert tuple(rules.bids) == expected.bids
+        assert rules.bonus_max_tricks == expected.bonus_max_tricks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_seeded_games_agree_move_by_move(players):
+    seen: Counter = Counter()
+    rule_sets = RULE_SETS[players]
+    for seed in range(GAMES_FOR_EACH_NUMBER_OF_PLAYERS):
+        options = {"num_players": players, **rule_sets[seed % len(rule_sets)]}
+        compare_game(options, REWARDS[seed % len(REWARDS)], seed, seen)
+    for situation in (
+        "paradox as leader",
+        "paradox as follower",
+        "forced red lead",
+        "full rounds",
+        "bonus",
+        "shared wins",
+    ):
+        assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
+    if any(options.get("revealed_cards", 0) for options in rule_sets):
+        assert seen["equal ranks revealed"] > 0
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_a_few_games_of_each_table_agree(players):
+    for seed in range(GAMES_WITHOUT_COMPILATION):
+        rule_sets = RULE_SETS[players]
+        compare_game(
+            {"num_players": players, **rule_sets[seed % len(rule_sets)]}, REWARDS[seed % 3], 10_000 + seed
+        )
+
+
+@st.composite
+def rule_options(draw: st.DrawFn) -> dict:
+    """Any rule set that can be dealt."""
+    players = draw(st.integers(2, 5))
+    decks = [
+        (ranks, copies) for ranks in range(1, 10) for copies in range(1, 6) if ranks * copies >= 3 * players
+    ]
+    ranks, copies = draw(st.sampled_from(decks))
+    hand_size = draw(st.integers(3, ranks * copies // players))
+    num_tricks = hand_size - 2
+    bids = draw(st.sets(st.integers(0, num_tricks), max_size=9))
+    return {
+        "num_players": players,
+        "num_ranks": ranks,
+        "num_colors": draw(st.integers(2, 4)),
+        "copies": copies,
+        "hand_size": hand_size,
+        "bids": tuple(sorted(bids)),
+        "bonus_max_tricks": draw(st.integers(0, num_tricks)),
+        "revealed_cards": draw(st.integers(0, ranks * copies - players * hand_size)),
+        "rounds": draw(st.sampled_from([1, 1, 2, 3, "match"])),
+        "start_player": draw(st.sampled_from([*range(players), "random"])),
+    }
+
+
+@pytest.mark.slow
+@settings(max_examples=GAMES_OVER_RANDOM_RULES)
+@given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
+    compare_game(options, reward, seed)

@@ -1,0 +1,283 @@
+"""The rules page of Cat in the Box, sentence by sentence: length of a game, matches, ties, the start player."""
+
+import numpy as np
+import pytest
+
+import catbox_env
+from tests.cat_in_the_box.table import RED, figures, legal, play, view
+
+pytestmark = pytest.mark.nojit
+
+
+def one_trick_rounds(num_players, rounds, reward="win", **options):
+    """A game whose rounds are one trick each, so that any score can be arranged whatever the deal."""
+    game = catbox_env.make_game(
+        "cat_in_the_box_v0",
+        num_players=num_players,
+        num_ranks=3,
+        copies=3,
+        hand_size=3,
+        revealed_cards=0,
+        bids=(0, 1),
+        rounds=rounds,
+        reward=reward,
+        **options,
+    )
+    return game.new_initial_state(seed=3)
+
+
+def play_round(state, winner, hits):
+    """One round: this seat wins its trick, and these seats hit their bids.
+
+    Scores: the winner 2 with its bid hit, else 1; any other 1 with its bid hit, else 0.
+    """
+    players = state.game.num_players
+    for _ in range(players):
+        play(state, min(legal(state)))
+    for _ in range(players):
+        won = int(state.current_player == winner)
+        play(state, f"bid {won if hits[state.current_player] else 1 - won}")
+    for turn in range(players):
+        if turn == 0:
+            colour = "blue"
+        else:
+            colour = "red" if state.current_player == winner else ["", "yellow", "green"][turn]
+        play(state, min(move for move in legal(state) if move.startswith(colour)))
+    return figures(state, "score")
+
+
+def start_player(state):
+    return int(np.argmax(view(state, 0)["start_player"]))
+
+
+def totals(state):
+    return view(state, 0)["scores"].tolist()
+
+
+# ---------------------------------------------------------------- length
+
+
+def test_the_default_is_one_round():
+    state = catbox_env.make_game("cat_in_the_box_v0").new_initial_state(seed=0)
+    assert state.game.rules.rounds == 1
+    assert "scores" not in state.game.observation_layout
+    assert "rounds_left" not in state.game.observation_layout
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_match_is_as_many_rounds_as_players(players):
+    state = one_trick_rounds(players, "match")
+    for left in reversed(range(players)):
+        assert not state.is_terminal()
+        assert view(state, 0)["rounds_left"].tolist() == [left]
+        play_round(state, 0, [True] * players)
+        assert state.round_ended
+    assert state.is_terminal()
+    assert view(state, 0)["rounds_left"].tolist() == [0]
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+def test_any_number_of_rounds_is_played_the_same_way(rounds):
+    state = one_trick_rounds(2, rounds)
+    for number in range(rounds):
+        assert not state.is_terminal()
+        assert start_player(state) == number % 2
+        play_round(state, 1, [True, False])
+    assert state.is_terminal()
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_the_start_player_moves_one_seat_clockwise_each_round(first):
+    state = one_trick_rounds(3, 4, start_player=first)
+    for number in range(4):
+        assert start_player(state) == (first + number) % 3
+        assert state.current_player == (first + number) % 3
+        play_round(state, winner=2, hits=[True, True, True])
+
+
+def test_every_round_starts_afresh():
+    state = one_trick_rounds(3, 2)
+    play_round(state, winner=1, hits=[True, True, True])
+    assert state.round_ended
+    assert not state.is_terminal()
+    for seat in range(3):
+        parts = view(state, seat)
+        assert parts["phase"].tolist() == [1, 0, 0]
+        assert parts["hand"].sum() == 3
+        assert (parts["x_tokens"] == 1).all()
+        assert parts["tricks_left"].tolist() == [1]
+        for empty in ("discarded", "board", "bids", "tricks_won", "led", "trick", "trump_broken"):
+            assert parts[empty].sum() == 0, empty
+    play(state, min(legal(state)))
+    assert not state.round_ended
+
+
+def test_revealed_cards_are_drawn_anew_each_round():
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=2, hand_size=3, rounds=6)
+    state = game.new_initial_state(seed=1)
+    seen = set()
+    while not state.is_terminal():
+        neutral = view(state, 0)["neutral"]
+        assert neutral.sum() == 3
+        assert neutral[RED].sum() == 0
+        seen.add(neutral.tobytes())
+        state.apply_action(state.legal_actions()[0])
+        while not state.round_ended:
+            state.apply_action(state.legal_actions()[0])
+    assert len(seen) > 1
+
+
+# ---------------------------------------------------------------- totals
+
+
+def test_scores_add_up():
+    state = one_trick_rounds(3, 3, reward="score")
+    assert totals(state) == [0, 0, 0]
+    assert play_round(state, winner=0, hits=[True, True, False]) == [2, 1, 0]
+    assert list(state.rewards()) == [2, 1, 0]
+    assert totals(state) == [2, 1, 0]
+    assert play_round(state, winner=2, hits=[True, True, False]) == [1, 1, 1]
+    assert totals(state) == [3, 2, 1]
+    assert view(state, 1)["scores"].tolist() == [2, 1, 3], "relative to the observer"
+    assert play_round(state, winner=2, hits=[False, False, True]) == [0, 0, 2]
+    assert state.is_terminal()
+    assert totals(state) == [3, 2, 3]
+    assert list(state.returns()) == [3, 2, 3]
+    assert list(state.rewards()) == [0, 0, 2], "the reward is that of the last step alone"
+
+
+def test_rewards_are_those_of_the_step_alone():
+    state = one_trick_rounds(2, 2, reward="score")
+    play_round(state, winner=0, hits=[True, False])
+    play(state, min(legal(state)))
+    assert list(state.rewards()) == [0, 0]
+    assert list(state.returns()) == [2, 0]
+    assert figures(state, "score") == [2, 0], "the figures of the last finished round stay"
+
+
+def test_the_margin_is_paid_round_by_round():
+    state = one_trick_rounds(3, 2, reward="margin")
+    play_round(state, winner=0, hits=[True, True, False])
+    assert list(state.rewards()) == pytest.approx([1.5, 0, -1.5])
+    play_round(state, winner=1, hits=[False, True, False])
+    assert list(state.rewards()) == pytest.approx([-1, 2, -1])
+    assert list(state.returns()) == pytest.approx([0.5, 2, -2.5])
+
+
+def test_totals_in_the_observation_stop_at_127():
+    state = one_trick_rounds(2, 127, reward="score")
+    for _ in range(127):
+        play_round(state, winner=0, hits=[True, False])
+    assert state.is_terminal()
+    assert totals(state) == [127, 0]
+    assert list(state.returns()) == [254, 0]
+
+
+def test_totals_start_at_zero_in_the_next_game_of_a_batch():
+    game = one_trick_rounds(2, 2).game
+    vec = catbox_env.make_vec("cat_in_the_box_v0", num_envs=1, seed=0, rules=game.rules)
+    vec.reset(seed=0)
+    games_over = 0
+    totals_seen = set()
+    while games_over < 3:
+        vec.step(np.array([np.argmax(vec.action_mask[0])]))
+        parts = game.observation_layout.unpack(vec.observation[0])
+        totals_seen.add(tuple(parts["scores"].tolist()))
+        if vec.terminated[0]:
+            games_over += 1
+            assert parts["scores"].tolist() == [0, 0]
+            assert parts["rounds_left"].tolist() == [1]
+    assert len(totals_seen) > 1, "points were scored in between"
+
+
+# ---------------------------------------------------------------- who wins
+
+
+def win_of(num_players, *rounds):
+    state = one_trick_rounds(num_players, len(rounds))
+    scores = []
+    for winner, hits in rounds:
+        assert list(state.returns()) == [0] * num_players, "the win is paid at the end of the match"
+        scores.append(play_round(state, winner, hits))
+    assert state.is_terminal()
+    return scores, [float(share) for share in state.rewards()]
+
+
+def test_the_highest_total_wins_whoever_won_the_last_round():
+    scores, shares = win_of(2, (0, [True, False]), (0, [True, False]), (1, [False, True]))
+    assert scores == [[2, 0], [2, 0], [0, 2]]
+    assert shares == [1, 0]
+
+
+def test_an_equal_last_round_gives_no_share_of_a_win_by_total():
+    scores, shares = win_of(2, (0, [True, False]), (0, [False, True]))
+    assert scores == [[2, 0], [1, 1]]
+    assert shares == [1, 0]
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_a_tie_goes_to_the_higher_score_in_the_last_round(last):
+    first_hits = [last != 0, last != 1]
+    last_hits = [last == 0, last == 1]
+    scores, shares = win_of(2, (1 - last, first_hits), (last, last_hits))
+    assert np.sum(scores, axis=0).tolist() == [2, 2]
+    assert shares == [float(last == 0), float(last == 1)]
+
+
+def test_still_tied_the_win_is_shared():
+    scores, shares = win_of(2, (0, [False, True]), (1, [True, False]))
+    assert scores == [[1, 1], [1, 1]]
+    assert shares == [0.5, 0.5]
+
+
+def test_three_share_alike():
+    scores, shares = win_of(3, (0, [False, True, True]), (1, [True, False, True]))
+    assert scores == [[1, 1, 1], [1, 1, 1]]
+    assert shares == pytest.approx([1 / 3] * 3)
+
+
+def test_only_those_with_the_highest_total_compare_their_last_round():
+    scores, shares = win_of(3, (0, [True, True, False]), (1, [True, True, False]), (2, [True, True, True]))
+    assert scores == [[2, 1, 0], [1, 2, 0], [1, 1, 2]]
+    assert shares == [0.5, 0.5, 0], "seat 2 was best in the last round, but its total is lower"
+    scores, shares = win_of(3, (0, [True, False, False]), (2, [False, True, False]), (2, [False, True, True]))
+    assert scores == [[2, 0, 0], [0, 1, 1], [0, 1, 2]]
+    assert shares == [0, 0, 1], "2, 2 and 3 in total"
+
+
+def test_a_tie_of_two_among_three_goes_to_the_better_last_round():
+    scores, shares = win_of(3, (0, [True, False, False]), (1, [False, True, False]))
+    assert scores == [[2, 0, 0], [0, 2, 0]]
+    assert shares == [0, 1, 0]
+
+
+# ---------------------------------------------------------------- the start player
+
+
+def test_seat_0_starts_by_default():
+    for seed in range(8):
+        assert catbox_env.make_game("cat_in_the_box_v0").new_initial_state(seed=seed).current_player == 0
+
+
+@pytest.mark.parametrize("first", range(5))
+def test_the_start_player_can_be_chosen(first):
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=5, start_player=first)
+    assert game.new_initial_state(seed=0).current_player == first
+
+
+def test_a_random_start_player_is_drawn_from_the_seed():
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=5, start_player="random")
+    first = [game.new_initial_state(seed=seed).current_player for seed in range(100)]
+    again = [game.new_initial_state(seed=seed).current_player for seed in range(100)]
+    assert first == again
+    assert set(first) == {0, 1, 2, 3, 4}
+
+
+def test_after_a_random_first_round_the_start_player_moves_clockwise():
+    for seed in range(6):
+        game = one_trick_rounds(3, 3, start_player="random").game
+        state = game.new_initial_state(seed=seed)
+        first = start_player(state)
+        for number in range(3):
+            assert start_player(state) == (first + number) % 3
+            play_round(state, winner=0, hits=[True, True, True])

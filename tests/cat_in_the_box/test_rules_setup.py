@@ -1,0 +1,220 @@
+"""The rules page of Cat in the Box, sentence by sentence: set-up, discard, bid."""
+
+import numpy as np
+import pytest
+
+import catbox_env
+from tests.cat_in_the_box.table import BLUE, GREEN, RED, YELLOW, legal, play, start, view
+
+pytestmark = pytest.mark.nojit
+
+# Three players who hold every rank once.
+EVERY_RANK = [[1, 2, 3, 4, 5, 6]] * 3
+
+
+def fresh(seed=0, **options):
+    return catbox_env.make_game("cat_in_the_box_v0", **options).new_initial_state(seed=seed)
+
+
+# ---------------------------------------------------------------- set-up
+
+SET_UP_TABLE = [
+    # players, ranks, copies, cards each, tricks, bids, actions
+    (5, 9, 5, 9, 7, (1, 2, 3, 4), 50),
+    (4, 8, 5, 10, 8, (1, 2, 3, 4), 45),
+    (3, 6, 5, 10, 8, (1, 2, 3, 4), 35),
+    (2, 5, 5, 10, 8, (), 26),
+]
+
+
+@pytest.mark.parametrize(
+    ("players", "ranks", "copies", "cards", "num_tricks", "bids", "actions"), SET_UP_TABLE
+)
+def test_the_set_up_table(players, ranks, copies, cards, num_tricks, bids, actions):
+    state = fresh(num_players=players)
+    rules = state.game.rules
+    assert (rules.num_players, rules.num_ranks, rules.copies, rules.hand_size) == (
+        players,
+        ranks,
+        copies,
+        cards,
+    )
+    assert rules.num_colors == 4
+    assert tuple(rules.bids) == bids
+    assert state.game.num_actions == actions
+    assert view(state, 0)["tricks_left"].tolist() == [num_tricks]
+    hands = np.array([view(state, seat)["hand"] for seat in range(players)])
+    assert hands.shape == (players, ranks)
+    assert hands.sum(axis=1).tolist() == [cards] * players
+
+
+@pytest.mark.parametrize("players", [3, 4, 5])
+def test_three_to_five_players_are_dealt_the_whole_deck(players):
+    for seed in range(5):
+        state = fresh(seed, num_players=players)
+        hands = np.array([view(state, seat)["hand"] for seat in range(players)])
+        assert (hands.sum(axis=0) == 5).all()
+
+
+def test_four_players_is_the_default():
+    assert catbox_env.make_game("cat_in_the_box_v0").num_players == 4
+
+
+def test_deals_differ_between_seeds_and_agree_for_one_seed():
+    hands = [
+        [tuple(view(fresh(seed, num_players=3), seat)["hand"]) for seat in range(3)]
+        for seed in [*range(20), 0]
+    ]
+    assert hands[20] == hands[0]
+    assert len({tuple(deal) for deal in hands}) == 20
+
+
+def test_three_players_may_use_ranks_1_to_7():
+    for seed in range(5):
+        state = fresh(seed, num_players=3, num_ranks=7)
+        assert state.game.rules.hand_size == 11
+        assert view(state, 0)["tricks_left"].tolist() == [9]
+        hands = np.array([view(state, seat)["hand"] for seat in range(3)])
+        assert hands.sum(axis=1).tolist() == [11, 11, 11]
+        undealt = 5 - hands.sum(axis=0)
+        assert undealt.sum() == 2
+        assert undealt.min() >= 0
+        assert "neutral" not in state.game.observation_layout
+
+
+def test_three_players_may_play_by_the_published_bids():
+    state = play(start(EVERY_RANK, bids=(1, 3, 4)), "discard 1", "discard 1", "discard 1")
+    assert legal(state) == {"bid 1", "bid 3", "bid 4"}
+    assert state.game.num_actions == 34
+    with pytest.raises(ValueError, match="bid 2"):
+        state.game.string_to_action("bid 2")
+
+
+def test_two_players_see_three_of_the_five_cards_that_remain():
+    for seed in range(20):
+        state = fresh(seed, num_players=2)
+        neutral = view(state, 0)["neutral"]
+        hands = np.array([view(state, seat)["hand"] for seat in range(2)])
+        unseen = 5 - hands.sum(axis=0) - neutral.sum(axis=0)
+        assert hands.sum() == 20
+        assert neutral.sum() == 3
+        assert neutral[RED].sum() == 0
+        assert unseen.sum() == 2
+        assert unseen.min() >= 0
+
+
+@pytest.mark.parametrize(
+    ("revealed", "blocked"),
+    [
+        ([1, 2, 5], {(GREEN, 1), (GREEN, 2), (GREEN, 5)}),
+        ([3, 5, 3], {(GREEN, 3), (YELLOW, 3), (GREEN, 5)}),
+        ([4, 4, 4], {(GREEN, 4), (YELLOW, 4), (BLUE, 4)}),
+    ],
+)
+def test_neutral_tokens_block_green_then_yellow_then_blue(revealed, blocked):
+    hands = [[1, 2, 3, 4, 5]] * 2
+    state = start(hands, revealed=revealed)
+    for seat in range(2):
+        neutral = view(state, seat)["neutral"]
+        assert {(int(colour), int(rank) + 1) for colour, rank in np.argwhere(neutral)} == blocked
+        assert neutral.sum() == 3
+        assert view(state, seat)["board"].sum() == 0, "neutral tokens belong to nobody"
+    play(state, "discard 1", "discard 2")
+    names = ["red", "blue", "yellow", "green"]
+    cells = {(colour, rank) for colour in (BLUE, YELLOW, GREEN) for rank in (2, 3, 4, 5)}
+    assert legal(state) == {f"{names[colour]} {rank}" for colour, rank in cells - blocked}
+
+
+def test_a_fourth_equal_revealed_card_stacks_on_blue_and_red_stays_open():
+    state = start([[1, 2, 3], [1, 2, 4]], revealed=[3, 3, 3, 3])
+    assert view(state, 0)["neutral"][:, 2].tolist() == [0, 2, 1, 1]
+    play(state, "discard 1", "discard 1")
+    assert legal(state) == {"blue 2", "yellow 2", "green 2"}
+
+
+def test_neutral_tokens_do_not_break_trump():
+    state = play(start([[1, 2, 3, 4, 5]] * 2, revealed=[2, 2, 2]), "discard 1", "discard 1")
+    assert view(state, 0)["trump_broken"].tolist() == [0]
+    assert not {move for move in legal(state) if move.startswith("red")}
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_everyone_starts_with_all_four_x_tokens(players):
+    state = fresh(num_players=players)
+    for seat in range(players):
+        assert view(state, seat)["x_tokens"].tolist() == [[1, 1, 1, 1]] * players
+
+
+# ---------------------------------------------------------------- discard
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_players_discard_clockwise_from_the_start_player(first):
+    state = start(EVERY_RANK, start_player=first)
+    for turn in range(3):
+        assert state.current_player == (first + turn) % 3
+        assert view(state, 0)["phase"].tolist() == [1, 0, 0]
+        play(state, "discard 1")
+    assert state.current_player == first
+    assert view(state, 0)["phase"].tolist() == [0, 1, 0]
+
+
+def test_any_card_of_the_hand_and_no_other_may_be_discarded():
+    state = start([[2, 2, 5], [1, 3, 4]], bids=())
+    assert legal(state) == {"discard 2", "discard 5"}
+    before = state.serialize()
+    with pytest.raises(ValueError, match="discard 3"):
+        play(state, "discard 3")
+    assert state.serialize() == before
+
+
+def test_a_discard_leaves_the_hand_for_the_round():
+    state = play(start([[1, 2, 3], [4, 4, 5]], bids=()), "discard 2", "discard 4")
+    assert view(state, 0)["hand"].tolist() == [1, 0, 1, 0, 0]
+    assert view(state, 0)["discarded"].tolist() == [0, 1, 0, 0, 0]
+    assert view(state, 1)["hand"].tolist() == [0, 0, 0, 1, 1]
+    assert legal(state) == {f"{colour} {rank}" for colour in ("blue", "yellow", "green") for rank in (1, 3)}
+
+
+def test_a_discard_is_known_to_its_owner_alone():
+    one = play(start(EVERY_RANK), "discard 1")
+    other = play(start(EVERY_RANK), "discard 6")
+    assert one.observation(0).tolist() != other.observation(0).tolist()
+    assert one.history_observation(0)[0].tolist() == [0, one.game.string_to_action("discard 1")]
+    for seat, relative in ((1, 2), (2, 1)):
+        assert one.observation(seat).tolist() == other.observation(seat).tolist()
+        assert one.history_observation(seat).tolist() == other.history_observation(seat).tolist()
+        assert one.history_observation(seat)[0].tolist() == [relative, -1]
+        assert view(one, seat)["discarded"].sum() == 0
+
+
+def test_two_players_discard_as_well():
+    state = fresh(num_players=2)
+    assert all(move.startswith("discard") for move in legal(state))
+
+
+# ---------------------------------------------------------------- bid
+
+
+def test_players_bid_clockwise_from_the_start_player_and_bids_are_public():
+    state = play(start(EVERY_RANK, start_player=2), "discard 1", "discard 2", "discard 3")
+    assert state.current_player == 2
+    assert legal(state) == {"bid 1", "bid 2", "bid 3", "bid 4"}
+    play(state, "bid 4")
+    assert view(state, 2)["bids"].tolist() == [[0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0]]
+    assert view(state, 1)["bids"].tolist() == [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    assert state.current_player == 0
+    assert legal(state) == {"bid 1", "bid 2", "bid 3", "bid 4"}, "two players may make the same bid"
+    play(state, "bid 1", "bid 4")
+    assert view(state, 0)["bids"].tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]]
+    assert state.current_player == 2
+    assert view(state, 0)["phase"].tolist() == [0, 0, 1]
+
+
+def test_there_is_no_bid_in_the_two_player_game():
+    state = start([[1, 2, 3]] * 2)
+    play(state, "discard 1")
+    assert view(state, 0)["phase"].tolist() == [1, 0, 0]
+    play(state, "discard 1")
+    assert view(state, 0)["phase"].tolist() == [0, 0, 1]
+    assert "bids" not in state.game.observation_layout or view(state, 0)["bids"].size == 0

@@ -1,0 +1,314 @@
+"""Cat Te: the engine against the slow reference, move by move: masks, observations, history, rewards and figures.
+
+The cards are shuffled by the engine, and the reference reads each deal from what the seats see. Instant wins come
+up once in some hundred hands, and sweeps never by chance, so some first deals hold such a hand, and the players of
+a game have a style: how readily they fold, show and claim, and perhaps a seat to which the others leave every trick.
+"""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import catbox_env
+from tests.cat_te.reference import (
+    ACTIONS,
+    CLAIM,
+    DECK,
+    IDS,
+    SHOW,
+    Deal,
+    ReferenceState,
+    Rules,
+    next_higher,
+    rank_of,
+    suit_of,
+    wins_instantly,
+)
+from tests.cat_te.table import cards
+
+GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 300
+GAMES_OVER_RANDOM_RULES = 700
+GAMES_WITHOUT_COMPILATION = 3  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
+
+REWARDS = ("score", "margin", "win")
+REGIONS = ("khmer", "laos", "vietnamese")
+
+RULE_SETS: list[dict] = [
+    {},
+    {"region": "khmer"},
+    {"region": "vietnamese", "rounds": 3, "side_pot": 1},
+    {"instant_wins_double": True, "rounds": 2},
+    {"region": "khmer", "side_pot": 3, "rounds": "match"},
+    {"offsuit_faceup": False, "side_pot": 100, "rounds": 2},
+    {"instant_wins": False, "dealer": 0},
+    {"region": "khmer", "offsuit_faceup": False, "instant_wins_double": True, "dealer": 1},
+    {"side_pot": 2, "dealer": 1, "rounds": "match"},
+]
+
+
+def read_deal(state, rules: Rules) -> Deal:
+    """The deal that the seats see at the start of a round, checked against the deck."""
+    views = [
+        state.game.observation_layout.unpack(state.observation(seat)) for seat in range(rules.num_players)
+    ]
+    hands = [cards(parts["hand"]) for parts in views]
+    assert [len(hand) for hand in hands] == [6] * rules.num_players
+    upturned = None
+    if rules.side_pot > 0:
+        (upturned,) = cards(views[0]["upturned"])
+    known = [card for hand in hands for card in hand] + [upturned]
+    assert len(set(known)) == len(known)
+    return Deal([sorted(hand, key=DECK.index) for hand in hands], upturned)
+
+
+def unusual_deal(rules: Rules, rng: random.Random) -> dict:
+    """A deal with an instant win in one hand, and mostly with somebody to claim the side pot."""
+    rank, suit = rng.choice(DECK)[:-1], rng.choice("CDHS")
+    special = {
+        "four of a kind": [card for card in DECK if card[:-1] == rank],
+        "one suit": [card for card in DECK if suit_of(card) == suit],
+        "ace to five": [card for card in DECK if card[:-1] in ("A", "2", "3", "4", "5")],
+    }[rng.choice(["four of a kind", "one suit", "ace to five"])]
+    first = rng.sample(special, min(6, len(special)))
+    rest = [card for card in rng.sample(DECK, 52) if card not in first]
+    while len(first) < 6:
+        first.append(rest.pop())
+    hands = [first] + [[rest.pop() for _ in range(6)] for _ in range(rules.num_players - 1)]
+    rng.shuffle(hands)
+    deal: dict = {"hands": hands}
+    if rules.side_pot > 0:
+        dealt = {card for hand in hands for card in hand}
+        deal["upturned"] = next((card for card in rest if next_higher(card) in dealt), rest[0])
+    return deal
+
+
+def assert_same_observation(state, reference: ReferenceState, seat: int) -> None:
+    observation = state.observation(seat)
+    assert observation.dtype == np.int8
+    actual, expected = (
+        state.game.observation_layout.unpack(observation),
+        reference.observation_parts(seat),
+    )
+    assert set(actual) == set(expected)
+    for name, part in expected.items():
+        if not np.array_equal(actual[name], part):
+            raise AssertionError(
+                f"{name}, seen by seat {seat}: {actual[name].tolist()}, expected {part.tolist()}"
+            )
+
+
+def same_numbers(actual: list[float], expected: list[float]) -> bool:
+    """Equal to what float32, in which the engine keeps them, can tell."""
+    return np.allclose(actual, expected, rtol=1e-6, atol=1e-3)
+
+
+def assert_same(state, reference: ReferenceState, seats: list[int]) -> None:
+    """Everything that a player, a learner or a search can read; what is seen and remembered by these seats."""
+    assert state.current_player == reference.current_player
+    assert state.is_terminal() == reference.is_terminal
+    assert state.round_ended == reference.round_ended
+    assert state.legal_actions() == sorted(IDS[action] for action in reference.legal_actions())
+    assert same_numbers(state.rewards(), reference.rewards)
+    assert same_numbers(state.returns(), reference.returns)
+    assert list(state.history()) == [IDS[action] for _, action, _ in reference.history]
+    for seat in reference.players:
+        assert np.array_equal(state.action_mask(seat), reference.mask(seat)), f"mask of seat {seat}"
+        assert state.info(seat) == reference.infos[seat]
+    for seat in seats:
+        assert_same_observation(state, reference, seat)
+
+
+def assert_same_history(state, reference: ReferenceState, seat: int) -> None:
+    rows = [list(row) for row in reference.history_rows(seat)]
+    unused = [[-2, -2]] * (state.game.history_length - len(rows))
+    assert state.history_observation(seat).tolist() == rows + unused
+
+
+class Style:
+    """How the players of one game choose."""
+
+    def __init__(self, rules: Rules, rng: random.Random) -> None:
+        self.rng = rng
+        self.chance_to_fold = rng.choice([0.0, 0.1, 0.5])
+        self.chance_to_show = rng.choice([0.0, 0.5])
+        self.chance_to_claim = rng.choice([0.0, 0.3, 1.0])
+        self.claims_late = rng.random() < 0.4  # in trick 5, the card kept till then
+        self.strong_seat = rng.choice([None, None, rng.randrange(rules.num_players)])
+
+    def choose(self, reference: ReferenceState) -> tuple:
+        legal = reference.legal_actions()
+        if SHOW in legal:
+            if self.rng.random() < self.chance_to_show:
+                return SHOW
+            legal.remove(SHOW)
+        if CLAIM in legal:
+            if self.rng.random() < self.chance_to_claim and (reference.trick == 5 or not self.claims_late):
+                return CLAIM
+            legal.remove(CLAIM)
+            if self.claims_late:
+                card = next_higher(reference.upturned)
+                legal = [action for action in legal if card not in action] or legal
+        shown = [action for action in legal if action[0] == "play"]
+        folds = [action for action in legal if action[0] == "fold"]
+        if self.strong_seat is not None:
+            of_led_suit = [a for a in shown if reference.led_suit() in (None, suit_of(a[1]))]
+            if reference.current_player == self.strong_seat and of_led_suit:
+                return max(of_led_suit, key=lambda action: rank_of(action[1]))
+            if reference.current_player != self.strong_seat and folds:
+                return self.rng.choice(folds)
+        if folds and (not shown or self.rng.random() < self.chance_to_fold):
+            return self.rng.choice(folds)
+        return self.rng.choice(shown)
+
+
+def note_situation(reference: ReferenceState, action: tuple, seen: Counter) -> None:
+    """Count what is rare, so that a test can say that it was met."""
+    player = reference.current_player
+    if action in (SHOW, CLAIM):
+        seen[action[0]] += 1
+    if action == CLAIM and reference.side_pot > len(reference.players) * reference.rules.side_pot:
+        seen["claim of a pot carried over"] += 1
+    if reference.chooses_blind():
+        seen["blind choice"] += 1
+        seen["claim in a blind choice"] += action == CLAIM
+    elif action[0] == "play" and reference.led_suit() not in (None, suit_of(action[1])):
+        seen["off suit, face up"] += 1
+    if SHOW in reference.legal_actions() and action[0] in ("play", "fold"):
+        seen["instant win not shown"] += 1
+    if sum(wins_instantly(hand) for hand in reference.hands if len(hand) == 6) > 1:
+        seen["two instant wins"] += 1
+    if action == SHOW and player != reference.leader:
+        seen["shown by a follower"] += 1
+
+
+def note_round(reference: ReferenceState, seen: Counter) -> None:
+    seen["rounds"] += 1
+    seen[f"players left: {len(reference.in_round)}"] += reference.eliminates and reference.trick == 6
+    seen["sweep"] += reference.eliminates and reference.trick == 4
+    seen["khmer round"] += not reference.eliminates and reference.trick == 6
+    winner = next(player for player in reference.players if reference.infos[player]["won_round"])
+    seen["won with one trick"] += reference.tricks_won[winner] == 1
+    seen["won by another than the winner of trick 5"] += (
+        reference.trick == 6 and reference.faceup[winner][6] != "" and reference.tricks_won[winner] == 1
+    )
+
+
+def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = None) -> None:
+    """Play one game on both and compare after every action."""
+    seen = Counter() if seen is None else seen
+    rng = random.Random(seed)
+    rules = Rules(**options)
+    style = Style(rules, rng)
+    game = catbox_env.make_game("cat_te_v0", reward=reward, **options)
+    given_deal = unusual_deal(rules, rng) if rng.random() < 0.5 else None
+    state = game.new_initial_state(seed=seed, deal=given_deal)
+    deal = read_deal(state, rules)
+    if given_deal is not None:
+        assert [set(hand) for hand in deal.hands] == [set(hand) for hand in given_deal["hands"]]
+        assert deal.upturned == given_deal.get("upturned")
+    reference = ReferenceState(rules, deal, reward)
+    assert_same(state, reference, reference.players)
+    while not reference.is_terminal:
+        action = style.choose(reference)
+        note_situation(reference, action, seen)
+        reference.apply(action)
+        state.apply_action(IDS[action])
+        if reference.round_ended:
+            note_round(reference, seen)
+        if reference.awaits_deal:
+            reference.start_round(read_deal(state, rules))
+        seats = [rng.choice(reference.players)]
+        assert_same(state, reference, reference.players if reference.round_ended else seats)
+        if rng.random() < 0.02:
+            assert_same_history(state, reference, seats[0])
+    for seat in reference.players:
+        assert_same_history(state, reference, seat)
+    seen["shared wins"] += reward == "win" and max(reference.returns) < 1
+    low, high = game.min_utility, game.max_utility
+    for value in reference.returns:
+        assert low - 1e-6 <= value <= high + 1e-6, f"{value} is outside the stated {low} to {high}"
+
+
+def test_the_default_rules_are_those_of_the_rules_page():
+    for players in (2, 3, 4, 5, 6):
+        for options in ({"num_players": players, **others} for others in RULE_SETS):
+            rules, expected = catbox_env.make_game("cat_te_v0", **options).rules, Rules(**options)
+            for name in (
+                "num_players",
+                "region",
+                "offsuit_faceup",
+                "instant_wins",
+                "instant_wins_double",
+                "side_pot",
+            ):
+                assert getattr(rules, name) == getattr(expected, name), name
+            assert rules.first_dealer == expected.first_dealer
+    assert catbox_env.make_game("cat_te_v0").num_actions == len(ACTIONS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+def test_seeded_games_agree_move_by_move(players):
+    seen: Counter = Counter()
+    for seed in range(GAMES_FOR_EACH_NUMBER_OF_PLAYERS):
+        options = {"num_players": players, **RULE_SETS[seed % len(RULE_SETS)]}
+        compare_game(options, REWARDS[seed // len(RULE_SETS) % len(REWARDS)], seed, seen)
+    for situation in (
+        "show",
+        "shown by a follower",
+        "instant win not shown",
+        "claim",
+        "claim of a pot carried over",
+        "blind choice",
+        "claim in a blind choice",
+        "off suit, face up",
+        "players left: 2",
+        "sweep",
+        "khmer round",
+        "won with one trick",
+    ):
+        assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
+    assert players == 2 or seen["players left: 3"] > 0
+    assert players < 4 or seen["players left: 4"] > 0
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+def test_a_few_games_of_each_table_agree(players):
+    for seed in range(GAMES_WITHOUT_COMPILATION):
+        options = {"num_players": players, **RULE_SETS[(players + 3 * seed) % len(RULE_SETS)]}
+        compare_game(options, REWARDS[seed % 3], 10_000 + seed)
+
+
+@st.composite
+def rule_options(draw: st.DrawFn) -> dict:
+    """Any rule set."""
+    players = draw(st.integers(2, 6))
+    return {
+        "num_players": players,
+        "region": draw(st.sampled_from(REGIONS)),
+        "offsuit_faceup": draw(st.booleans()),
+        "instant_wins": draw(st.booleans()),
+        "instant_wins_double": draw(st.booleans()),
+        "side_pot": draw(st.sampled_from([0, 0, 1, 2, 30, 100])),
+        "rounds": draw(st.sampled_from([1, 1, 2, 3, "match"])),
+        "dealer": draw(st.integers(-1, players - 1)),
+    }
+
+
+@pytest.mark.slow
+@settings(max_examples=GAMES_OVER_RANDOM_RULES)
+@given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
+    compare_game(options, reward, seed)
+
+
+@pytest.mark.slow
+def test_a_long_match_agrees_to_the_end():
+    """127 rounds with the largest side pot: scores and pot are shown as far as they fit."""
+    compare_game({"num_players": 3, "rounds": 127, "side_pot": 100, "region": "khmer"}, "score", 1)
+    compare_game({"num_players": 6, "rounds": 60, "side_pot": 100}, "margin", 3)

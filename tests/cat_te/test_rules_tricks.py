@@ -1,0 +1,318 @@
+"""The rules page of Cat Te, sentence by sentence: the deal, a trick, folding, what is seen."""
+
+import numpy as np
+import pytest
+
+import catbox_env
+from tests.cat_te.table import (
+    by_seat,
+    cards,
+    faceup,
+    folds,
+    hand,
+    legal,
+    move_id,
+    play,
+    seat_of,
+    start,
+    view,
+    words,
+)
+
+pytestmark = pytest.mark.nojit
+
+# Everybody can follow spades twice, clubs twice, diamonds once and hearts once.
+FOUR = [
+    "AS KS 2C 3C AD 9H",
+    "QS JS 5C 6C 7D 10H",
+    "10S 9S 7C 8C KD AH",
+    "8S 7S 9C 10C 9D QH",
+]
+# Seat 1 has no spade, seat 2 no spade and no heart.
+VOID = ["9S 8S 7S 2H 3H 4H", "AC KC AD KD AH KH", "2C 3C 4C 6D 7D 8D"]
+
+
+# ---------------------------------------------------------------- the deal
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+def test_everybody_is_dealt_six_different_cards(players):
+    game = catbox_env.make_game("cat_te_v0", num_players=players)
+    undealt = set()
+    for seed in range(40):
+        state = game.new_initial_state(seed=seed)
+        hands = [hand(state, seat) for seat in range(players)]
+        assert [len(cards_of_seat) for cards_of_seat in hands] == [6] * players
+        assert len(set.union(*hands)) == 6 * players
+        undealt |= set(range(52)) - {move_id(card) for card in set.union(*hands)}
+    assert undealt == set(range(52)), "every card stays out of the game at times"
+
+
+def test_the_same_seed_gives_the_same_deal():
+    game = catbox_env.make_game("cat_te_v0")
+    one, same, other = (game.new_initial_state(seed=seed) for seed in (5, 5, 6))
+    assert hand(one, 0) == hand(same, 0)
+    assert hand(one, 0) != hand(other, 0)
+
+
+def test_four_players_in_laos_play_one_round_by_default():
+    rules = catbox_env.make_game("cat_te_v0").rules
+    assert (rules.num_players, rules.region, rules.rounds, rules.side_pot) == (4, "laos", 1, 0)
+    assert (rules.offsuit_faceup, rules.instant_wins, rules.instant_wins_double) == (True, True, False)
+
+
+def test_the_action_ids_are_those_of_the_contract():
+    game = catbox_env.make_game("cat_te_v0")
+    assert game.num_actions == 106
+    names = [game.action_to_string(action) for action in range(106)]
+    assert len(set(names)) == 106
+    assert [move_id(move) for move in ("2C", "2D", "2H", "2S", "3C", "AS")] == [0, 1, 2, 3, 4, 51]
+    assert [move_id(move) for move in ("fold 2C", "fold AS", "claim", "show")] == [52, 103, 104, 105]
+    assert "claim" in names[104].lower()
+    assert "show" in names[105].lower()
+    assert all("fold" in name.lower() for name in names[52:104])
+    assert not any("fold" in name.lower() for name in names[:52])
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+def test_the_dealer_is_the_last_seat_so_that_seat_0_leads(players):
+    state = catbox_env.make_game("cat_te_v0", num_players=players).new_initial_state(seed=1)
+    assert state.current_player == 0
+    assert seat_of(state, "dealer") == players - 1
+    assert seat_of(state, "leader") == 0
+
+
+@pytest.mark.parametrize("dealer", [0, 1, 2, 3])
+def test_the_player_to_the_dealers_left_leads(dealer):
+    state = start(FOUR, dealer=dealer)
+    first = (dealer + 1) % 4
+    assert state.current_player == first
+    assert seat_of(state, "dealer") == dealer
+    assert view(state, first)["leader"].tolist() == view(state, first)["to_move"].tolist() == [1, 0, 0, 0]
+
+
+# ---------------------------------------------------------------- leading and following
+
+
+def test_the_leader_plays_any_card_and_cannot_fold():
+    state = start(FOUR)
+    assert legal(state) == words(FOUR[0])
+    play(state, "2C, 5C, 7C, 9C")
+    assert state.current_player == 3
+    assert legal(state) == words(FOUR[3]) - {"9C"}
+    before = state.serialize()
+    with pytest.raises(ValueError, match=r"(?i)fold"):
+        play(state, "fold 10C")
+    assert state.serialize() == before
+
+
+def test_a_follower_plays_a_card_of_the_led_suit_or_folds_any_card():
+    state = play(start(FOUR), "AS")
+    assert legal(state) == {"QS", "JS"} | folds(FOUR[1])
+    play(state, "fold 10H")
+    assert legal(state) == {"10S", "9S"} | folds(FOUR[2])
+    before = state.serialize()
+    with pytest.raises(ValueError, match=r"(?i)suit|follow|spade"):
+        play(state, "AH")
+    assert state.serialize() == before
+
+
+def test_without_a_card_of_the_led_suit_any_card_may_be_played_face_up():
+    state = play(start(VOID), "9S")
+    assert legal(state) == words(VOID[1]) | folds(VOID[1])
+
+
+def test_off_suit_cards_face_up_can_be_forbidden():
+    state = play(start(VOID, offsuit_faceup=False), "9S")
+    assert legal(state) == folds(VOID[1])
+    play(state, "fold KC, fold 2C, 2H")
+    assert legal(state) == {"AH", "KH"} | folds("AC AD KD AH KH"), "following is not forbidden"
+
+
+def test_folding_is_always_allowed_to_a_follower():
+    state = play(start(FOUR), "AS")
+    for seat, folded in ((1, "QS"), (2, "7C"), (3, "QH")):
+        assert state.current_player == seat
+        assert folds(FOUR[seat]) <= legal(state)
+        play(state, f"fold {folded}")
+    assert by_seat(state, "num_folded") == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("trick", "winner"),
+    [
+        ("KS, QS, 10S, 8S", 0),
+        ("2C, 5C, 7C, 10C", 3),
+        ("3C, 6C, 8C, 9C", 3),
+        ("9H, 10H, AH, QH", 2),  # the ace is high
+        ("AD, 7D, KD, 9D", 0),
+        ("2C, fold 5C, 7C, fold 10C", 2),  # folded cards never win
+        ("2C, 5C, fold KD, fold QH", 1),
+        ("2C, fold 6C, fold 8C, fold 10C", 0),
+    ],
+)
+def test_the_highest_face_up_card_of_the_led_suit_wins_and_its_player_leads_next(trick, winner):
+    state = play(start(FOUR), trick)
+    assert by_seat(state, "tricks_won") == [int(seat == winner) for seat in range(4)]
+    assert by_seat(state, "early_tricks") == by_seat(state, "tricks_won")
+    assert seat_of(state, "leader") == winner
+    assert state.current_player == winner
+    assert view(state, 0)["trick"].tolist() == [0, 1, 0, 0, 0, 0]
+    play(state, min(legal(state)))
+    assert state.current_player == (winner + 1) % 4, "play goes on clockwise"
+
+
+@pytest.mark.parametrize("other", ["AC", "KD", "AH"])
+def test_a_face_up_card_of_another_suit_cannot_win(other):
+    state = play(start(VOID), f"7S, {other}, 8D")
+    assert by_seat(state, "tricks_won") == [1, 0, 0]
+    assert faceup(state)[1][0] == other
+
+
+def test_suits_are_equal():
+    """Each suit in turn is led low and beats the aces and kings of the three others."""
+    hands = ["2C 2D 2H 2S 3C 3D", "AC KC QC AD KD QD", "AH KH QH AS KS QS"]
+    for lead, second, third, winner in (
+        ("2C", "fold AC", "AH", 0),
+        ("2H", "AC", "fold AH", 0),
+        ("2S", "AD", "fold AS", 0),
+        ("2D", "fold AD", "AS", 0),
+        ("2S", "AD", "QS", 2),
+    ):
+        state = play(start(hands, instant_wins=False), lead, second, third)
+        assert seat_of(state, "leader") == winner
+
+
+def test_each_player_has_one_turn_in_a_trick():
+    state = start(FOUR)
+    movers = []
+    for _ in range(16):
+        movers.append(state.current_player)
+        assert [int(state.action_mask(seat).any()) for seat in range(4)] == [
+            int(seat == state.current_player) for seat in range(4)
+        ]
+        play(state, max(legal(state)))
+    for trick in range(4):
+        assert sorted(movers[4 * trick : 4 * trick + 4]) == [0, 1, 2, 3]
+
+
+# ---------------------------------------------------------------- what is seen
+
+
+def test_face_up_cards_stay_visible_by_player_and_trick():
+    state = play(start(FOUR), "2C, 5C, 7C, fold QH", "8C, 9C, fold KS, 6C")
+    expected = [["2C", ""], ["5C", "6C"], ["7C", "8C"], ["", "9C"]]
+    for observer in range(4):
+        seen = faceup(state, observer)
+        for seat in range(4):
+            assert seen[(seat - observer) % 4] == expected[seat] + [""] * 4
+
+
+def test_a_folded_card_is_seen_by_its_owner_alone():
+    state = play(start(FOUR), "2C, 5C, 7C, fold QH", "8C, fold 9D, fold KS, 6C")
+    assert cards(view(state, 3)["folded"]) == {"QH", "9D"}
+    assert cards(view(state, 0)["folded"]) == {"KS"}
+    assert view(state, 1)["folded"].sum() == view(state, 2)["folded"].sum() == 0
+    assert by_seat(state, "num_folded") == [1, 0, 0, 2]
+    assert view(state, 3)["num_folded"].tolist() == [2, 1, 0, 0], "seats are relative"
+    assert hand(state, 3) == words(FOUR[3]) - {"QH", "9D"}
+
+
+@pytest.mark.parametrize("observer", [0, 2, 3])
+def test_two_folds_look_alike_to_everybody_else(observer):
+    one, other = (play(start(FOUR), "AS", f"fold {card}") for card in ("QS", "7D"))
+    assert np.array_equal(one.observation(observer), other.observation(observer))
+    assert np.array_equal(one.action_mask(observer), other.action_mask(observer))
+    assert np.array_equal(one.history_observation(observer), other.history_observation(observer))
+    assert not np.array_equal(one.observation(1), other.observation(1)), "its owner knows"
+    assert not np.array_equal(one.history_observation(1), other.history_observation(1))
+
+
+def test_folded_cards_stay_hidden_to_the_end_of_the_round():
+    """The players swap two folded cards: seat 0 sees two equal rounds up to the end."""
+    hands = [["AS KS QS 2C 3C AD", "2S 3S 4S 5S 6S 7D"], ["AS KS QS 2C 3C AD", "2S 3S 4S 5S 6S 8D"]]
+    views = []
+    for deal, folded in zip(hands, ("7D", "8D"), strict=True):
+        state = play(start(deal, region="khmer"), "AS", f"fold {folded}", "KS, 2S", "QS, 3S", "AD, fold 4S")
+        play(state, "2C", "fold 5S")
+        assert state.is_terminal()
+        views.append(state.observation(0))
+    assert np.array_equal(views[0], views[1])
+
+
+def test_a_hand_is_seen_by_its_owner_alone():
+    one = start(FOUR)
+    other = start([FOUR[0], FOUR[1].replace("QS", "6S"), *FOUR[2:]])
+    for observer in (0, 2, 3):
+        assert np.array_equal(one.observation(observer), other.observation(observer))
+    assert hand(one, 1) != hand(other, 1)
+
+
+def test_the_led_suit_is_seen_while_the_trick_runs():
+    state = start(FOUR)
+    assert by_seat(state, "led_suit") == [0, 0, 0, 0]
+    play(state, "AD")
+    assert by_seat(state, "led_suit") == [0, 1, 0, 0]
+    play(state, "fold QS, fold 7C, fold QH")
+    assert by_seat(state, "led_suit") == [0, 0, 0, 0]
+    play(state, "9H")
+    assert by_seat(state, "led_suit") == [0, 0, 1, 0]
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_players": 1},
+        {"num_players": 7},
+        {"region": "thai"},
+        {"side_pot": -1},
+        {"side_pot": 101},
+        {"rounds": 0},
+        {"rounds": 128},
+        {"rounds": "best of three"},
+        {"dealer": 4},
+        {"dealer": -2},
+        {"offsuit_faceup": "no"},
+        {"instant_wins": 2},
+        {"instant_wins_double": None},
+    ],
+)
+def test_an_option_out_of_range_is_refused_by_name_and_value(options):
+    ((name, value),) = options.items()
+    with pytest.raises(ValueError, match=name) as error:
+        catbox_env.make_game("cat_te_v0", **options)
+    assert repr(value) in str(error.value)
+
+
+def test_an_unknown_option_is_refused_with_the_nearest_one():
+    with pytest.raises(ValueError, match="side_pot"):
+        catbox_env.make_game("cat_te_v0", sidepot=2)
+
+
+@pytest.mark.parametrize(
+    "hands",
+    [
+        FOUR[:3],
+        [*FOUR[:3], "8S 7S 9C 10C 9D"],
+        [*FOUR[:3], "8S 7S 9C 10C 9D AS"],  # AS comes twice
+        [*FOUR[:3], "8S 7S 9C 10C 9D 1H"],
+        [*FOUR[:3], "8S 7S 9C 10C 9D QX"],
+    ],
+)
+def test_a_deal_that_cannot_come_up_is_refused(hands):
+    game = catbox_env.make_game("cat_te_v0")
+    with pytest.raises(ValueError, match="deal"):
+        game.new_initial_state(seed=0, deal={"hands": [cards_of_seat.split() for cards_of_seat in hands]})
+
+
+def test_cards_of_a_deal_may_be_given_as_ids():
+    game = catbox_env.make_game("cat_te_v0")
+    by_name = game.new_initial_state(
+        seed=0, deal={"hands": [cards_of_seat.split() for cards_of_seat in FOUR]}
+    )
+    ids = [[move_id(card) for card in cards_of_seat.split()] for cards_of_seat in FOUR]
+    by_id = game.new_initial_state(seed=0, deal={"hands": ids})
+    assert by_name.serialize() == by_id.serialize()

@@ -1,0 +1,312 @@
+"""Cat Te: the worlds drawn from an observation are those that can be, each as likely as any other."""
+
+from collections import Counter
+from itertools import permutations
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from catbox_env import make_game
+from catbox_env.core.game import GameState
+from tests.cat_te.table import cards, play, start, view
+from tests.cat_te.worlds import Table, cards_in, draw, replay
+
+RULES: list[dict[str, Any]] = [
+    {"num_players": 3, "region": "khmer", "side_pot": 1},
+    {"num_players": 3, "region": "laos", "side_pot": 2},
+    {"num_players": 2, "region": "khmer", "side_pot": 1, "instant_wins": False},
+    {"num_players": 4, "region": "laos", "side_pot": 1},
+    {"num_players": 3, "region": "khmer", "offsuit_faceup": False, "side_pot": 1},
+    {"num_players": 4, "region": "khmer"},
+]
+
+
+def revealing_state(options: dict[str, Any], seed: int) -> GameState:
+    """Late in a round of players who like to show cards off suit, to fold, and to claim at some time."""
+    rng = np.random.default_rng(seed)
+    game = make_game("cat_te_v0", **options)
+    state = game.new_initial_state(seed=seed)
+    claim_trick, stop = rng.integers(4), rng.integers(2 * game.num_players, 5 * game.num_players)
+    while True:
+        before, legal = state.clone(), state.legal_actions()
+        off = [a for a in legal if a < 52 and state.record.led >= 0 and a % 4 != state.record.led]
+        folds = [a for a in legal if 52 <= a < 104]
+        if 104 in legal and state.record.trick >= claim_trick:
+            choice = [104]
+        elif off and rng.random() < 0.7:
+            choice = off
+        else:
+            choice = folds if folds and rng.random() < 0.5 else [a for a in legal if a < 104]
+        state.apply_action(int(rng.choice(choice)))
+        if state.is_terminal():
+            return before
+        if len(state.history()) >= stop:
+            return state
+
+
+def compared(table: Table, weights: Counter, records: np.ndarray, observer: int) -> float:
+    """The chance of numbers like these if the draws are fair; fails where a draw cannot be."""
+    counts: Counter = Counter()
+    for record in records:
+        counts[tuple(table.profile_of(record, s, observer) for s in range(1, table.players))] += 1
+    assert set(counts) <= set(weights), "a world that cannot be"
+    total = sum(weights.values())
+    expected = {key: len(records) * weight / total for key, weight in weights.items()}
+    often = [key for key in weights if expected[key] >= 5]
+    rare = len(records) - sum(counts[key] for key in often), len(records) - sum(expected[k] for k in often)
+    observed, wanted = [counts[key] for key in often], [expected[key] for key in often]
+    if rare[1] > 1:
+        observed, wanted = [*observed, rare[0]], [*wanted, rare[1]]
+    return float(chisquare(observed, wanted).pvalue) if len(wanted) > 1 else 1.0
+
+
+@pytest.mark.parametrize("options", RULES, ids=str)
+def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -> None:
+    """Suits by seat, hand and folds, and the place of the claimed card, against counting by trying every order."""
+    tested = 0
+    for seed in range(1000):
+        state = revealing_state(options, seed)
+        observer = seed % state.game.num_players
+        table = Table(state.game, state.observation(observer))
+        sizes = [4 ** (table.num_held(s) / 2 + table.num_folded(s)) for s in range(1, table.players)]
+        if not table.tells_suits() or max(sizes) > 300:
+            continue
+        profiles = [table.profiles(seat) for seat in range(1, table.players)]
+        if prod(len(each) for each in profiles) < 1_000:
+            tested += 1
+            drawn = draw(state.game, table.observation, 2000, seed)
+            assert compared(table, table.weights(profiles), drawn, observer) > 1e-5
+        if tested == (4 if table.players < 4 else 2):
+            return
+    raise AssertionError(f"only {tested} positions")
+
+
+def test_each_of_the_possible_worlds_is_as_likely_as_any_other() -> None:
+    """Card by card: seat 1 has shown hearts on clubs and diamonds on spades, folded before and claimed between."""
+    hands = ["AC AS KC QC JC 10C", "9H 2D 5H 7D 3H 8S"]
+    state = start(hands, upturned="2H", side_pot=1, region="khmer", instant_wins=False)
+    play(state, "AC, 9H", "AS, fold 8S", "KC, claim, 5H", "QC, fold 7D", "JC")
+    game, table = state.game, Table(state.game, state.observation(0))
+    possible = set()
+    others = [card for card in table.unseen if card[-1] != "C" and card != "3H"]
+    for spot in range(4):
+        for three in permutations(others, 3):
+            four = [*three[:spot], "3H", *three[spot:]]
+            if table.agrees(1, four[:2], four[2:]):
+                possible.add((frozenset(four[:2]), frozenset(four[2:])))
+    counts = Counter(
+        (frozenset(cards_in(record.hand[1])), frozenset(cards_in(record.folded[1])))
+        for record in draw(game, table.observation, 20_000)
+    )
+    assert all("3H" in held or "3H" in folds for held, folds in counts)
+    assert set(counts) <= possible
+    # Too many worlds for each to come up often; sorted by what they hold of a few cards they are few enough.
+    for card in ("2D", "3H", "AH", "7S"):
+        where = Counter(place(card, world) for world in counts.elements())
+        expected = Counter(place(card, world) for world in possible)
+        scale = counts.total() / len(possible)
+        keys = sorted(expected)
+        assert chisquare([where[k] for k in keys], [scale * expected[k] for k in keys]).pvalue > 1e-4
+
+
+def place(card: str, world: tuple[frozenset[str], frozenset[str]]) -> str:
+    held, folds = world
+    return "held" if card in held else "folded" if card in folds else "neither"
+
+
+@pytest.mark.parametrize("observer", range(5))
+def test_a_position_that_tells_much_is_drawn_with_every_seed(observer: int) -> None:
+    """Four seats have none of three suits, folded before and after, and a card claimed and folded at once."""
+    hands = [
+        "AC AD AH KH 6C QS", "3D QH 4H AS 7S 3S", "6D 8H 9H 6S 2S 8S", "3C 7H 6H 10S KS 4S", "QD JH 10H JS 5S 9S",
+    ]  # fmt: skip
+    state = start(hands, upturned="2C", region="khmer", side_pot=1, instant_wins=False)
+    play(state, "6C, fold 3D, fold 6D, claim, fold 3C, fold QD", "AC, QH, 8H, 7H, JH", "AD, 4H, 9H, 6H, 10H")
+    play(state, "AH, AS, 6S, 10S, JS", "KH, fold 7S, fold 2S, fold KS")
+    for seed in range(200):
+        drawn = state.game.sample_state(state.observation(observer), seed)
+        assert observer == 3 or "3C" in cards_in(drawn.record.folded[3])
+        for seat in {1, 2, 3, 4} - {observer}:
+            assert {card[-1] for card in cards_in(drawn.record.hand[seat])} == {"S"}
+
+
+# What the current trick, the claim and a match tell ---------------------------------------------------------------
+
+
+def test_a_card_shown_off_suit_tells_at_once_in_the_trick_under_way() -> None:
+    hands = ["AS KH 9H QD JD 2C", "2H 3H 4D 5D 6D 7C", "2S 3C 4C 5C 6C 9S"]
+    state = play(start(hands, region="khmer", instant_wins=False), "AS, 2H")
+    assert state.record.trick == 0
+    for observer in (0, 2):
+        drawn = draw(state.game, state.observation(observer), 500)
+        assert not any(card.endswith("S") for record in drawn for card in cards_in(record.hand[1]))
+    drawn = draw(state.game, state.observation(1), 500)
+    assert any(card.endswith("S") for record in drawn for card in cards_in(record.hand[2]))
+
+
+def test_everybody_sees_when_the_side_pot_was_claimed() -> None:
+    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
+    state = play(start(hands, upturned="4S", side_pot=1, instant_wins=False), "AS, fold 2C, 2D", "KS")
+    for seat in range(3):
+        assert view(state, seat)["claim_trick"].tolist() == [0, 0, 0, 0, 0]
+    play(state, "claim")
+    for seat in range(3):
+        assert view(state, seat)["claim_trick"].tolist() == [0, 1, 0, 0, 0]
+    play(state, "fold 3C, 3D", "QS, fold 4C, 4D")
+    assert view(state, 2)["claim_trick"].tolist() == [0, 1, 0, 0, 0]
+    assert list(state.game.observation_layout)[-1] == list(state.game.state_layout)[-1] == "claim_trick"
+    assert "claim_trick" not in make_game("cat_te_v0").observation_layout
+
+
+def test_the_time_of_the_claim_is_forgotten_in_the_next_round() -> None:
+    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H"]
+    state = play(start(hands, upturned="4S", side_pot=1, rounds=2), "AS, claim")
+    assert view(state, 0)["claim_trick"].any()
+    while state.record.rounds_ended == 0:
+        state.apply_action(next(a for a in state.legal_actions()[::-1] if a < 104))
+    assert not view(state, 0)["claim_trick"].any()
+    assert not view(state, 0)["claimed"].any()
+
+
+def test_the_claimed_card_is_not_among_the_cards_folded_before() -> None:
+    """It was in hand then: it may be held, or be the one card folded since."""
+    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
+    state = start(hands, upturned="4S", side_pot=1, instant_wins=False)
+    play(state, "AS, fold 2C, 2D", "KS, fold 3C, 3D", "QS, claim")
+    assert all("5S" in cards_in(record.hand[1]) for record in draw(state.game, state.observation(0), 500))
+    play(state, "fold 4C, 4D", "JS")
+    drawn = draw(state.game, state.observation(0), 20_000)
+    held = sum("5S" in cards_in(record.hand[1]) for record in drawn)
+    assert all("5S" in cards_in(r.hand[1]) + cards_in(r.folded[1]) for r in drawn)
+    # With the other cards any: three to be held beside two folds, or the claimed card as one of three folds, which
+    # is the same number of worlds for each of the four places.
+    assert chisquare([held, 20_000 - held], [20_000 * 3 / 6, 20_000 * 3 / 6]).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("observer", range(4))
+def test_a_world_of_a_match_keeps_the_observer_in_its_seat(observer: int) -> None:
+    state = make_game("cat_te_v0", num_players=4, rounds=3, side_pot=1).new_initial_state(seed=4)
+    while state.record.rounds_ended < 1 or state.record.trick < 2:
+        state.apply_action(state.legal_actions()[-1])
+    record = state.record
+    for drawn in draw(state.game, state.observation(observer), 50):
+        assert drawn.hand[observer] == record.hand[observer]
+        assert drawn.current_player == record.current_player
+        assert drawn.dealer == record.dealer
+        assert drawn.scores[:4].tolist() == record.scores[:4].tolist()
+
+
+def test_a_side_pot_of_more_than_127_stakes_is_drawn_as_it_is() -> None:
+    """127 is all that is shown of it, but the scores tell what everybody has paid in."""
+    state = play_without_claims(6, 25)
+    assert state.record.pot == 6 * 25
+    assert view(state, 0)["side_pot"].tolist() == [127]
+    for drawn in draw(state.game, state.observation(2), 5):
+        assert drawn.pot == 6 * 25
+
+
+def play_without_claims(players: int, rounds: int, **options: Any) -> GameState:
+    """The beginning of the last of so many rounds, nobody having claimed."""
+    game = make_game("cat_te_v0", num_players=players, rounds=rounds, side_pot=1, **options)
+    state = game.new_initial_state(seed=0)
+    rng = np.random.default_rng(0)
+    while state.record.rounds_ended < rounds - 1:
+        state.apply_action(int(rng.choice([a for a in state.legal_actions() if a < 104])))
+    return state
+
+
+def test_a_score_beyond_what_is_shown_is_what_the_others_leave() -> None:
+    state = play_without_claims(3, 127, region="khmer")
+    record, game = state.record, state.game
+    record.pot = 3  # as if the round before had been claimed
+    for scores, sound in (([-198, 99, 99], True), ([-197, 99, 98], False), ([-198, 99, 96], False)):
+        record.scores[:3] = scores
+        assert (game.loops.first_unsound(game.params, state.records, game.history_length) < 0) == sound
+        if sound:
+            assert view(state, 0)["scores"].tolist() == [-128, 99, 99]
+            assert all(drawn.scores[:3].tolist() == scores for drawn in draw(game, state.observation(0), 3))
+
+
+def test_two_scores_beyond_what_is_shown_are_drawn_so_that_the_payments_add_up() -> None:
+    state = play_without_claims(3, 127, region="khmer")
+    record, game = state.record, state.game
+    record.scores[:3] = [-198, 150, 48]
+    record.pot = 3
+    for drawn in draw(game, state.observation(1), 3):
+        assert drawn.scores[0] <= -128
+        assert drawn.scores[1] >= 127
+        assert drawn.scores[2] == 48
+        assert drawn.scores[:3].sum() == 0
+
+
+# Vectors that no seat can see -------------------------------------------------------------------------------------
+
+
+def mutated(observation: np.ndarray, table: Table, rng: np.random.Generator) -> np.ndarray:
+    """The vector with one to three elements changed within the bounds, or cards of two seats or tricks exchanged."""
+    layout = table.game.observation_layout
+    low, high = layout.bounds()
+    changed = observation.copy()
+    parts = layout.unpack(changed)
+    kind = rng.integers(4)
+    if kind == 0:
+        for _ in range(int(rng.integers(1, 4))):
+            place = int(rng.integers(len(changed)))
+            changed[place] = rng.integers(low[place], int(high[place]) + 1)
+    elif kind == 1:  # another card, of the same kind of place
+        names = [n for n in ("hand", "folded", "chosen", "upturned") if n in parts and parts[n].any()]
+        part = parts[str(rng.choice(names))]
+        part[rng.choice(np.flatnonzero(part))] = 0
+        part[rng.integers(52)] = 1
+    elif kind == 2:
+        one, other = rng.integers(table.players, size=2), rng.integers(max(1, table.trick + 1), size=2)
+        faceup = parts["faceup"]
+        rows = faceup[one[0], other[0]].copy(), faceup[one[1], other[1]].copy()
+        faceup[one[1], other[1]], faceup[one[0], other[0]] = rows
+    else:  # a one-hot points elsewhere
+        names = [n for n in ("claimed", "claim_trick", "to_move", "dealer", "leader", "trick") if n in parts]
+        part = parts[str(rng.choice(names))]
+        part[:] = 0
+        part[rng.integers(len(part))] = 1
+    return changed
+
+
+def test_a_changed_vector_is_accepted_only_if_a_game_leads_to_it() -> None:
+    """A world drawn from it is dealt and played in the reference, which then shows the same vector."""
+    rng = np.random.default_rng(1)
+    accepted = refused = 0
+    for seed in range(150):
+        options = {"instant_wins": False, **RULES[seed % len(RULES)]}
+        state = revealing_state(options, 5000 + seed)
+        observer = int(rng.integers(state.game.num_players))
+        original = state.observation(observer)
+        for _ in range(8):
+            vector = mutated(original, Table(state.game, original), rng)
+            try:
+                drawn = state.game.sample_state(vector, 0)
+            except ValueError:
+                refused += 1
+                continue
+            accepted += 1
+            seat = (state.game.rules.first_dealer - int(np.argmax(part(state.game, vector, "dealer")))) % (
+                state.game.num_players
+            )
+            reference = replay(Table(state.game, vector), drawn.record, seat)
+            assert reference is not None, (
+                f"{options}, {seed}: no game leads to {cards_of(state.game, vector)}"
+            )
+            for name, expected in reference.observation_parts(seat).items():
+                assert np.array_equal(part(state.game, vector, name), expected), name
+    assert accepted > 60
+    assert refused > 600
+
+
+def part(game: Any, vector: np.ndarray, name: str) -> np.ndarray:
+    return game.observation_layout.unpack(vector)[name]
+
+
+def cards_of(game: Any, vector: np.ndarray) -> dict[str, set[str]]:
+    return {name: cards(part(game, vector, name)) for name in ("hand", "folded", "chosen")}

@@ -1,0 +1,88 @@
+"""Golden playthroughs: whole games as text, so that a reviewer sees at once what a change of the rules does.
+
+``python -m tests.core.playthrough`` writes the files of ``golden/`` anew; look at the difference before you commit.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from catbox_env import make_game, petrify_v0
+from catbox_env.core.game import Game, GameState
+
+FOLDER = Path(__file__).parent / "golden"
+
+#: Eliminations and a sweep; a side pot carried over, claimed and returned; a hand shown.
+CAT_TE = {
+    2: ({"region": "vietnamese", "offsuit_faceup": False, "rounds": 2}, 0),
+    3: ({"side_pot": 2, "rounds": 3}, 398),
+    4: ({"rounds": 2}, 84),
+    5: ({"region": "khmer", "dealer": 2, "reward": "margin"}, 0),
+    6: ({"instant_wins_double": True, "side_pot": 1, "rounds": 2, "dealer": 0}, 2415),
+}
+
+PETRIFY_CROWDED = {
+    "num_players": 4,
+    "move_rule": "up_to",
+    "zeros": 2,
+    "wildcards": 1,
+    "walls": 1,
+    "teleports": 1,
+    "reward": "margin",
+}
+
+#: File name -> (game id, options, seed); the seeds are such that bonuses and paradoxes come up, and a full round.
+PLAYTHROUGHS = {
+    "cat_in_the_box_v0_2_players": ("cat_in_the_box_v0", {"num_players": 2}, 2),
+    "cat_in_the_box_v0_3_players": ("cat_in_the_box_v0", {"num_players": 3, "rounds": 2}, 845),
+    "cat_in_the_box_v0_4_players": ("cat_in_the_box_v0", {"num_players": 4, "reward": "margin"}, 2),
+    "cat_in_the_box_v0_5_players": ("cat_in_the_box_v0", {"num_players": 5, "start_player": 3}, 13),
+    **{
+        f"cat_te_v0_{players}_players": ("cat_te_v0", {"num_players": players, **options}, seed)
+        for players, (options, seed) in CAT_TE.items()
+    },
+    "petrify_v0_2_players": ("petrify_v0", {"num_players": 2}, 185),
+    "petrify_v0_3_players": ("petrify_v0", {"rules": petrify_v0.Rules.full(num_players=3)}, 20),
+    "petrify_v0_4_players": ("petrify_v0", PETRIFY_CROWDED, 304),
+}
+
+
+def playthrough(game: Game, seed: int) -> str:
+    """A random game: every action with what the seat to move saw and might have done, and every reward."""
+    rng = np.random.default_rng(seed)
+    state = game.new_initial_state(seed=seed)
+    lines = [f"game: {game.id}", f"options: {game.options}", f"seed: {seed}"]
+    while not state.is_terminal():
+        seat, legal = state.current_player, state.legal_actions()
+        action = int(rng.choice(legal))
+        lines += ["", f"# decision {len(state.history())}: player_{seat}", *observation_lines(state, seat)]
+        lines.append("legal: " + ", ".join(f"{a} {game.action_to_string(a)}" for a in legal))
+        state.apply_action(action)
+        lines += [f"action: {action} {game.action_to_string(action)}", f"rewards: {numbers(state.rewards())}"]
+        if state.round_ended:
+            lines += [f"info player_{other}: {state.info(other)}" for other in range(game.num_players)]
+    for seat in range(game.num_players):
+        lines += ["", f"# the end, as player_{seat} sees it", *observation_lines(state, seat)]
+    lines += ["", f"history of player_0: {state.history_observation(0)[: len(state.history())].tolist()}"]
+    lines += [f"state: {state.state_vector().tolist()}", f"returns: {numbers(state.returns())}"]
+    return "\n".join(lines) + "\n"
+
+
+def observation_lines(state: GameState, seat: int) -> list[str]:
+    """One line for each part that is not all zero: rows apart by spaces, tables by slashes."""
+    lines = []
+    for name, part in state.game.observation_layout.unpack(state.observation(seat)).items():
+        if part.any():
+            rows = part.reshape(-1, part.shape[-1])
+            joiner = "" if part.max() < 10 and part.min() >= 0 else ","
+            lines.append(f"{name}: " + " ".join(joiner.join(map(str, row)) for row in rows.tolist()))
+    return lines
+
+
+def numbers(values: list[float]) -> str:
+    return " ".join(f"{value:g}" for value in values)
+
+
+if __name__ == "__main__":
+    for name, (game_id, options, seed) in PLAYTHROUGHS.items():
+        (FOLDER / f"{name}.txt").write_text(playthrough(make_game(game_id, **options), seed))

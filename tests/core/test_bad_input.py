@@ -1,0 +1,184 @@
+"""Bad input to every public function of ``catbox_env``: refused by us, by name, and nothing changes."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import catbox_env
+from catbox_env import make_game, make_vec
+from catbox_env.adapters.aec import AECGame
+from catbox_env.core.game import Game
+from catbox_env.core.layout import Layout, Part
+from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
+
+GAME = make_game("cat_in_the_box_v0", num_players=2)
+TE = make_game("cat_te_v0")
+STATE = GAME.new_initial_state(seed=0)
+VEC = make_vec("cat_in_the_box_v0", 2, seed=0, history=True, num_players=2)
+ENV = AECGame("cat_in_the_box_v0", num_players=2)
+ENV.reset(seed=0)
+DEALS: dict[str, dict[str, Any]] = {
+    "cat_in_the_box_v0": {"hands": [[1] * 5 + [2] * 5, [3] * 5 + [4] * 5], "revealed": [5, 5, 5]},
+    "cat_te_v0": {"hands": [list(range(6 * seat, 6 * seat + 6)) for seat in range(4)]},
+    "petrify_v0": {
+        "tiles": [[f"{symbol}.{color}" for symbol in (1, 2, 3, 4)] for color in (1, 2, 3, 4)],
+        "positions": [0, 5],
+    },
+}
+
+Case = tuple[str, Callable[[Any], Any], list[Any]]
+
+
+def rules_of(game_id: str) -> list[Case]:
+    """Each field of the rules of a game, and the values of the list above that it may take."""
+    taken = {
+        "cat_in_the_box_v0": dict.fromkeys(
+            ("num_ranks", "hand_size", "bonus_max_tricks", "revealed_cards"), NONE
+        ) | {"bids": [None, [], (), np.array([])]},
+        "cat_te_v0": dict.fromkeys(("offsuit_faceup", "instant_wins", "instant_wins_double"), FLAGS)
+        | {"dealer": [-1]},
+    }.get(game_id, {})  # fmt: skip
+    fields = dataclasses.fields(make_game(game_id).rules_class)
+    return [
+        (
+            f"{game_id} {field.name}",
+            lambda v, n=field.name: make_game(game_id, **{n: v}),
+            taken.get(field.name, []),
+        )  # type: ignore[misc]
+        for field in fields
+    ]
+
+
+def deals_of(game_id: str) -> list[Case]:
+    """Each part of a given deal, whole, its first item, and the first item of that."""
+    game = GAME if game_id == GAME.id else make_game(game_id)
+    given = DEALS[game_id]
+
+    def deal(part: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda value: game.new_initial_state(seed=0, deal={**given, part: change(value)})
+
+    cases: list[Case] = [(f"{game_id} deal", lambda value: game.new_initial_state(seed=0, deal=value), NONE)]
+    for part, items in given.items():
+        cases.append((f"{game_id} deal {part}", deal(part, lambda value: value), []))
+        cases.append((f"{game_id} deal {part} item", deal(part, lambda value, i=items: [value, *i[1:]]), []))
+        if isinstance(items[0], list):
+            inner = deal(part, lambda value, i=items: [[value, *i[0][1:]], *i[1:]])
+            cases.append((f"{game_id} deal {part} inner item", inner, []))
+    return cases
+
+
+def some_actions() -> np.ndarray:
+    return VEC.action_mask.argmax(axis=1)
+
+
+FUNCTIONS: list[Case] = [
+    *(case for game_id in catbox_env.GAMES for case in rules_of(game_id) + deals_of(game_id)),
+    ("deal start_player", lambda v: GAME.new_initial_state(deal={**DEALS[GAME.id], "start_player": v}), NONE),
+    ("deal upturned", lambda v: TE.new_initial_state(deal={**DEALS[TE.id], "upturned": v}), NONE),
+    ("make_game id", make_game, []),
+    ("make_game rules", lambda v: make_game("petrify_v0", rules=v), NONE),
+    ("make_game reward", lambda v: make_game("petrify_v0", reward=v), []),
+    ("make_vec id", lambda v: make_vec(v, 1), []),
+    ("make_vec num_envs", lambda v: make_vec("petrify_v0", v), [99_999]),
+    ("make_vec num_threads", lambda v: make_vec("petrify_v0", 2, num_threads=v), []),
+    ("make_vec history", lambda v: make_vec("petrify_v0", 2, history=v), FLAGS),
+    ("make_vec state", lambda v: make_vec("petrify_v0", 2, state=v), FLAGS),
+    ("make_vec auto_deal", lambda v: make_vec("petrify_v0", 2, auto_deal=v), FLAGS),
+    ("make_vec seed", lambda v: make_vec("petrify_v0", 2, seed=v), NONE + INTEGERS),
+    ("vec.reset", VEC.reset, NONE + INTEGERS),
+    ("vec.deal", VEC.deal, []),
+    ("vec.step", VEC.step, []),
+    ("vec.step rows", lambda v: VEC.step(some_actions()[:1], v), NONE),
+    ("vec.step_random", VEC.step_random, INTEGERS[:1]),
+    ("vec.step_random seed", lambda v: VEC.step_random(1, v), NONE + INTEGERS),
+    ("vec.observe", VEC.observe, []),
+    ("vec.observe rows", lambda v: VEC.observe(np.zeros(1, np.int64), v), NONE),
+    ("vec.render_text row", lambda v: VEC.render_text(v), []),
+    ("vec.render_text seat", lambda v: VEC.render_text(0, v), NONE),
+    ("vec.load", VEC.load, []),
+    ("vec.set_states", VEC.set_states, []),
+    ("vec.set_states rows", lambda v: VEC.set_states(STATE, v), NONE),
+    ("state.apply_action", STATE.apply_action, []),
+    ("state.observation", STATE.observation, []),
+    ("state.state_vector", STATE.state_vector, []),
+    ("state.history_observation", STATE.history_observation, []),
+    ("state.info", STATE.info, []),
+    ("state.action_mask", STATE.action_mask, NONE),
+    ("game.new_initial_state", GAME.new_initial_state, NONE + INTEGERS),
+    ("game.sample_state", GAME.sample_state, []),
+    ("game.sample_state seed", lambda v: GAME.sample_state(STATE.observation(0), v), NONE + INTEGERS),
+    ("game.sample_states count", lambda v: GAME.sample_states(STATE.observation(0), v, 0), INTEGERS[:1]),
+    ("game.sample_states seed", lambda v: GAME.sample_states(STATE.observation(0), 2, v), NONE + INTEGERS),
+    ("game.string_to_action", GAME.string_to_action, []),
+    ("game.action_to_string", GAME.action_to_string, []),
+    ("game.check_action_id", GAME.check_action_id, []),
+    ("game.deserialize_state", GAME.deserialize_state, []),
+    ("game.render_text", GAME.render_text, []),
+    ("game.render_text seat", lambda v: GAME.render_text(STATE, v), NONE),
+    ("game.render", GAME.render, []),
+    ("game.initial_state_from", GAME.initial_state_from, []),
+    ("game.render seat", lambda v: GAME.render(STATE.record, v), NONE),
+    ("layout.unpack", GAME.observation_layout.unpack, []),
+    ("env id", AECGame, []),
+    ("env render_mode", lambda v: AECGame("petrify_v0", render_mode=v), NONE),
+    ("env history", lambda v: AECGame("petrify_v0", history=v), FLAGS),
+    ("env.reset seed", lambda v: AECGame("petrify_v0").reset(seed=v), NONE + INTEGERS),
+    ("env.reset options", lambda v: ENV.reset(options=v), [None, {}]),
+    ("env.reset deal", lambda v: ENV.reset(options={"deal": v}), NONE),
+    ("env.step", ENV.step, []),
+    ("env.observe", ENV.observe, []),
+    ("env.observation_space", ENV.observation_space, []),
+    ("env.action_space", ENV.action_space, []),
+]  # fmt: skip
+
+
+def fingerprint() -> bytes:
+    assert ENV.game_state is not None
+    arrays = [array.tobytes() for array in vars(VEC).values() if isinstance(array, np.ndarray)]
+    own = VEC._actions.tobytes()  # scratch
+    return b"".join(
+        [STATE.serialize(), ENV.game_state.serialize(), *(part for part in arrays if part != own)]
+    )
+
+
+@pytest.mark.parametrize(("name", "function", "taken"), FUNCTIONS, ids=[name for name, *_ in FUNCTIONS])
+def test_bad_input_is_refused_by_name_and_nothing_changes(
+    name: str, function: Callable[[Any], Any], taken: list[Any]
+) -> None:
+    check_refusals(name, function, taken, fingerprint)
+
+
+def test_a_part_named_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="part 'hand' is named twice"):
+        Layout([Part("hand", (2,), "cards"), Part("hand", (3,), "cards")])
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_a_table_without_the_seat_is_not_drawn(game_id: str) -> None:
+    game: Game = make_game(game_id)
+    state = game.new_initial_state(seed=0)
+    for seat in (game.num_players, -1, True, 0.0, "0"):
+        with pytest.raises(ValueError, match="expected a seat"):
+            game.render_text(state, seat)  # type: ignore[arg-type]
+    assert game.render_text(state, 0)
+
+
+def test_ctrl_c_stops_random_play_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    vec = make_vec("petrify_v0", num_envs=2, seed=0)
+    calls: list[int] = []
+
+    def interrupted(rows: np.ndarray) -> None:
+        calls.append(len(rows))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(vec, "_view_histories", interrupted)  # called after each part
+    with pytest.raises(KeyboardInterrupt):
+        vec.step_random(10**12, seed=0)
+    assert len(calls) == 4, (
+        "two parts were played, the third was cut off, and the arrays were written once more"
+    )
+    vec.step(vec.action_mask.argmax(axis=1))

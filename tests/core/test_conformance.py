@@ -1,0 +1,56 @@
+"""The check of the contract that every game keeps finds what it is for."""
+
+import dataclasses
+
+import numba
+import pytest
+
+from catbox_env.core.conformance import ConformanceError, check_game
+from catbox_env.games.cat_in_the_box.game import CatInTheBox
+from catbox_env.games.cat_in_the_box.kernels import KERNELS, write_mask, write_observation
+
+
+@numba.njit
+def leak_a_hand(params, state, seat, out):  # type: ignore[no-untyped-def]
+    write_observation(params, state, seat, out)
+    out[params.at[1]] = state.hand[(seat + 1) % params.num_players, 0]
+
+
+@numba.njit
+def forget_the_paradox(params, state, mask):  # type: ignore[no-untyped-def]
+    write_mask(params, state, mask)
+    mask[-1] = False
+
+
+@numba.njit
+def show_a_wrong_rank(params, state, action):  # type: ignore[no-untyped-def]
+    return 0 if action else 1
+
+
+class LeaksAHand(CatInTheBox):
+    id = "leaks_a_hand"
+    kernels = dataclasses.replace(KERNELS, write_observation=leak_a_hand)
+
+
+class ForgetsTheParadox(CatInTheBox):
+    id = "forgets_the_paradox"
+    kernels = dataclasses.replace(KERNELS, write_mask=forget_the_paradox)
+
+
+class ShowsAWrongRank(CatInTheBox):
+    id = "shows_a_wrong_rank"
+    kernels = dataclasses.replace(KERNELS, shown_action=show_a_wrong_rank)
+
+
+@pytest.mark.parametrize(
+    ("broken", "found"),
+    [
+        (LeaksAHand, "an observation of seat|does not give the observation"),
+        (ForgetsTheParadox, "mask of the seat to move is empty"),
+        (ShowsAWrongRank, "history shows"),
+    ],
+)
+def test_a_broken_game_does_not_pass(broken: type[CatInTheBox], found: str) -> None:
+    game = broken(num_players=2, num_ranks=2, copies=5, hand_size=5, revealed_cards=0)
+    with pytest.raises(ConformanceError, match=found):
+        check_game(game, num_games=30)

@@ -1,0 +1,25 @@
+"""Mutated bytes and observations crash nothing and change nothing, under any rules.
+
+A child process reads and plays them with every index of the compiled code checked.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import catbox_env
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_mutated_bytes_are_refused_or_harmless(game_id: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.core.fuzz", "--inputs", "150", "--seed", "1", "--game", game_id],
+        env={**os.environ, "NUMBA_BOUNDSCHECK": "1"}, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, f"exit {done.returncode}: {done.stdout}{done.stderr[-3000:]}"
+    refused = dict(re.findall(r"(.+): 150 inputs, (\d+) refused", done.stdout))
+    assert set(refused) == {"state", "sealed state", "batch", "sealed batch", "pickle", "vector", "record"}
+    assert all(int(number) > 20 for number in refused.values()), refused

@@ -1,0 +1,24 @@
+"""Known games come out as they always did, to the last observation."""
+
+import pytest
+
+from catbox_env import GAMES, make_game
+from tests.core.playthrough import FOLDER, PLAYTHROUGHS, playthrough
+
+
+@pytest.mark.parametrize("name", PLAYTHROUGHS)
+def test_the_game_is_the_golden_one(name: str) -> None:
+    game_id, options, seed = PLAYTHROUGHS[name]
+    assert playthrough(make_game(game_id, **options), seed) == (FOLDER / f"{name}.txt").read_text()
+
+
+@pytest.mark.nojit
+def test_the_game_is_the_golden_one_without_compilation() -> None:
+    name = "cat_in_the_box_v0_3_players"
+    game_id, options, seed = PLAYTHROUGHS[name]
+    assert playthrough(make_game(game_id, **options), seed) == (FOLDER / f"{name}.txt").read_text()
+
+
+def test_every_game_has_a_golden_playthrough_and_every_file_is_used() -> None:
+    assert {game_id for game_id, _, _ in PLAYTHROUGHS.values()} == set(GAMES)
+    assert {path.stem for path in FOLDER.iterdir()} == set(PLAYTHROUGHS)

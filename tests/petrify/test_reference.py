@@ -1,0 +1,183 @@
+"""Petrify: the engine against the slow reference, move by move: masks, observations, history, rewards and places.
+
+The board is drawn by the engine, and the reference reads it from what the seats see, once.
+"""
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import catbox_env
+from tests.petrify.reference import TELEPORT, WALL, WILDCARD, ZERO, ReferenceState
+from tests.petrify.table import as_reference
+
+GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 500
+GAMES_OVER_RANDOM_RULES = 1000
+GAMES_WITHOUT_COMPILATION = 3  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
+
+REWARDS = ("score", "margin", "win")
+
+RULE_SETS: list[dict] = [
+    {},
+    {"size": 3, "walls": 1},
+    {"move_rule": "up_to"},
+    {"size": 5, "teleports": 3, "walls": 2, "wildcards": 2, "zeros": 1},
+    {"teleports": 5, "zeros": 4},
+    {"size": 3, "teleports": 2, "zeros": 2, "wildcards": 1},
+    {"walls": 4, "zeros": 3, "move_rule": "up_to"},
+    {"size": 6, "teleports": 8, "walls": 3, "wildcards": 4, "zeros": 6},
+    {"size": 4, "wildcards": 16},
+    {"size": 8, "walls": 8, "zeros": 10, "teleports": 12, "move_rule": "up_to"},
+    {"size": 3, "teleports": 5},
+]
+
+
+def assert_same(state, reference: ReferenceState, seats: list[int]) -> None:
+    """Everything that a player, a learner or a search can read; what these seats see."""
+    assert state.current_player == reference.current_player
+    assert state.is_terminal() == reference.is_terminal == state.round_ended
+    legal = [reference.action_id(cell) for cell in reference.legal_actions()]
+    assert state.legal_actions() == legal
+    assert list(state.rewards()) == pytest.approx(reference.rewards, abs=1e-6)
+    assert list(state.returns()) == pytest.approx(reference.returns, abs=1e-6)
+    assert list(state.history()) == [reference.action_id(cell) for _, cell in reference.history]
+    for seat in reference.players:
+        mask = np.zeros(state.game.num_actions, np.int8)
+        mask[legal if seat == reference.current_player else []] = 1
+        assert np.array_equal(state.action_mask(seat), mask), f"mask of seat {seat}"
+        assert state.info(seat) == reference.infos[seat]
+    for seat in seats:
+        actual = state.game.observation_layout.unpack(state.observation(seat))
+        expected = reference.observation_parts(seat)
+        assert list(actual) == list(expected)
+        for name, part in expected.items():
+            assert actual[name].tolist() == part.tolist(), f"{name}, seen by seat {seat}"
+        rows = [
+            [(player - seat) % len(reference.players), reference.action_id(cell)]
+            for player, cell in reference.history
+        ]
+        unused = [[-2, -2]] * (state.game.history_length - len(rows))
+        assert state.history_observation(seat).tolist() == rows + unused
+
+
+def note_situation(reference: ReferenceState, cell: tuple[int, int], seen: Counter) -> None:
+    """Count what is rare, so that a test can say that it was met."""
+    kind = reference.tiles[cell].kind
+    if reference.teleporting:
+        seen["teleport to a zero tile"] += kind == ZERO
+        seen["teleport to a wildcard"] += kind == WILDCARD
+        return
+    seen["landing on a teleport"] += kind == TELEPORT
+    seen["landing on a zero tile"] += kind == ZERO
+    seen["landing on a zero tile with a player out"] += kind == ZERO and bool(reference.petrified)
+    player = reference.current_player
+    seen["start on a wildcard"] += reference.tiles[reference.positions[player]].kind == WILDCARD
+
+
+def note_after(reference: ReferenceState, cell: tuple[int, int], seen: Counter) -> None:
+    tiles = [reference.tiles[reference.positions[player]] for player in reference.in_game]
+    stuck = any(tile.kind == TELEPORT for tile in tiles) and not reference.teleporting
+    seen["a player stuck on a teleport"] += stuck
+    seen["a copy of a teleport"] += reference.tiles[cell].kind == TELEPORT and stuck
+    closed = sum(not reference.open[c] and reference.tiles[c].kind != WALL for c in reference.cells)
+    seen["long games"] += reference.is_terminal and closed > 2 * reference.rules.num_players
+
+
+def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = None) -> None:
+    """Play one game on both and compare after every action."""
+    seen = Counter() if seen is None else seen
+    rng = random.Random(seed)
+    game = catbox_env.make_game("petrify_v0", reward=reward, **options)
+    state = game.new_initial_state(seed=seed)
+    reference = as_reference(state)
+    assert all(reference.end_cells(player) for player in reference.players)
+    assert_same(state, reference, reference.players)
+    likes_specials = rng.random() < 0.5
+    while not reference.is_terminal:
+        cells = reference.legal_actions()
+        specials = [cell for cell in cells if reference.tiles[cell].kind in (TELEPORT, ZERO)]
+        cell = rng.choice(specials if specials and likes_specials else cells)
+        note_situation(reference, cell, seen)
+        out = len(reference.petrified)
+        reference.apply(cell)
+        state.apply_action(reference.action_id(cell))
+        note_after(reference, cell, seen)
+        seen["two out at once"] += len(reference.petrified) > out + 1
+        assert_same(state, reference, [rng.choice(reference.players)])
+    assert_same(state, reference, reference.players)
+    seen["games"] += 1
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize(
+    "options", [{"size": 3, "walls": 3}, {"size": 3, "teleports": 3, "zeros": 2}, {"walls": 4}]
+)
+def test_board_and_places_are_drawn_until_everybody_could_move_first(players, options):
+    game = catbox_env.make_game("petrify_v0", num_players=players, **options)
+    for seed in range(40):
+        reference = as_reference(game.new_initial_state(seed=seed))
+        assert all(reference.end_cells(player) for player in range(players))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_seeded_games_agree_move_by_move(players):
+    seen: Counter = Counter()
+    rule_sets = [
+        o for o in RULE_SETS if players < 4 or o != {"size": 3, "teleports": 2, "zeros": 2, "wildcards": 1}
+    ]
+    for seed in range(GAMES_FOR_EACH_NUMBER_OF_PLAYERS):
+        options = {"num_players": players, **rule_sets[seed % len(rule_sets)]}
+        compare_game(options, REWARDS[seed // len(rule_sets) % len(REWARDS)], seed, seen)
+    for situation in (
+        "landing on a teleport",
+        "landing on a zero tile",
+        "teleport to a zero tile",
+        "teleport to a wildcard",
+        "start on a wildcard",
+        "a player stuck on a teleport",
+        "long games",
+    ):
+        assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
+    if players > 2:
+        assert seen["landing on a zero tile with a player out"] > 0
+        assert seen["two out at once"] > 0
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_a_few_games_of_each_table_agree(players):
+    for seed in range(GAMES_WITHOUT_COMPILATION):
+        compare_game({"num_players": players, **RULE_SETS[2 * seed + 1]}, REWARDS[seed % 3], 10_000 + seed)
+
+
+@st.composite
+def rule_options(draw: st.DrawFn) -> dict:
+    """Any rule set that can be played: a few more number cards than players."""
+    players = draw(st.integers(2, 4))
+    size = draw(st.sampled_from([3, 4, 4, 5, 5, 6, 7, 8]))
+    room = size * size - players - 2
+    walls = draw(st.integers(0, min(size, room)))
+    teleports = draw(st.integers(0, min(12, (room - walls) // 2)))
+    zeros = draw(st.integers(0, min(12, room - walls - teleports)))
+    wildcards = draw(st.integers(0, room - walls - teleports - zeros))
+    return {
+        "num_players": players,
+        "size": size,
+        "move_rule": draw(st.sampled_from(["exact", "up_to"])),
+        "teleports": teleports,
+        "walls": walls,
+        "wildcards": wildcards,
+        "zeros": zeros,
+    }
+
+
+@pytest.mark.slow
+@settings(max_examples=GAMES_OVER_RANDOM_RULES)
+@given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
+    compare_game(options, reward, seed)

@@ -1,0 +1,221 @@
+"""What a worker collects, and what a gradient is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from catbox_env.core.batch import Vec
+from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.algorithms.ppo.training import gradient
+from catbox_train.config import TrainConfig
+from tests.train.ppo_runs import small
+
+
+def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
+    game = config.make_game()
+    weights = SharedWeights(ActorCritic(game, config))
+    return Worker(game, config, weights, np.random.SeedSequence(seed))
+
+
+# What is collected.
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 5])
+def test_with_lambda_1_a_return_is_the_score_still_to_come(num_players: int) -> None:
+    """Every decision of a finished game returns what its own seat was paid from then to the end of that game."""
+    options = {"num_players": num_players, "rounds": 2}
+    config = small(
+        game_options=options, gae_lambda=1, workers=1, num_envs=8, batch_size=8 * 150, minibatch_size=8
+    )
+    worker = worker_for(config)
+    worker.collect()
+    ready = np.zeros(worker.seats.shape, bool)
+    ready.flat[worker.ready] = True
+    checked = 0
+    for game in range(worker.seats.shape[1]):
+        ends = np.flatnonzero(worker.terminated[:, game])
+        assert len(ends) > 0
+        for row in range(num_players, ends[-1] + 1):
+            end = ends[ends >= row][0]
+            seat = worker.seats[row, game]
+            assert ready[row, game]
+            to_come = worker.rewards[row : end + 1, game, seat].sum()
+            assert worker.returns[row, game] == pytest.approx(to_come, abs=1e-4)
+            checked += 1
+    assert checked > 500
+
+
+def test_with_lambda_0_a_return_is_the_pay_until_the_next_decision_and_its_discounted_value() -> None:
+    worker = worker_for(
+        small(workers=1, game_options={"num_players": 3, "rounds": 6}, gamma=0.5, gae_lambda=0)
+    )
+    worker.collect()
+    checked = 0
+    for game in range(worker.seats.shape[1]):
+        for seat in range(3):
+            own = np.flatnonzero(worker.seats[:, game] == seat)
+            for row, following in pairwise(own):
+                if not worker.terminated[row:following, game].any():
+                    pay = worker.rewards[row:following, game, seat].sum()
+                    expected = pay + 0.5 * worker.values[following, game]
+                    assert worker.returns[row, game] == pytest.approx(expected, abs=1e-5)
+                    checked += 1
+    assert checked > 200
+
+
+def test_every_decision_is_learned_from_once() -> None:
+    """Over the windows, the decisions that became ready and those still carried are all that were made."""
+    config = small(workers=1, batch_size=32 * 4)
+    worker = worker_for(config)
+    made = learned = 0
+    for _ in range(25):
+        worker.collect()
+        made += config.batch_size
+        learned += len(worker.ready)
+        assert learned + (worker.open_rows >= 0).sum() == made
+    assert (worker.open_rows >= 0).sum() > 32
+
+
+def test_carried_decisions_keep_all_that_belongs_to_them() -> None:
+    """What stands in a carried row is the decision that was open, with its seat's own observation."""
+    worker = worker_for(small(workers=1, batch_size=32 * 4, privileged_critic=True))
+    worker.collect()
+    worker.collect()
+    players, games = np.nonzero(worker.open_rows >= 0)
+    rows = worker.open_rows[players, games]
+    before = {name: getattr(worker, name)[rows, games].copy() for name in worker.decision}
+    pay = worker.open_rewards[players, games].copy()
+    worker.collect()
+    assert len(players) > 0
+    for name, values in before.items():
+        assert np.array_equal(getattr(worker, name)[players, games], values)
+    assert np.array_equal(worker.rewards[players, games, players], pay)
+    assert np.array_equal(worker.seats[players, games], players)
+    empty = np.ones((3, 32), bool)
+    empty[players, games] = False
+    assert (worker.seats[:3][empty] == -1).all()
+
+
+def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
+    """The same games, dealt from the same seed and stepped by the recorded actions."""
+    config = small(workers=1, privileged_critic=True, batch_size=32 * 60, minibatch_size=32)
+    worker = worker_for(config, seed=5)
+    deals, _ = np.random.SeedSequence(5).spawn(2)
+    vec = Vec(worker.vec.game, worker.vec.num_envs, seed=deals, state=True)
+    worker.collect()
+    rounds = 0
+    for row in range(3, len(worker.seats)):
+        assert np.array_equal(worker.observations[row], vec.observation)
+        assert np.array_equal(worker.states[row], vec.state)
+        assert np.array_equal(worker.masks[row], vec.action_mask)
+        assert np.array_equal(worker.seats[row], vec.current_player)
+        vec.step(worker.actions[row])
+        assert np.array_equal(worker.rewards[row], vec.rewards)
+        assert np.array_equal(worker.terminated[row], vec.terminated)
+        rounds += int(vec.round_ended.sum())
+    assert len(np.unique(worker.rewards[3:])) > 2
+    assert sum(len(values) for values in worker.figures.values()) == rounds * len(worker.figures)
+
+
+def test_actions_are_legal_and_observed_by_the_seat_that_took_them() -> None:
+    worker = worker_for(small(workers=1))
+    worker.collect()
+    played = worker.seats >= 0
+    assert np.take_along_axis(worker.masks, worker.actions[..., None], axis=2)[played].all()
+    phase_and_turn = worker.vec.game.observation_layout.unpack(worker.observations)["to_move"]
+    assert (phase_and_turn[played][:, 0] == 1).all()
+
+
+def test_a_privileged_critic_sees_the_state_and_the_actor_does_not() -> None:
+    config = small(workers=1, privileged_critic=True)
+    worker = worker_for(config)
+    assert worker.networks.critic.describe()["inputs"] == worker.vec.game.state_layout.size
+    assert worker.networks.actor.describe()["inputs"] == worker.vec.game.observation_layout.size
+    worker.collect()
+    observations, states = torch.from_numpy(worker.observations[5]), torch.from_numpy(worker.states[5])
+    with torch.no_grad():
+        logits, values = worker.networks(observations, states)
+        other_logits, other_values = worker.networks(observations, states.roll(1, 0))
+    assert torch.equal(logits, other_logits)
+    assert np.allclose(values.numpy(), worker.values[5], atol=1e-5)
+    assert not torch.allclose(values, other_values)
+
+
+# What is learned.
+
+
+def test_shares_of_a_minibatch_add_up_to_its_gradient() -> None:
+    worker = worker_for(small(workers=1))
+    worker.collect()
+    rows = worker.ready[:200]
+    whole_figures = gradient(worker, rows, clip=0.2, entropy_weight=0.1, size=200)
+    whole = worker.gradient.clone()
+    parts, figures = torch.zeros_like(whole), np.zeros_like(whole_figures)
+    for share in (rows[:70], rows[70:]):
+        figures += gradient(worker, share, clip=0.2, entropy_weight=0.1, size=200)
+        parts += worker.gradient
+    assert torch.allclose(whole, parts, atol=1e-6)
+    assert figures == pytest.approx(whole_figures, abs=1e-5)
+
+
+def test_the_first_gradient_is_the_policy_gradient() -> None:
+    """Where old and new policy are the same, the ratio is 1: no divergence, nothing clipped, and the actor's gradient
+    is that of -mean(advantage * log-probability) - weight * entropy, here by automatic differentiation anew."""
+    worker = worker_for(small(workers=1))
+    worker.collect()
+    rows = worker.ready
+    figures = gradient(worker, rows, clip=0.2, entropy_weight=0.01, size=len(rows))
+    named = dict(zip(training.LEARNING_FIGURES, figures, strict=True))
+    assert named["kl"] == pytest.approx(0, abs=1e-6)
+    assert named["clip_fraction"] == 0
+    game = worker.vec.game
+    picked = {
+        name: torch.from_numpy(getattr(worker, name).reshape(-1, *getattr(worker, name).shape[2:])[rows])
+        for name in ("observations", "masks", "actions", "advantages", "returns")
+    }
+    networks = ActorCritic(game, worker.config)
+    logits, values = networks(picked["observations"], None)
+    distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
+    loss = -(picked["advantages"] * distribution.log_prob(picked["actions"])).mean()
+    loss = loss - 0.01 * distribution.entropy().mean() + 0.5 * (values - picked["returns"]).square().mean()
+    loss.backward()
+    expected = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
+    assert torch.allclose(worker.gradient, expected, atol=1e-5)
+    assert named["entropy"] == pytest.approx(distribution.entropy().mean().item(), abs=1e-5)
+
+
+def test_a_ratio_outside_the_clip_range_pulls_no_further() -> None:
+    """A decision that has become much likelier and was good adds nothing; one that was bad still does."""
+    worker = worker_for(small(workers=1))
+    worker.collect()
+    rows = worker.ready[:50]
+    worker.log_probabilities -= 1.0  # the old policy was e times less likely to do what was done
+    worker.returns[:] = worker.values
+    worker.advantages[:] = 1.0
+    figures = gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
+    actor_size = sum(p.numel() for p in worker.networks.actor.parameters())
+    assert figures[training.LEARNING_FIGURES.index("clip_fraction")] == 1.0
+    assert worker.gradient[:actor_size].abs().max() == 0
+    worker.advantages[:] = -1.0
+    gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
+    assert worker.gradient[:actor_size].abs().max() > 0
+
+
+def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
+    config = small()
+    weights = SharedWeights(ActorCritic(config.make_game(), config))
+    (one, gradient_one), (two, gradient_two) = weights.replica(), weights.replica()
+    with torch.no_grad():
+        weights.vector += 1.0
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
+    assert torch.equal(torch.cat([p.reshape(-1) for p in one.parameters()]), weights.vector)
+    one(torch.zeros((1, len(one.actor.input_scale)), dtype=torch.int8), None)[0].sum().backward()
+    assert gradient_one[weights.actor].abs().sum() > 0
+    assert gradient_one[weights.critic].abs().sum() == 0
+    assert gradient_two.abs().sum() == 0

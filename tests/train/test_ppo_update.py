@@ -1,0 +1,343 @@
+"""One update of the weights: which rows, numbers and workers it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo.loss import LEARNING_FIGURES, gradient, normalise_advantages
+from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.algorithms.ppo.training import Trainer, train
+from catbox_train.config import TrainConfig
+from tests.train.ppo_runs import quiet, small
+
+#: Games of six rounds: rewards come in the middle of a game.
+MATCH = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 6}
+#: One gradient step an update, so short that nothing is clipped.
+ONE_STEP = {"epochs": 1, "minibatch_size": 512, "max_grad_norm": 1e9}
+
+
+@contextmanager
+def trainer_with(tmp_path: Path, **settings: object) -> Iterator[Trainer]:
+    """A trainer whose workers have played a batch."""
+    config = small(**settings)
+    with ThreadPoolExecutor(config.workers) as pool:
+        trainer = Trainer(config, config.make_game(), tmp_path, pool)
+        for worker in trainer.workers:
+            worker.collect()
+        yield trainer
+
+
+def worker_for(config: TrainConfig) -> Worker:
+    game = config.make_game()
+    return Worker(game, config, SharedWeights(ActorCritic(game, config)), np.random.SeedSequence(3))
+
+
+def whole_gradient(trainer: Trainer, entropy_weight: float) -> torch.Tensor:
+    """The gradient of a batch as ``learn`` should see it, by automatic differentiation over all rows at once."""
+    workers = trainer.workers
+    picked = {
+        name: torch.from_numpy(
+            np.concatenate(
+                [(array := getattr(w, name)).reshape(-1, *array.shape[2:])[w.ready] for w in workers]
+            )
+        )
+        for name in ("observations", "states", "masks", "actions", "returns", "values")
+    }
+    advantages = (picked["returns"] - picked["values"]).double()
+    advantages = ((advantages - advantages.mean()) / advantages.std(correction=0)).float()
+    networks = ActorCritic(trainer.game, trainer.config)
+    states = picked["states"] if trainer.config.privileged_critic else None
+    logits, values = networks(picked["observations"], states)
+    distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
+    loss = -(advantages * distribution.log_prob(picked["actions"])).mean()
+    loss = loss - entropy_weight * distribution.entropy().mean()
+    (loss + 0.5 * (values - picked["returns"]).square().mean()).backward()
+    return torch.cat([parameter.grad.reshape(-1) for parameter in networks.parameters()])
+
+
+# Schedules.
+
+
+def test_learning_rate_and_entropy_weight_fall_linearly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half way through, the steps of the optimizer and the loss are given the mean of start and end."""
+    used: list[tuple[float, float]] = []
+    step, loss = torch.optim.Adam.step, training.gradient
+    weights: list[float] = []
+
+    def seen_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
+        used.append((optimizer.param_groups[0]["lr"], weights[-1]))
+        return step(optimizer, closure)
+
+    def seen_loss(worker: Worker, rows: np.ndarray, **settings: float) -> np.ndarray:
+        weights.append(settings["entropy_weight"])
+        return loss(worker, rows, **settings)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", seen_step)
+    monkeypatch.setattr(training, "gradient", seen_loss)
+    config = small(
+        total_decisions=3 * 512,
+        **{**ONE_STEP, "learning_rate": 4e-3, "learning_rate_end": 2e-3},
+        entropy=0.5,
+        entropy_end=0.1,
+        opponents=["random"],
+    )
+    train(config, tmp_path / "run", quiet())
+    assert used == [pytest.approx(pair) for pair in ((4e-3, 0.5), (3e-3, 0.3), (2e-3, 0.1))]
+
+
+@pytest.mark.parametrize("learning_rate", [0.0, 1e-3, 2e-3])
+def test_the_first_step_of_adam_is_as_long_as_the_learning_rate(tmp_path: Path, learning_rate: float) -> None:
+    with trainer_with(tmp_path, **ONE_STEP, learning_rate=7.0) as trainer:
+        before = trainer.weights.vector.detach().clone()
+        figures = trainer.learn(learning_rate, 0.0)
+        longest = (trainer.weights.vector.detach() - before).abs().max().item()
+    assert longest == pytest.approx(learning_rate, rel=1e-2)
+    assert figures["learning_rate"] == learning_rate
+
+
+def test_the_entropy_weight_makes_the_policy_less_certain(tmp_path: Path) -> None:
+    entropy = {}
+    for weight in (-10.0, 10.0):
+        with trainer_with(tmp_path, epochs=2, minibatch_size=128, learning_rate=1e-2) as trainer:
+            first = trainer.learn(1e-2, weight)["entropy"]
+            entropy[weight] = trainer.learn(1e-2, weight)["entropy"]
+    assert entropy[10.0] > entropy[-10.0] + 0.01
+    assert first > 0
+
+
+# Gradients.
+
+
+@pytest.mark.parametrize(("workers", "privileged"), [(1, False), (2, False), (2, True), (4, False)])
+def test_the_gradient_is_the_mean_over_the_rows_of_all_workers(
+    tmp_path: Path, workers: int, privileged: bool
+) -> None:
+    settings = {**ONE_STEP, "workers": workers, "privileged_critic": privileged, "gae_lambda": 0.5}
+    with trainer_with(tmp_path, **settings) as trainer:
+        expected = whole_gradient(trainer, entropy_weight=0.3)
+        trainer.learn(1e-3, 0.3)
+        assert torch.allclose(trainer.weights.vector.grad, expected, atol=2e-5)
+    assert expected.abs().max() > 1e-2
+
+
+def test_each_step_has_a_gradient_of_its_own(tmp_path: Path) -> None:
+    """Three steps on the same rows that change nothing leave the gradient of one, not their sum."""
+    with trainer_with(tmp_path, **{**ONE_STEP, "epochs": 3}) as trainer:
+        expected = whole_gradient(trainer, entropy_weight=0.3)
+        trainer.learn(0.0, 0.3)
+        assert torch.allclose(trainer.weights.vector.grad, expected, atol=2e-5)
+
+
+def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
+    """Returns that are far off make the critic's gradient long; it is cut, and the actor's stays what it was."""
+    settings = {**ONE_STEP, "max_grad_norm": 5.0}
+    gradients = []
+    for offset in (0.0, 100.0):
+        with trainer_with(tmp_path, **settings) as trainer:
+            for worker in trainer.workers:
+                worker.returns += np.float32(offset)
+            figures = trainer.learn(1e-3, 0.0)
+            total = trainer.weights.vector.grad.clone()
+            gradients.append((total[trainer.weights.actor], total[trainer.weights.critic], figures))
+    (near_actor, near_critic, near), (far_actor, far_critic, far) = gradients
+    assert near["critic_grad_norm"] == pytest.approx(near_critic.norm().item(), rel=1e-4)
+    assert near["actor_grad_norm"] == pytest.approx(near_actor.norm().item(), rel=1e-4)
+    assert far["critic_grad_norm"] > 50
+    assert far_critic.norm().item() == pytest.approx(5.0, rel=1e-4)
+    assert torch.equal(far_actor, near_actor)
+    with trainer_with(tmp_path, **{**settings, "max_grad_norm": 1e-3}) as trainer:
+        trainer.learn(1e-3, 0.0)
+        for part in (trainer.weights.actor, trainer.weights.critic):
+            assert trainer.weights.vector.grad[part].norm().item() == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_figures_are_means_over_all_steps_of_an_update(tmp_path: Path) -> None:
+    """Where nothing is learned, three epochs of four steps find what all rows together are."""
+    with trainer_with(tmp_path, epochs=3, minibatch_size=128) as trainer:
+        errors = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in trainer.workers])
+        figures = trainer.learn(0.0, 0.0)
+    assert figures["value_loss"] == pytest.approx(0.5 * (errors**2).mean(), rel=0.02)
+    assert figures["clip_fraction"] == 0
+    with trainer_with(tmp_path, epochs=1, minibatch_size=512) as trainer:
+        whole = trainer.learn(0.0, 0.0)
+    assert figures["entropy"] == pytest.approx(whole["entropy"], rel=0.02)
+    assert whole["critic_grad_norm"] < figures["critic_grad_norm"] < 2 * whole["critic_grad_norm"]
+    assert whole["actor_grad_norm"] < figures["actor_grad_norm"] < 4 * whole["actor_grad_norm"]
+
+
+def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[np.ndarray] = []
+    sizes: list[tuple[int, float]] = []
+
+    def record(worker: Worker, rows: np.ndarray, **settings: float) -> np.ndarray:
+        if worker is trainer.workers[0]:
+            seen.append(rows)
+            sizes.append((len(rows), settings["size"]))
+        return gradient(worker, rows, **settings)
+
+    monkeypatch.setattr(training, "gradient", record)
+    with trainer_with(tmp_path, epochs=3, minibatch_size=128) as trainer:
+        trainer.learn(1e-3, 0.0)
+        ready = trainer.workers[0].ready
+        all_rows = sum(len(worker.ready) for worker in trainer.workers)
+    assert len(seen) == 3 * 4
+    for epoch in range(3):
+        assert sorted(np.concatenate(seen[4 * epoch : 4 * epoch + 4])) == sorted(ready)
+        assert sum(size for _, size in sizes[4 * epoch : 4 * epoch + 4]) == all_rows
+    assert not np.array_equal(np.concatenate(seen[:4]), np.concatenate(seen[4:8]))
+
+
+def loss_figures(worker: Worker, clip: float = 0.2) -> dict[str, float]:
+    rows = worker.ready[:50]
+    values = gradient(worker, rows, clip=clip, entropy_weight=0.0, size=len(rows))
+    return dict(zip(LEARNING_FIGURES, values, strict=True))
+
+
+@pytest.mark.parametrize(("shift", "pulls"), [(1.0, -1.0), (-1.0, 1.0), (0.15, None), (-0.15, None)])
+def test_the_clip_range_has_two_ends(shift: float, pulls: float | None) -> None:
+    """Where the new policy is e times likelier (shift 1) only bad decisions pull, where it is e times less likely only
+    good ones; within the range both do. The loss is that of the ratio or, where it is worse, of the end of the range.
+    """
+    worker = worker_for(small(workers=1))
+    worker.collect()
+    actor = slice(0, sum(p.numel() for p in worker.networks.actor.parameters()))
+    worker.log_probabilities -= np.float32(shift)
+    ratio = np.exp(shift)
+    for sign in (-1.0, 1.0):
+        worker.advantages[:] = sign
+        figures = loss_figures(worker)
+        moves = worker.gradient[actor].abs().max().item()
+        assert (moves > 0) == (pulls is None or sign == pulls)
+        expected = -min(sign * ratio, sign * np.clip(ratio, 0.8, 1.2))
+        assert figures["policy_loss"] == pytest.approx(expected, rel=1e-4)
+        assert figures["clip_fraction"] == (0.0 if pulls is None else 1.0)
+        assert figures["kl"] == pytest.approx(ratio - 1 - shift, rel=1e-3)
+
+
+# Advantages.
+
+
+def test_advantages_are_normalised_over_the_rows_that_are_learned_from(tmp_path: Path) -> None:
+    """All workers together have mean 0 and deviation 1; rows that are not ready yet have no part in it."""
+    with trainer_with(tmp_path, game_options=MATCH) as trainer:
+        for number, worker in enumerate(trainer.workers):
+            left_out = np.ones(worker.advantages.size, bool)
+            left_out[worker.ready] = False
+            assert left_out.any()
+            worker.advantages.reshape(-1)[left_out] = 1e6
+            worker.advantages.reshape(-1)[worker.ready] += np.float32(5 + 3 * number)
+        before = [worker.advantages.reshape(-1)[worker.ready] for worker in trainer.workers]
+        normalise_advantages(trainer.workers)
+        after = [worker.advantages.reshape(-1)[worker.ready] for worker in trainer.workers]
+    together = np.concatenate(after)
+    assert together.mean() == pytest.approx(0, abs=1e-4)
+    assert together.std() == pytest.approx(1, abs=1e-4)
+    deviation = np.concatenate(before).std()
+    for one, other in zip(before, after, strict=True):
+        assert (other[0] - other[1:5]) == pytest.approx((one[0] - one[1:5]) / deviation, abs=1e-4)
+    assert after[0].mean() < 0 < after[1].mean()
+
+
+def test_explained_variance_is_that_of_the_returns_as_they_were_played(tmp_path: Path) -> None:
+    with trainer_with(tmp_path, game_options=MATCH) as trainer:
+        returns, values = (
+            np.concatenate([getattr(w, name).reshape(-1)[w.ready] for w in trainer.workers])
+            for name in ("returns", "values")
+        )
+        figures = trainer.learn(1e-3, 0.0)
+    expected = 1 - (returns - values).var() / returns.var()
+    assert figures["explained_variance"] == pytest.approx(expected, abs=1e-4)
+    assert abs(expected) > 1e-3
+
+
+@pytest.mark.parametrize(("error", "explained"), [(0.0, 1.0), (1.0, 0.0), (2.0, -3.0)])
+def test_explained_variance_is_1_for_a_perfect_critic_and_0_for_a_constant(
+    tmp_path: Path, error: float, explained: float
+) -> None:
+    with trainer_with(tmp_path, game_options=MATCH) as trainer:
+        for worker in trainer.workers:
+            worker.advantages[:] = error * worker.returns + 3
+        assert training.explained_variance(trainer.workers) == pytest.approx(explained, abs=1e-3)
+        for worker in trainer.workers:
+            worker.returns[:] = 2.0
+        assert training.explained_variance(trainer.workers) == 0.0
+
+
+# Pay in the middle of a game.
+
+
+def returns_by_decision(worker: Worker, windows: int) -> dict[tuple[int, int], list[float]]:
+    """Returns of the decisions of each seat in each game, in the order in which they were taken."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for _ in range(windows):
+        worker.collect()
+        for flat in worker.ready:
+            row, game = divmod(int(flat), worker.seats.shape[1])
+            found.setdefault((game, int(worker.seats[row, game])), []).append(
+                float(worker.returns[row, game])
+            )
+    return found
+
+
+def test_pay_is_carried_from_window_to_window() -> None:
+    """The same games cut into windows of 4 steps give each decision the return that it has in one long window, though
+    seats are paid for a round while their decision is still carried."""
+    settings = {"game_options": MATCH, "workers": 1, "num_envs": 16, "minibatch_size": 16, "gae_lambda": 0.0}
+    long = returns_by_decision(worker_for(small(**settings, batch_size=16 * 120)), 1)
+    short_worker = worker_for(small(**settings, batch_size=16 * 4))
+    paid = 0
+    collect = short_worker.collect
+
+    def collect_and_count() -> None:
+        nonlocal paid
+        collect()
+        paid += int(np.count_nonzero(short_worker.open_rewards))
+
+    short_worker.collect = collect_and_count  # type: ignore[method-assign]
+    short = returns_by_decision(short_worker, 30)
+    assert paid > 100
+    assert short.keys() == long.keys()
+    for key, returns in short.items():
+        assert len(returns) == len(long[key])
+        assert returns == pytest.approx(long[key], abs=1e-4)
+
+
+def test_pay_of_carried_decisions_survives_save_and_load() -> None:
+    config = small(
+        game_options=MATCH, workers=1, batch_size=32 * 4, minibatch_size=32, privileged_critic=True
+    )
+    one, other = worker_for(config), worker_for(config)
+    for _ in range(20):
+        one.collect()
+        if np.count_nonzero(one.open_rewards) > 3:
+            break
+    arrays, values = one.save()
+    assert np.count_nonzero(arrays["carried.rewards"]) > 3
+    other.load(arrays, values)
+    for _ in range(3):
+        one.collect()
+        other.collect()
+        for name in ("rewards", "seats", "actions", "terminated", "open_rows", "open_rewards", "ready"):
+            assert np.array_equal(getattr(one, name), getattr(other, name)), name
+        played = one.seats >= 0
+        for name in (
+            "observations",
+            "states",
+            "masks",
+            "log_probabilities",
+            "values",
+            "advantages",
+            "returns",
+        ):
+            assert np.array_equal(getattr(one, name)[played], getattr(other, name)[played]), name

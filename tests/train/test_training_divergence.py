@@ -1,0 +1,205 @@
+"""A run of training whose numbers are not finite, or too large, stops, and nothing of that update is saved."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
+from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo.training import Trainer, resume, train
+from catbox_train.runs import report
+from catbox_train.runs.arrays import DivergedError
+from catbox_train.runs.checkpoint import TrainingState, save_training
+from catbox_train.runs.metrics import read_metrics
+from catbox_train.runs.progress import TrainingDiverged
+from tests.agents.policies import network_for
+from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, final_arrays, quiet, small
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never stopped."""
+    run = tmp_path_factory.mktemp("finished") / "run"
+    train(small(**BRIEF), run, quiet())
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The learning curves take most of the time of a small run, and are tested elsewhere."""
+    monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+
+
+def poison(where: str, number: float) -> Callable[[Trainer], None]:
+    def into(trainer: Trainer) -> None:
+        weights = trainer.weights
+        with torch.no_grad():
+            if where == "moment":
+                trainer.optimizer.state[weights.vector]["exp_avg_sq"][0] = number
+            else:
+                weights.vector[getattr(weights, where)][-1] = number
+
+    return into
+
+
+@pytest.mark.parametrize(
+    ("where", "moment", "number", "said"),
+    [
+        ("actor", "before", math.inf, "a logit of the policy is larger"),
+        ("actor", "before", math.nan, "the gradient of the actor is not finite"),
+        ("moment", "before", math.nan, "not finite"),
+        ("actor", "after", math.nan, "a weight of the actor is not finite"),
+        ("critic", "after", math.inf, "a weight of the critic is not finite"),
+        ("moment", "after", math.inf, "Adam's exp_avg_sq is not finite"),
+    ],
+)
+def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_stays(
+    finished: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    moment: str,
+    number: float,
+    said: str,
+) -> None:
+    """It comes up in update 4, before the gradient or in the last step; update 2 was saved. Without it, the run goes on
+    from there to the end that it would have had."""
+    run, learn, step = tmp_path / "run", Trainer.learn, torch.optim.Adam.step
+    spoil, steps = poison(where, number), []
+
+    def learn_spoiled(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 3 and moment == "before":
+            spoil(trainer)
+        elif trainer.done.update == 3:
+
+            def spoiled_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
+                steps.append(1)
+                result = step(optimizer, closure)
+                if len(steps) == trainer.config.epochs * 4:
+                    spoil(trainer)
+                return result
+
+            monkeypatch.setattr(torch.optim.Adam, "step", spoiled_step)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_spoiled)
+    with pytest.raises(
+        TrainingDiverged, match=rf"diverged in update 4: .*{said}.*last good checkpoint is .*00000002"
+    ):
+        train(small(**BRIEF), run, quiet())
+    assert latest_checkpoint(run).name == "00000002"
+    assert all(np.isfinite(array).all() for array in final_arrays(run).values() if array.dtype.kind == "f")
+    assert [row["update"] for row in read_metrics(run)] == [1, 2, 3]
+    monkeypatch.setattr(Trainer, "learn", learn)
+    monkeypatch.setattr(torch.optim.Adam, "step", step)
+    resume(run, quiet())
+    assert_same_end(finished, run)
+
+
+def test_a_critic_that_is_not_finite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a batch is played: its values are what is wrong, not the gradient of the actor that follows from them."""
+    collect = training.Worker.collect
+
+    def collect_spoiled(worker: training.Worker) -> None:
+        with torch.no_grad():
+            next(iter(worker.networks.critic.parameters()))[:] = math.nan
+        collect(worker)
+
+    monkeypatch.setattr(training.Worker, "collect", collect_spoiled)
+    with pytest.raises(TrainingDiverged, match="in update 1: a value of the critic is not finite"):
+        train(small(**BRIEF), tmp_path / "run", quiet())
+    assert latest_checkpoint(tmp_path / "run") is None
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path, activation: str) -> None:
+    settings = {**SMALL, **BRIEF, "learning_rate": 1e9, "learning_rate_end": 1e9, "activation": activation}
+    file = tmp_path / "settings.yaml"
+    file.write_text(json.dumps(settings))
+    code, said = command("train", "--config", str(file), "--output", str(tmp_path / "run"))
+    assert code == 1
+    assert said.startswith("catbox: training diverged in update 1: ")
+    assert "There is no checkpoint yet" in said
+    assert "--set learning_rate=0.001 --set learning_rate_end=5e-05" in said
+    assert not (tmp_path / "run" / "results.json").exists()
+    assert not (tmp_path / "run" / "checkpoints").exists()
+
+
+def test_what_the_last_step_of_an_update_did_is_seen_before_anything_is_saved(tmp_path: Path) -> None:
+    """With one step an update, nothing learns from what that step made of the networks."""
+    one_step = {"total_decisions": 512, "minibatch_size": 512, "epochs": 1, "opponents": ["random"]}
+    with pytest.raises(TrainingDiverged, match=r"in update 1: a logit .*There is no checkpoint yet"):
+        train(small(**one_step, learning_rate=1e9), tmp_path / "run", quiet())
+    assert not (tmp_path / "run" / "checkpoints").exists()
+
+
+def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, learn = tmp_path / "run", Trainer.learn
+    settings = {**BRIEF, "minibatch_size": 512, "epochs": 1, "checkpoint_every": 1, "evaluate_every": 1}
+
+    def learn_too_fast_at_last(trainer: Trainer, rate: float, entropy: float) -> dict[str, float]:
+        return learn(trainer, 1e9 if trainer.done.update == 2 else rate, entropy)
+
+    monkeypatch.setattr(Trainer, "learn", learn_too_fast_at_last)
+    with pytest.raises(TrainingDiverged, match=r"in update 3: .*last good checkpoint is .*00000002"):
+        train(small(**settings), run, quiet())
+    assert latest_checkpoint(run).name == "00000002"
+    assert load_checkpoint(run / "checkpoints" / "best").training["update"] <= 2
+    monkeypatch.setattr(Trainer, "learn", learn)
+    resume(run, quiet())
+    assert latest_checkpoint(run).name == "00000005"
+
+
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ({}, "--set learning_rate=0.0001"),
+        ({"learning_rate": 5.0}, "--set learning_rate=0.001"),
+        ({"learning_rate": 1e-4, "learning_rate_end": 1e-4}, "--set learning_rate=1e-05 --set learning_rate_end=1e-05"),
+        ({"learning_rate_end": 1.0}, "--set learning_rate=0.0001 --set learning_rate_end=5e-05"),
+        ({"entropy": 1e9}, "--set learning_rate=0.0001 --set entropy=0.06"),
+        ({"entropy_end": 1e9}, "--set learning_rate=0.0001 --set entropy_end=0.002"),
+    ],
+)  # fmt: skip
+def test_what_to_do_after_divergence_fits_the_settings(
+    tmp_path: Path, settings: dict[str, float], options: str
+) -> None:
+    rates = {"learning_rate": 1e-3, "learning_rate_end": 5e-5}
+    diverged = TrainingDiverged(tmp_path, 1, "x", small(**{**rates, **settings}), trusted=True)
+    assert str(diverged).endswith(f" --config {tmp_path}/config.yaml {options} --trust")
+
+
+def test_a_number_that_is_not_finite_is_never_written(tmp_path: Path) -> None:
+    """The last line of defence, whatever training overlooks."""
+    game = small().make_game()
+    state = TrainingState({"weights": np.array([1.0, math.nan], np.float32)}, {"update": 1, "decisions": 512})
+    with pytest.raises(DivergedError, match="weights holds numbers that are not finite"):
+        save_training(tmp_path, 1, network_for(game), game, state)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reward_that_is_not_finite_stops_the_run_at_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is carried, so no gradient has seen it when the checkpoint is due."""
+    learn = Trainer.learn
+
+    def learn_and_spoil(trainer: Trainer, *args: float) -> dict[str, float]:
+        figures = learn(trainer, *args)
+        if trainer.done.update == 3:
+            trainer.workers[1].open_rewards[:] = math.nan
+        return figures
+
+    monkeypatch.setattr(Trainer, "learn", learn_and_spoil)
+    with pytest.raises(TrainingDiverged, match=r"in update 4: worker1\.carried\.rewards .*is .*00000002"):
+        train(small(**BRIEF), tmp_path / "run", quiet())
+    assert latest_checkpoint(tmp_path / "run").name == "00000002"

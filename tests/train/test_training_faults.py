@@ -1,0 +1,292 @@
+"""What a run of training keeps and trusts, and how it is stopped: the best policy, opponents of a stranger, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import torch
+from rich.console import Console
+
+from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
+from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo.training import Trainer, resume, train
+from catbox_train.runs import report
+from catbox_train.runs.folder import start_run
+from catbox_train.runs.progress import StopRequest, TrainingInterrupted
+from tests.agents.policies import network_for
+from tests.train.ppo_runs import BRIEF, SMALL, command, quiet, small
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never stopped."""
+    run = tmp_path_factory.mktemp("finished") / "run"
+    train(small(**BRIEF), run, quiet())
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The learning curves take most of the time of a small run, and are tested elsewhere."""
+    monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+
+
+# The best policy.
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, margins: dict[int, tuple[float, float]]) -> None:
+    """Evaluations that find the given margins against two opponents, by the number of decisions in batches."""
+
+    def evaluate(
+        config: object, game: object, actor: object, decisions: int, say: object
+    ) -> dict[str, float]:
+        one, other = margins[decisions // 512]
+        row = {}
+        for name, margin in (("random", one), ("heuristic", other)):
+            row |= {f"evaluation/{name}/margin": margin, f"evaluation/{name}/margin_ci95": 0.1}
+        return row
+
+    monkeypatch.setattr(training, "evaluate_policy", evaluate)
+
+
+TWO_OPPONENTS = {**BRIEF, "evaluate_every": 1, "checkpoint_every": 1, "opponents": ["random", "heuristic"]}
+
+
+def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the mean of the margins; of equal ones the first. Update 4 is best, and one of the last two checkpoints."""
+    scripted(monkeypatch, {1: (1, 1), 2: (9, -9), 3: (2, 2), 4: (9, -2), 5: (3, 4)})
+    run = tmp_path / "run"
+    train(small(**TWO_OPPONENTS), run, quiet())
+    best = load_checkpoint(run / "checkpoints" / "best")
+    assert best.training == {"update": 4, "decisions": 4 * 512, "margin": 3.5}
+    same = load_checkpoint(run / "checkpoints" / "00000004").network.state_dict()
+    assert all(torch.equal(array, same[name]) for name, array in best.network.state_dict().items())
+    assert latest_checkpoint(run).name == "00000005"
+    assert not (run / "checkpoints" / "best").is_symlink()
+    names = [path.name for path in (run / "checkpoints" / "best").iterdir()]
+    assert names == ["policy.safetensors"]
+    code, _ = command(
+        *("evaluate", str(run / "checkpoints" / "best"), "random", "--deals", "10", "--players", "3"),
+        *("--num-ranks", "3", "--copies", "4"),
+    )
+    assert code == 0
+
+
+@pytest.mark.parametrize(("later", "kept"), [(4.0, 2), (6.0, 4)])
+def test_a_resumed_run_compares_with_the_best_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: float, kept: int
+) -> None:
+    """Stopped after update 3 and, its last checkpoint deleted, resumed from update 2."""
+    run, learn = tmp_path / "run", Trainer.learn
+
+    def learn_and_stop(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_and_stop)
+    scripted(monkeypatch, {1: (1, 1), 2: (5, 5), 3: (0, 0)})
+    with pytest.raises(TrainingInterrupted):
+        train(small(**TWO_OPPONENTS), run, quiet())
+    shutil.rmtree(run / "checkpoints" / "00000003")
+    monkeypatch.setattr(Trainer, "learn", learn)
+    scripted(monkeypatch, {3: (0, 0), 4: (later, later), 5: (1, 1)})
+    resume(run, quiet())
+    assert load_checkpoint(run / "checkpoints" / "best").training["update"] == kept
+
+
+@pytest.mark.parametrize("content", [b"", b"half", None])
+def test_a_damaged_best_policy_is_said_and_replaced(
+    finished: Path, tmp_path: Path, content: bytes | None
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    shutil.rmtree(run / "checkpoints" / "00000005")
+    file = run / "checkpoints" / "best" / "policy.safetensors"
+    if content is None:  # of somebody else, without a margin
+        save_checkpoint(file, network_for(small().make_game()), small().make_game())
+    else:
+        file.write_bytes(content)
+    output = StringIO()
+    resume(run, Console(file=output, width=400))
+    assert "best policy so far does not count" in output.getvalue()
+    assert str(file) in output.getvalue()
+    assert load_checkpoint(file).training["update"] == 5
+
+
+def test_a_failed_write_leaves_the_best_policy_of_before(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    shutil.rmtree(run / "checkpoints" / "00000005")
+    file = run / "checkpoints" / "best" / "policy.safetensors"
+    save_checkpoint(file, network_for(small().make_game()), small().make_game(), {"margin": -1e9})
+    before, replace = file.read_bytes(), os.replace
+
+    def full(source: Path, target: Path) -> None:
+        if Path(target) == file:
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match=r"cannot write .*best/policy\.safetensors: No space left.*--resume"):
+        resume(run, quiet())
+    assert file.read_bytes() == before
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+# Opponents of a stranger.
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A module in the working directory that leaves a mark when it is imported; the folder it is in."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "stranger_module.py").write_text(
+        "from pathlib import Path\nfrom catbox_agents.uniform import RandomAgent as Agent\n"
+        "Path(__file__).with_name('imported').touch()\n"
+    )
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    import sys
+
+    sys.modules.pop("stranger_module", None)
+
+
+def test_a_run_of_a_stranger_imports_nothing_unless_trusted(stranger: Path) -> None:
+    config = small(**{**BRIEF, "total_decisions": 512, "opponents": ["random", "stranger_module:Agent"]})
+    start_run(stranger / "run", config)
+    code, said = command("train", "--resume", "--output", "run")
+    assert code == 2
+    assert "stranger_module:Agent" in said
+    assert "--trust" in said
+    assert "config.yaml" in said
+    assert not (stranger / "imported").exists()
+    code, said = command("train", "--resume", "--output", "run", "--trust")
+    assert code == 0, said
+    assert (stranger / "imported").exists()
+
+
+def test_a_file_of_settings_imports_nothing_unless_trusted(stranger: Path) -> None:
+    """What is typed on the command line is trusted, as is a file that is said to be."""
+    settings = {**SMALL, **BRIEF, "total_decisions": 512}
+    Path("own.yaml").write_text(json.dumps({**settings, "opponents": ["stranger_module:Agent"]}))
+    code, said = command("train", "--config", "own.yaml", "--output", "run")
+    assert code == 2
+    assert "own.yaml" in said
+    assert "stranger_module:Agent" in said
+    assert "--trust" in said
+    assert not (stranger / "imported").exists()
+    assert not Path("run").exists()
+    typed = ("--set", "opponents=random")
+    assert command("train", "--config", "own.yaml", *typed, "--output", "one")[0] == 0
+    assert not (stranger / "imported").exists()
+    typed = ("--set", "opponents=stranger_module:Agent")
+    assert command("train", "--config", "own.yaml", *typed, "--output", "two")[0] == 0
+    assert (stranger / "imported").exists()
+    assert command("train", "--config", "own.yaml", "--trust", "--output", "three")[0] == 0
+
+
+def test_a_stopped_run_with_classes_says_that_to_go_on_takes_trust() -> None:
+    assert str(TrainingInterrupted(Path("run"), 5, trusted=True)).endswith("--resume --output run --trust")
+    assert str(TrainingInterrupted(Path("run"), 5)).endswith("--resume --output run")
+
+
+# Signals and terminals.
+
+
+def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, run, file = report._match, tmp_path / "run", tmp_path / "settings.yaml"
+    file.write_text(json.dumps({**SMALL, **BRIEF, "final_deals": 20}))
+
+    def interrupted(config: object, game: object, line_up: object, num_deals: int, seed: int) -> object:
+        if num_deals == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+        return match(config, game, line_up, num_deals, seed)
+
+    monkeypatch.setattr(report, "_match", interrupted)
+    code, said = command("train", "--config", str(file), "--output", str(run))
+    assert code == 130
+    assert said.startswith("Stopped after 2,560 decisions; everything is saved. Go on with: ")
+    assert f"--resume --output {run}" in said
+    assert not (run / "results.json").exists()
+    monkeypatch.setattr(report, "_match", match)
+    resume(run, quiet())
+    assert json.loads((run / "results.json").read_text())["matches"][0]["deals"] == 20
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")
+def test_a_closed_terminal_saves_and_stops(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGHUP comes in update 3; from then on nothing can be printed any more."""
+    run, learn = tmp_path / "run", Trainer.learn
+    gone: list[bool] = []
+
+    class Terminal(StringIO):
+        def write(self, text: str) -> int:
+            if gone:
+                raise OSError(5, "Input/output error")
+            return super().write(text)
+
+    def learn_and_hang_up(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 2:
+            os.kill(os.getpid(), signal.SIGHUP)
+            gone.append(True)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_and_hang_up)
+    settings = {**BRIEF, "evaluate_every": 3}
+    with pytest.raises((TrainingInterrupted, OSError)):
+        train(small(**settings), run, Console(file=Terminal()))
+    assert latest_checkpoint(run).name == "00000003"
+    assert not (run / "results.json").exists()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    """A run under nohup goes on when its terminal is closed."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with StopRequest() as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stop.requested
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_without_a_terminal_there_is_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed are whole lines, also when the run is stopped in the middle."""
+    learn = Trainer.learn
+
+    def learn_and_stop(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_and_stop)
+    output = StringIO()
+    with pytest.raises(TrainingInterrupted):
+        train(small(**{**BRIEF, "evaluate_every": 2}), tmp_path / "run", Console(file=output, width=200))
+    assert output.getvalue().count("\n") == 1
+    assert output.getvalue().startswith("1,024 decisions: margin ")
+    assert output.getvalue().endswith(" among random\n")
+    monkeypatch.setattr(Trainer, "learn", learn)
+    resume(tmp_path / "run", Console(file=output, width=200))
+    assert "━" not in output.getvalue()
+    assert "\r" not in output.getvalue()
+    assert "\x1b" not in output.getvalue()

@@ -1,0 +1,268 @@
+"""Files that training cannot write, or reads back damaged: full disks, deleted folders, broken lines of metrics."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from io import StringIO
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from typer.testing import CliRunner
+
+from catbox_agents.files import WriteError, write_atomically, writing
+from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_app.cli import app
+from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo.training import Trainer, resume, train
+from catbox_train.runs import checkpoint, curves, metrics, report, tensorboard
+from catbox_train.runs import folder as run_folder
+from catbox_train.runs.metrics import parse_metrics, read_metrics
+from tests.agents.policies import network_for
+from tests.train.ppo_runs import assert_same_end, quiet, small
+
+BRIEF = {"total_decisions": 5 * 512, "checkpoint_every": 2, "evaluate_every": 2, "opponents": ["random"]}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never stopped."""
+    run = tmp_path_factory.mktemp("finished") / "run"
+    train(small(**BRIEF), run, quiet())
+    return run
+
+
+@pytest.fixture
+def full_disk() -> Iterator[Callable[[bool], None]]:
+    """Call it with True, and nothing more can be written to any file, until it is called with False."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda full: resource.setrlimit(resource.RLIMIT_FSIZE, (0 if full else before[0], before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "call", "path"),
+    [
+        (tensorboard.EventFile, "__init__", 1, "tensorboard/events"),
+        (metrics.MetricsLog, "write", 3, "metrics.jsonl"),
+        (metrics.MetricsLog, "extend", 1, "metrics.jsonl"),
+        (tensorboard.EventFile, "add", 3, "tensorboard/events"),
+        (checkpoint, "save_checkpoint", 3, "policy.safetensors"),
+        (checkpoint, "write_arrays", 2, "training.npz"),
+        (checkpoint, "write_atomically", 2, "training.json"),
+        (training, "save_best", 1, "checkpoints/best"),
+        (report, "write_atomically", 1, "results.json"),
+        (curves, "write_atomically", 1, "learning.png"),
+    ],
+)
+def test_a_full_disk_is_said_by_path_and_the_run_goes_on_from_there(
+    finished: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    full_disk: Callable[[bool], None],
+    owner: ModuleType | type,
+    name: str,
+    call: int,
+    path: str,
+) -> None:
+    """The disk is full when ``name`` is called for the n-th time. With room again, the run ends as it would have."""
+    run, write, calls = tmp_path / "run", getattr(owner, name), []
+
+    def write_without_room(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        if len(calls) == call:
+            full_disk(True)
+        return write(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, write_without_room)
+        if owner is not curves:  # drawing takes most of the time of a small run
+            patch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+        with pytest.raises(WriteError) as refusal:
+            train(small(**BRIEF), run, quiet())
+    said = str(refusal.value)
+    assert said.startswith(f"cannot write {run}/")
+    assert path in said
+    assert "File too large (allow larger files there)" in said
+    assert said.endswith(f"Then go on with:  {training.resume_command(run, False)}")
+    assert not list(run.rglob("*.writing"))
+    full_disk(False)
+    if owner is not curves:
+        monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+    resume(run, quiet())
+    assert_same_end(finished, run)
+    assert (run / "learning.png").exists() == (owner is curves)
+
+
+def test_a_disk_that_is_full_from_the_start_is_said_with_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full_disk: Callable[[bool], None]
+) -> None:
+    write = run_folder.write_atomically
+
+    def write_without_room(path: Path, data: bytes) -> None:
+        full_disk(True)
+        write(path, data)
+
+    monkeypatch.setattr(run_folder, "write_atomically", write_without_room)
+    with pytest.raises(
+        WriteError, match=r"cannot write .*/run/config\.yaml: .*name another folder with --output$"
+    ):
+        train(small(**BRIEF), tmp_path / "run", quiet())
+
+
+@pytest.mark.parametrize(("what", "left"), [(".", False), ("checkpoints", True)])
+def test_a_folder_that_is_deleted_under_a_run_is_named(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, left: bool
+) -> None:
+    """The folder of the run: there is nothing to go on with. That of the checkpoints alone is made anew."""
+    run, learn = tmp_path / "run", Trainer.learn
+
+    def learn_without_folder(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == 3:
+            shutil.rmtree(run / what)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_without_folder)
+    if left:
+        train(small(**BRIEF), run, quiet())
+        assert_same_end(finished, run)
+        return
+    message = r"^cannot write .*/run/\S+: No such file or directory \(its folder is not there \(any more\)\)$"
+    with pytest.raises(WriteError, match=message):
+        train(small(**BRIEF), run, quiet())
+
+
+@pytest.mark.parametrize(
+    "name", ["save_checkpoint", "write_arrays", "_file_checksum", "write_atomically", "_folder_to_disk"]
+)
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_a_folder_that_is_deleted_during_a_save_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, after: bool
+) -> None:
+    """Whatever of the save comes next."""
+    game = small().make_game()
+    run, call = tmp_path / "run", getattr(checkpoint, name)
+    run.mkdir()
+
+    def call_without_folder(*args: Any, **kwargs: Any) -> Any:
+        if not after:
+            shutil.rmtree(run, ignore_errors=True)
+        result = call(*args, **kwargs)
+        shutil.rmtree(run, ignore_errors=True)
+        return result
+
+    monkeypatch.setattr(checkpoint, name, call_without_folder)
+    state = checkpoint.TrainingState({"weights": np.zeros(2, np.float32)}, {"update": 1, "decisions": 512})
+    with pytest.raises(WriteError, match=rf"^cannot write {run}/\S+: No such file or directory \(its folder"):
+        checkpoint.save_training(run, 1, network_for(game), game, state)
+    assert not run.exists()
+
+
+def test_the_best_policy_does_not_make_a_deleted_run_folder_anew(tmp_path: Path) -> None:
+    """The run would go on in a folder without its settings."""
+    game = small().make_game()
+    with pytest.raises(WriteError, match=rf"^cannot write {tmp_path}/run/\S+: No such file or directory"):
+        checkpoint.save_best(tmp_path / "run", network_for(game), game, {"margin": 1.0})
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "remedy"),
+    [
+        (lambda path: (path.touch(), path.mkdir(exist_ok=True)), "a file stands where a folder is needed"),
+        (lambda path: (path.touch(), write_atomically(path / "x", b"")), "a file stands where a folder is needed"),
+        (lambda path: (path.mkdir(), write_atomically(path, b"")), "a folder stands where a file is needed"),
+    ],
+    ids=["folder", "file in it", "file"],
+)  # fmt: skip
+def test_what_stands_in_the_way_of_a_file_or_folder_is_to_be_moved(
+    tmp_path: Path, make: Callable[[Path], object], remedy: str
+) -> None:
+    with pytest.raises(WriteError, match=rf" \({remedy}: move it away\)$"), writing(tmp_path / "there"):
+        make(tmp_path / "there")
+
+
+def test_the_command_says_one_line_for_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "metrics.jsonl").mkdir()
+    ran = CliRunner().invoke(app, ["train", "--output", str(tmp_path / "run")], catch_exceptions=False)
+    assert ran.exit_code == 2
+    assert ran.stderr.startswith(f"catbox: {tmp_path}/run/metrics.jsonl cannot be read (Is a directory): ")
+    assert ran.stderr.count("\n") == 1
+
+
+# Metrics.
+
+ROWS = [b'{"update": %d, "decisions": %d, "learning/kl": 0.5}' % (n, n * 512) for n in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"", b"{", b"5", b"\xff", b"\0\0", b"{}", b"[" * 100_000, b'{"update": 3}'),
+        b'{"update": "3", "decisions": 1}',
+        b'{"update": 3, "decisions": 1536, "learning/kl": NaN}',
+        b'{"update": 3, "decisions": 1536, "learning/kl": 1e999}',
+        b'{"update": 3, "decisions": 1536, "learning/kl": "0.5"}',
+        b'{"update": 3, "decisions": 1' + b"0" * 5000 + b"}",
+        b'{"update": true, "decisions": 1536}',
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_damaged_line_of_metrics_takes_no_other_with_it(line: bytes) -> None:
+    rows, damaged = parse_metrics(b"\n".join([*ROWS[:2], line, *ROWS[3:], b""]))
+    assert [row["update"] for row in rows] == [1, 2, 4, 5]
+    assert damaged == [3]
+
+
+@pytest.mark.parametrize("end", [b"", b'{"update": 6, "dec'])
+def test_a_row_that_was_being_written_is_no_damage(end: bytes) -> None:
+    rows, damaged = parse_metrics(b"\n".join([*ROWS, end]))
+    assert [row["update"] for row in rows] == [1, 2, 3, 4, 5]
+    assert damaged == []
+    assert len(parse_metrics(b"\n".join(ROWS))[0]) == 5
+
+
+def test_resuming_keeps_the_rows_after_a_damaged_line_and_the_file_as_it_was(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+    run, output = tmp_path / "run", StringIO()
+    shutil.copytree(finished, run)
+    shutil.rmtree(run / "checkpoints" / "00000005")
+    lines = (run / "metrics.jsonl").read_bytes().split(b"\n")
+    for number in (1, 2):
+        damaged = b"\n".join([lines[0], b"damage", *lines[2:]])
+        (run / "metrics.jsonl").write_bytes(damaged)
+        resume(run, Console(file=output, width=400))
+        assert [row["update"] for row in read_metrics(run)] == [1, 3, 4, 5]
+        assert (run / f"metrics.damaged-{number}.jsonl").read_bytes() == damaged
+    assert output.getvalue().count("metrics.jsonl: left out damaged lines (2)") == 2
+    assert "kept as metrics.damaged-1.jsonl" in output.getvalue()
+    resume(run, quiet())
+    assert not (run / "metrics.damaged-3.jsonl").exists()
+
+
+def test_tensorboard_draws_what_the_metrics_hold(finished: Path, tmp_path: Path) -> None:
+    """Also after a resume from update 4: what was drawn after it is drawn anew."""
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    shutil.rmtree(run / "checkpoints" / "00000005")
+    resume(run, quiet())
+    for folder in (finished, run):
+        board = EventAccumulator(str(folder / "tensorboard"))
+        board.Reload()
+        rows = read_metrics(folder)
+        names = {name for row in rows for name in row} - {"update", "decisions"}
+        assert set(board.Tags()["scalars"]) == names
+        for name in ("learning/policy_loss", "game/score", "evaluation/random/margin"):
+            drawn = [(event.step, event.value) for event in board.Scalars(name)]
+            logged = [(row["decisions"], np.float32(row[name])) for row in rows if name in row]
+            assert drawn == logged
+    assert latest_checkpoint(run).name == "00000005"

@@ -1,27 +1,47 @@
 """catbox: reinforcement-learning environments for Cat in the Box and two smaller games, Cat Te and Petrify.
 
-- ``make_game(game_id, **options)``: a game and its states, for search and analysis.
-- ``make_vec(game_id, num_envs, ...)``: many games stepped at once, for training.
+- ``make_game(game_id, **options)``: a ``Game`` and its states (``GameState``), for search and analysis.
+- ``make_vec(game_id, num_envs, ...)``: a ``Vec`` of many games stepped at once, for training.
 - ``catbox_env.cat_in_the_box_v0``, ``cat_te_v0``, ``petrify_v0``: the PettingZoo module of each game.
 - ``GAMES``: the ids of the games. Importing this package registers each for ``gymnasium.make``.
+- ``Game``, ``GameState``, ``Layout``, ``Vec``: the classes of what these return, for type hints and subclasses.
 """
 
-from typing import Any
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from catbox_env.core.registry import GAMES, make_game, make_vec
 from catbox_env.registration import register
+
+if TYPE_CHECKING:
+    from catbox_env.core.batch import Vec
+    from catbox_env.core.game import Game
+    from catbox_env.core.layout import Layout
+    from catbox_env.core.state import GameState
 
 __version__ = "0.1.0"
 
 register()
 
-__all__ = ["GAMES", "__version__", "make_game", "make_vec"]
+__all__ = ["GAMES", "Game", "GameState", "Layout", "Vec", "__version__", "make_game", "make_vec"]
+
+#: Classes that are imported when they are first asked for: Numba takes a while to load.
+_CLASSES = {
+    "Game": "catbox_env.core.game",
+    "GameState": "catbox_env.core.state",
+    "Layout": "catbox_env.core.layout",
+    "Vec": "catbox_env.core.batch",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """The PettingZoo modules are imported when they are first asked for: pettingzoo takes a while to load."""
+    """Classes, and the PettingZoo modules (pettingzoo takes a while to load too), when they are first asked for."""
     if name in GAMES:
-        import importlib
-
         return importlib.import_module(f"catbox_env.{name}")
+    if name in _CLASSES:
+        return getattr(importlib.import_module(_CLASSES[name]), name)
     raise AttributeError(f"module 'catbox_env' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *GAMES})

@@ -1,4 +1,4 @@
-"""The single-agent view: Gymnasium's own checks, exact pay, fair seats, and a learner of another library on it."""
+"""The Gymnasium view: Gymnasium's own checks, exact rewards, seats, opponents, and a learner of another library."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ IDS = [gymnasium_id(game_id) for game_id in GAMES]
 
 
 class LegalLearner(LearnerEnv):
-    """Takes any action id for a legal one, so that a checker that knows no masks can play."""
+    """Replaces an illegal action by a legal one, so that a checker that knows no masks can play."""
 
     def step(self, action: int) -> tuple:
         legal = np.flatnonzero(self.action_masks())
@@ -77,7 +77,7 @@ def test_every_game_is_made_by_its_name(env_id: str) -> None:
 def test_the_learner_is_paid_all_that_its_seat_wins(
     game_id: str, learner_seat: int | str, options: dict[str, int]
 ) -> None:
-    """The pay of an episode is the return of the learner's seat, and the figures of every round are told."""
+    """The rewards of an episode sum to the return of the learner's seat; `info` has the statistics of every round."""
     env = LearnerEnv(game_id, opponents="random", learner_seat=learner_seat, **options)
     rng = np.random.default_rng(0)
     for seed in range(12):
@@ -95,7 +95,7 @@ def test_the_learner_is_paid_all_that_its_seat_wins(
         assert not info["action_mask"].any()
 
 
-def test_pay_before_the_learners_first_decision_comes_with_its_first_step() -> None:
+def test_what_is_paid_before_the_learners_first_decision_comes_with_its_first_step() -> None:
     """Seat 0 shows an instant win in the first round, before seat 3 has decided anything: seat 3 pays an ante."""
     env = LearnerEnv("cat_te_v0", opponents="heuristic", learner_seat=3, rounds=3)
     found = 0
@@ -115,7 +115,7 @@ def test_pay_before_the_learners_first_decision_comes_with_its_first_step() -> N
     assert found > 0
 
 
-def test_the_batch_tells_the_figures_of_every_round() -> None:
+def test_the_infos_of_a_batch_hold_the_statistics_of_every_round() -> None:
     envs = LearnerVectorEnv(16, "cat_te_v0", opponents="heuristic", rounds=3, instant_wins=False)
     _, infos = envs.reset(seed=0)
     told, games = np.zeros(16, int), np.zeros(16, int)
@@ -175,7 +175,7 @@ def test_the_batch_plays_the_episodes_that_single_environments_play() -> None:
     assert ended > 10
 
 
-def test_seeds_reproduce_and_no_seed_goes_on() -> None:
+def test_a_seed_reproduces_everything_and_without_one_the_generator_continues() -> None:
     def episode(env: LearnerEnv, seed: int | None) -> list:
         rng = np.random.default_rng(3)
         seen, info = env.reset(seed=seed)
@@ -324,7 +324,7 @@ def test_maskable_ppo_learns_without_a_wrapper() -> None:
 @pytest.mark.parametrize("learner_seat", [0, 1, 2, "random"])
 @pytest.mark.parametrize("game_id", GAMES)
 def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learner_seat: int | str) -> None:
-    """A batch that has stopped shows seat 0; the learner is shown what its own seat sees."""
+    """A finished game of a batch shows what seat 0 sees; the learner gets what its own seat sees."""
     options = {"num_players": 3, "size": 6} if game_id == "petrify_v0" else {"num_players": 3}
     env = LearnerEnv(game_id, opponents="heuristic", learner_seat=learner_seat, **options)
     envs = LearnerVectorEnv(8, game_id, opponents="heuristic", learner_seat=learner_seat, **options)

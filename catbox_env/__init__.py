@@ -3,7 +3,7 @@
 - ``make_game(game_id, **options)``: a game and its states, for search and analysis.
 - ``make_vec(game_id, num_envs, ...)``: many games stepped at once, for training.
 - ``catbox_env.cat_in_the_box_v0``, ``cat_te_v0``, ``petrify_v0``: the PettingZoo module of each game.
-- ``GAMES``: the ids of the games. Importing this package registers each for ``gymnasium.make``.
+- ``GAMES``: the ids of the games. Importing this package registers each game for ``gymnasium.make``.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ __all__ = ["GAMES", "__version__", "make_game", "make_vec"]
 
 
 def __getattr__(name: str) -> Any:
-    """The PettingZoo modules are imported when they are first asked for: pettingzoo takes a while to load."""
+    """Import a PettingZoo module on first use, because pettingzoo takes a while to load."""
     if name in GAMES:
         import importlib
 

@@ -1,4 +1,4 @@
-"""What docs/new_game.md claims: a game is one folder, one module, one registry line, and every door opens to it."""
+"""What docs/new_game.md claims: a game is one folder, one module, one registry line, and every interface serves it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ def test_only_its_folder_its_module_and_the_registry_know_a_game(game_id: str) -
     }
 
 
-# Nim: take one to three from the heap; who takes the last one wins. The smallest game that the core accepts.
+# Nim: take one to three from the heap; who takes the last one wins. A small game that the core accepts.
 
 STATE = record_dtype([*core_state_fields(2, 1), ("heap", np.int8)])
 PARAMS = record_dtype([*CORE_PARAMS, ("heap", np.int64)])
@@ -157,7 +157,7 @@ class Nim(Game):
         return {"won": info["won"].astype(float)}
 
 
-def test_a_game_that_is_only_registered_is_served_by_every_door(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_interface_serves_a_game_that_is_only_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(catbox_env.GAMES, "nim_v0", f"{__name__}:Nim")
     game = catbox_env.make_game("nim_v0")
     check_game(game, num_games=3)
@@ -188,7 +188,7 @@ def test_a_game_that_is_only_registered_is_served_by_every_door(monkeypatch: pyt
 def test_the_command_line_and_training_serve_a_game_that_is_only_registered(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Nim has no heuristic and no preset: what is not there is not needed."""
+    """Nim has no heuristic and no preset: neither is needed."""
     monkeypatch.setitem(catbox_env.GAMES, "nim_v0", f"{__name__}:Nim")
     monkeypatch.chdir(tmp_path)
 

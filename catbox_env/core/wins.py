@@ -7,7 +7,7 @@ import numba
 
 @numba.njit
 def share_win(num_players, totals, last_round, win_shares):
-    """Set ``win_shares`` (P,): the highest of ``totals`` wins; a tie goes to the higher ``last_round``, or is shared."""
+    """Set ``win_shares`` (P,): the highest of ``totals`` wins. A tie goes to the best ``last_round``, or is split."""
     best_total, best_last, winners = -1_000_000, -1_000_000, 0
     for seat in range(num_players):
         total, last = int(totals[seat]), int(last_round[seat])

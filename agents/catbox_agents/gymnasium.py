@@ -24,7 +24,7 @@ it was paid before its first decision comes with its first step. When a round en
 of that round for the learner's seat.
 
 An episode is one game. A game that ends before the learner's first decision is not an episode: another is dealt, and
-``tables.num_skipped`` counts it. Mean rewards leave such games out, which matters where they are frequent (Petrify with
+``games.num_skipped`` counts it. Mean rewards leave such games out, which matters where they are frequent (Petrify with
 many players on a small board: a learner in the last seat may be petrified at once). ``catbox evaluate`` counts every
 game.
 """
@@ -211,7 +211,7 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
             raise RenderModeError(f"render_mode={shown(render_mode)}: expected None or 'ansi'")
         self.render_mode = render_mode
         self.game = make_game(game_id, **options)
-        self.tables = LearnerGames(self.game, 1, opponents, learner_seat)
+        self.games = LearnerGames(self.game, 1, opponents, learner_seat)
         self.observation_space, self.action_space = _spaces(self.game)
 
     def reset(
@@ -221,8 +221,8 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
         _refuse(options)
         seed = _checked_seed(seed)
         super().reset(seed=seed)
-        self.tables.reset(seed, self.np_random)
-        return self.tables.observation()[0], self._info()
+        self.games.reset(seed, self.np_random)
+        return self.games.observation()[0], self._info()
 
     def step(self, action: int | np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Take the learner's ``action``, then play the others' up to its next decision.
@@ -230,24 +230,24 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
         Raises ``ValueError``, and the game is unchanged, for an illegal action or one after the end, and
         ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
-        tables = self.tables
+        games = self.games
         chosen = self.game.check_action_id(action)
-        if tables.ready and tables.vec.current_player[0] < 0:
+        if games.ready and games.vec.current_player[0] < 0:
             raise ValueError(f"action {chosen}: the game is over; call reset()")
-        paid = tables.step(np.array([chosen]))
-        over = bool(tables.vec.current_player[0] < 0)
-        return tables.observation()[0], float(paid[0]), over, False, self._info()
+        paid = games.step(np.array([chosen]))
+        over = bool(games.vec.current_player[0] < 0)
+        return games.observation()[0], float(paid[0]), over, False, self._info()
 
     def action_masks(self) -> np.ndarray:
         """The legal actions, under the name that sb3-contrib calls: a new int8 array (A,) of 0 and 1."""
-        return self.tables.vec.action_mask[0].astype(np.int8)
+        return self.games.vec.action_mask[0].astype(np.int8)
 
     def render(self) -> str:
         """The game as text, with the learner's hand."""
-        return self.tables.vec.render_text(0, int(self.tables.seats[0]))
+        return self.games.vec.render_text(0, int(self.games.seats[0]))
 
     def _info(self) -> dict[str, Any]:
-        statistics = self.tables.round_statistics(0) if self.tables.round_ended[0] else {}
+        statistics = self.games.round_statistics(0) if self.games.round_ended[0] else {}
         return {"action_mask": self.action_masks(), **statistics}
 
 
@@ -278,7 +278,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         if render_mode is not None:
             raise RenderModeError(f"render_mode={shown(render_mode)}: a batch cannot be drawn; expected None")
         self.game = make_game(game_id, **options)
-        self.tables = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads)
+        self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads)
         self.num_envs = num_envs
         self.render_mode = None
         self.single_observation_space, self.single_action_space = _spaces(self.game)
@@ -295,8 +295,8 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         _refuse(options)
         seed = _checked_seed(seed)
         super().reset(seed=seed)
-        self.tables.reset(seed, self.np_random)
-        return self.tables.observation(), self._infos()
+        self.games.reset(seed, self.np_random)
+        return self.games.observation(), self._infos()
 
     def step(
         self, actions: np.ndarray
@@ -306,20 +306,20 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         Raises ``ValueError``, and no game has moved, for an illegal action; ``ResetNeeded`` before the first ``reset``
         and after an opponent's error.
         """
-        tables = self.tables
-        paid = tables.step(actions)
-        terminated = tables.vec.current_player < 0
+        games = self.games
+        paid = games.step(actions)
+        terminated = games.vec.current_player < 0
         over = np.flatnonzero(terminated)
         final: dict[str, Any] = {}
         if len(over):
             last = np.full(self.num_envs, None, dtype=object)
-            for row, seen in zip(over, tables.vec.observe(tables.seats[over], over), strict=True):
+            for row, seen in zip(over, games.vec.observe(games.seats[over], over), strict=True):
                 last[row] = seen
             final = {"final_obs": last, "_final_obs": terminated}
             final |= {"final_info": self._infos(terminated), "_final_info": terminated}
-            tables.deal(over, self.np_random)
+            games.deal(over, self.np_random)
         return (
-            tables.observation(),
+            games.observation(),
             paid,
             terminated.copy(),
             np.zeros(self.num_envs, np.bool_),
@@ -328,17 +328,17 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
 
     def action_masks(self) -> np.ndarray:
         """The legal actions: a new int8 array (N, A) of 0 and 1."""
-        return self.tables.vec.action_mask.astype(np.int8)
+        return self.games.vec.action_mask.astype(np.int8)
 
     def _infos(self, rows: np.ndarray | None = None) -> dict[str, Any]:
         """Gymnasium's info of a batch; with ``rows`` (N,) bool given, of these rows only."""
-        tables = self.tables
+        games = self.games
         told = np.ones(self.num_envs, np.bool_) if rows is None else rows
         infos = {"action_mask": self.action_masks(), "_action_mask": told.copy()}
-        ended = tables.round_ended & told
+        ended = games.round_ended & told
         if ended.any():
-            for name, values in tables.vec.info.items():
-                own = values[np.arange(self.num_envs), tables.seats].astype(np.int64)
+            for name, values in games.vec.info.items():
+                own = values[np.arange(self.num_envs), games.seats].astype(np.int64)
                 infos |= {name: np.where(ended, own, 0), f"_{name}": ended.copy()}
         return infos
 

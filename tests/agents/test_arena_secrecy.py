@@ -268,7 +268,7 @@ def test_an_opponent_that_was_drawn_for_no_seat_gets_a_seed_that_is_always_the_s
     seeds = set()
     for seed in range(12):
         given = seeds_given(lambda seed=seed: env.reset(seed=seed))
-        if env.tables.players[0, 1] == 1:
+        if env.games.players[0, 1] == 1:
             seeds.update(given)
     assert seeds == {agent_seed(0)}
 

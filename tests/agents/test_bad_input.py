@@ -55,7 +55,7 @@ FUNCTIONS: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
 
 
 def fingerprint() -> bytes:
-    vecs = [VEC, ENV.tables.vec, ENVS.tables.vec]
+    vecs = [VEC, ENV.games.vec, ENVS.games.vec]
     return b"".join(array.tobytes() for vec in vecs for array in vec.save().values())
 
 

@@ -34,10 +34,10 @@ def test_an_opponent_of_another_game_or_other_rules_is_refused(tmp_path: Path) -
 def test_an_illegal_action_raises_and_changes_nothing(action: object) -> None:
     env = LearnerEnv("cat_in_the_box_v0", opponents="random", num_players=4)
     env.reset(seed=0)
-    before = env.tables.vec._records.tobytes()
+    before = env.games.vec._records.tobytes()
     with pytest.raises(ValueError, match=r"illegal actions|expected an integer from 0 to 44"):
         env.step(action)  # type: ignore[arg-type]
-    assert env.tables.vec._records.tobytes() == before
+    assert env.games.vec._records.tobytes() == before
 
 
 def test_a_step_after_the_end_is_refused() -> None:
@@ -62,11 +62,11 @@ def test_an_illegal_action_is_refused_with_the_rule() -> None:
 @pytest.mark.parametrize("batch", [False, True])
 def test_a_step_before_the_first_reset_is_refused(batch: bool) -> None:
     env = LearnerVectorEnv(1, "petrify_v0") if batch else LearnerEnv("petrify_v0")
-    before = env.tables.vec._records.tobytes()
-    action = int(env.tables.vec.action_mask[0].argmax())
+    before = env.games.vec._records.tobytes()
+    action = int(env.games.vec.action_mask[0].argmax())
     with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
         env.step(np.array([action]) if batch else action)
-    assert env.tables.vec._records.tobytes() == before
+    assert env.games.vec._records.tobytes() == before
 
 
 class Illegal(Agent):

@@ -63,9 +63,9 @@ def learn_in_all(env: LearnerVectorEnv, number: int) -> None:
 
 
 def what_the_learners_see(env: LearnerVectorEnv) -> dict[str, np.ndarray]:
-    vec = env.tables.vec
+    vec = env.games.vec
     told = {"seen": np.array(repr(getattr(env, "shown", None))), "masks": env.action_masks()}
-    return told | {f"info {name}": values for name, values in vec.info.items()} | {"seats": env.tables.seats}
+    return told | {f"info {name}": values for name, values in vec.info.items()} | {"seats": env.games.seats}
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)

@@ -333,9 +333,9 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
     def _infos(self, rows: np.ndarray | None = None) -> dict[str, Any]:
         """Gymnasium's info of a batch; with ``rows`` (N,) bool given, of these rows only."""
         games = self.games
-        told = np.ones(self.num_envs, np.bool_) if rows is None else rows
-        infos = {"action_mask": self.action_masks(), "_action_mask": told.copy()}
-        ended = games.round_ended & told
+        shown_rows = np.ones(self.num_envs, np.bool_) if rows is None else rows
+        infos = {"action_mask": self.action_masks(), "_action_mask": shown_rows.copy()}
+        ended = games.round_ended & shown_rows
         if ended.any():
             for name, values in games.vec.info.items():
                 own = values[np.arange(self.num_envs), games.seats].astype(np.int64)

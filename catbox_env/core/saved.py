@@ -63,10 +63,12 @@ def check_header(what: str, header: bytes, game: Game) -> None:
         raise ValueError(f"{what}: the header is damaged (options={options!r:.80}); use another copy")
     differing = sorted(name for name in {**options, **game.options} if not _same(name, options, game.options))
     if differing:
-        told = ", ".join(
+        differences = ", ".join(
             f"{name}={options.get(name)!r:.80}, expected {game.options.get(name)!r}" for name in differing
         )
-        raise ValueError(f"{what}: other rules or reward ({told}); make the game with the same options")
+        raise ValueError(
+            f"{what}: other rules or reward ({differences}); make the game with the same options"
+        )
     raise ValueError(
         f"{what}: records of another version of catbox or another kind of machine; save it again on this one"
     )
@@ -141,9 +143,9 @@ def read_saved(
     for name, array in own.items():
         other = saved[name]
         if not isinstance(other, np.ndarray) or (other.shape, other.dtype) != (array.shape, array.dtype):
-            told = f"{other.dtype} {other.shape}" if isinstance(other, np.ndarray) else type(other).__name__
+            found = f"{other.dtype} {other.shape}" if isinstance(other, np.ndarray) else type(other).__name__
             raise ValueError(
-                f"{what}: {name!r} is {told}, expected {array.dtype} {array.shape}: make the batch with the "
+                f"{what}: {name!r} is {found}, expected {array.dtype} {array.shape}: make the batch with the "
                 f"same game, num_envs and history as the one that was saved"
             )
         given[name] = other.copy()  # so that nothing can change after it was checked

@@ -179,15 +179,15 @@ def test_many_deals_are_played_in_chunks_and_every_finished_game_is_reported_as_
 ) -> None:
     monkeypatch.setattr(duplicate, "CHUNK", 8)
     monkeypatch.setattr(duplicate, "FIRST_DEALS", 1)
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     game = game_for(2)
     result = catbox_agents.evaluate(
-        game, ["random", "random"], 10, progress=lambda done, total: told.append((done, total))
+        game, ["random", "random"], 10, progress=lambda done, total: reports.append((done, total))
     )
-    done = [number for number, _ in told]
+    done = [number for number, _ in reports]
     assert done == sorted(set(done))
     assert {2, 6, 12, 20} <= set(done)  # one deal, two more, three more, the rest
-    assert {total for _, total in told} == {20} == {result.games}
+    assert {total for _, total in reports} == {20} == {result.games}
 
 
 def test_a_result_is_plain_data() -> None:

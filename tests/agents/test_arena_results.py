@@ -52,21 +52,21 @@ def ended_rounds(players: int, **rules: Any) -> tuple[dict[str, np.ndarray], dic
 
 @pytest.mark.parametrize("players", [3, 4, 5])
 def test_a_bid_is_hit_when_it_is_paid(players: int) -> None:
-    info, told = ended_rounds(players)
+    info, statistics = ended_rounds(players)
     met = info["bid"] == info["tricks_won"]
     assert (met & (info["paradox"] == 1)).sum() > 10  # won as many tricks as it bid, and caused a paradox
-    assert not told["bid_hit"][info["paradox"] == 1].any()
+    assert not statistics["bid_hit"][info["paradox"] == 1].any()
     won_some = info["bid"] > 0  # a seat that has won a trick has a token, so its bonus is not 0
-    assert np.array_equal(told["bid_hit"][won_some], info["bonus"][won_some] > 0)
-    assert np.array_equal(told["bid_hit"] == 1, met & (info["paradox"] == 0))
+    assert np.array_equal(statistics["bid_hit"][won_some], info["bonus"][won_some] > 0)
+    assert np.array_equal(statistics["bid_hit"] == 1, met & (info["paradox"] == 0))
 
 
 def test_any_paradox_is_reported_to_every_seat() -> None:
-    info, told = ended_rounds(4, hand_size=6)
+    info, statistics = ended_rounds(4, hand_size=6)
     causes = info["paradox"].sum(axis=1)
     assert set(causes) == {0, 1}
-    assert np.array_equal(told["any_paradox"], np.repeat(causes[:, None], 4, axis=1))
-    assert told["any_paradox"].mean() == pytest.approx(4 * told["paradox"].mean())
+    assert np.array_equal(statistics["any_paradox"], np.repeat(causes[:, None], 4, axis=1))
+    assert statistics["any_paradox"].mean() == pytest.approx(4 * statistics["paradox"].mean())
 
 
 # Single deals, seats, bids ---------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def test_what_is_paid_before_the_learners_first_decision_comes_with_its_first_st
 def test_the_infos_of_a_batch_hold_the_statistics_of_every_round() -> None:
     envs = LearnerVectorEnv(16, "cat_te_v0", opponents="heuristic", rounds=3, instant_wins=False)
     _, infos = envs.reset(seed=0)
-    told, games = np.zeros(16, int), np.zeros(16, int)
+    reported, games = np.zeros(16, int), np.zeros(16, int)
     while games.min() < 2:
         actions = infos["action_mask"].argmax(1)
         _, rewards, terminated, _, infos = envs.step(actions)
@@ -130,10 +130,10 @@ def test_the_infos_of_a_batch_hold_the_statistics_of_every_round() -> None:
             assert np.array_equal(infos["final_info"]["_score"], terminated)
             assert np.array_equal(rewards[terminated], infos["final_info"]["score"][terminated])
             assert not infos["final_info"]["action_mask"][terminated].any()
-        told += between
+        reported += between
         games += terminated
         for row in np.flatnonzero(terminated):
-            assert told[row] == 2 * games[row]
+            assert reported[row] == 2 * games[row]
 
 
 def test_the_batch_plays_the_episodes_that_single_environments_play() -> None:

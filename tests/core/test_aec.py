@@ -27,14 +27,14 @@ def _only_our_warnings() -> None:
 
 def play(env: object, rng: np.random.Generator, steps: int | None = None) -> dict[str, float]:
     """Play at random through ``last``. Returns the sum of the rewards that each agent got."""
-    told = dict.fromkeys(env.possible_agents, 0.0)
+    received = dict.fromkeys(env.possible_agents, 0.0)
     while env.agents and steps != 0:
         observation, reward, terminated, truncated, _ = env.last()
-        told[env.agent_selection] += reward
+        received[env.agent_selection] += reward
         steps = None if steps is None else steps - 1
         done = terminated or truncated
         env.step(None if done else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
-    return told
+    return received
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -83,8 +83,8 @@ def test_no_reward_is_lost_or_counted_twice(options: dict) -> None:
     rng = np.random.default_rng(0)
     for seed in range(10):
         env.reset(seed=seed)
-        told = play(env, rng)
-        assert list(told.values()) == pytest.approx(env.unwrapped.game_state.returns())
+        received = play(env, rng)
+        assert list(received.values()) == pytest.approx(env.unwrapped.game_state.returns())
 
 
 def test_rewards_are_those_of_the_last_step_only() -> None:
@@ -100,16 +100,16 @@ def test_every_agent_gets_the_statistics_of_a_round() -> None:
     env = cat_in_the_box_v0.raw_env(num_players=3, rounds=2)
     rng = np.random.default_rng(0)
     env.reset(seed=0)
-    told = {agent: [] for agent in env.agents}
+    scores = {agent: [] for agent in env.agents}
     for agent in env.agent_iter():
         observation, _, terminated, _, info = env.last()
         if info:
             assert list(info) == ["score", "tricks_won", "bid", "bonus", "paradox"]
             assert all(type(value) is int for value in info.values())
-            told[agent].append(info["score"])
+            scores[agent].append(info["score"])
         env.step(None if terminated else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
-    assert [len(scores) for scores in told.values()] == [2, 2, 2]
-    assert [sum(scores) for scores in told.values()] == env.game_state.returns()
+    assert [len(paid) for paid in scores.values()] == [2, 2, 2]
+    assert [sum(paid) for paid in scores.values()] == env.game_state.returns()
 
 
 def test_observations_are_never_changed_by_a_later_step() -> None:
@@ -149,13 +149,13 @@ def test_an_illegal_action_through_env_ends_the_game_with_less_than_any_legal_pl
     env.reset(seed=0)
     env.last()
     env.step(25)
-    told = {}
+    rewards = {}
     for agent in env.agent_iter():
-        _, told[agent], terminated, _, _ = env.last()
+        _, rewards[agent], terminated, _, _ = env.last()
         assert terminated
         env.step(None)
-    assert told["player_0"] == env.unwrapped.game.min_utility == -8.0
-    assert told["player_1"] == 0
+    assert rewards["player_0"] == env.unwrapped.game.min_utility == -8.0
+    assert rewards["player_1"] == 0
 
 
 @pytest.mark.parametrize("make", [cat_in_the_box_v0.env, cat_in_the_box_v0.raw_env])

@@ -34,10 +34,10 @@ def what_agents_see(env: AECGame) -> dict[str, np.ndarray]:
         for agent in env.possible_agents
         for name, array in env.observe(agent).items()
     }
-    told = {
+    attributes = {
         name: np.array(repr(getattr(env, name))) for name in ("rewards", "infos", "terminations", "agents")
     }
-    return seen | told | {"state": env.state(), "mover": np.array(env.agent_selection)}
+    return seen | attributes | {"state": env.state(), "mover": np.array(env.agent_selection)}
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
@@ -64,8 +64,12 @@ def learn_in_all(env: LearnerVectorEnv, number: int) -> None:
 
 def what_the_learners_see(env: LearnerVectorEnv) -> dict[str, np.ndarray]:
     vec = env.games.vec
-    told = {"seen": np.array(repr(getattr(env, "shown", None))), "masks": env.action_masks()}
-    return told | {f"info {name}": values for name, values in vec.info.items()} | {"seats": env.games.seats}
+    attributes = {"seen": np.array(repr(getattr(env, "shown", None))), "masks": env.action_masks()}
+    return (
+        attributes
+        | {f"info {name}": values for name, values in vec.info.items()}
+        | {"seats": env.games.seats}
+    )
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)

@@ -34,9 +34,9 @@ def test_the_threads_of_a_dropped_batch_end() -> None:
         assert not thread.is_alive()
 
 
-def play_on(vec: Vec, told: Connection) -> None:
+def play_on(vec: Vec, sender: Connection) -> None:
     vec.step_random(30, seed=1)
-    told.send(vec.current_player)
+    sender.send(vec.current_player)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
@@ -45,14 +45,14 @@ def test_a_forked_batch_plays_on_with_threads_of_its_own() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=6, seed=0, num_threads=2)
     vec.step_random(3, seed=0)
     forking = multiprocessing.get_context("fork")
-    told, tells = forking.Pipe(duplex=False)
-    child = forking.Process(target=play_on, args=(vec, tells))
+    receiver, sender = forking.Pipe(duplex=False)
+    child = forking.Process(target=play_on, args=(vec, sender))
     child.start()
     child.join(timeout=30)
     child.kill()
     assert child.exitcode == 0, "the child hangs"
     vec.step_random(30, seed=1)
-    assert np.array_equal(told.recv(), vec.current_player)
+    assert np.array_equal(receiver.recv(), vec.current_player)
 
 
 def test_two_threads_in_one_batch_get_an_error() -> None:

@@ -3,7 +3,7 @@
 - ``make_game(game_id, **options)``: a ``Game`` and its states (``GameState``), for search and analysis.
 - ``make_vec(game_id, num_envs, ...)``: a ``Vec`` of many games stepped at once, for training.
 - ``catbox_env.cat_in_the_box_v0``, ``cat_te_v0``, ``petrify_v0``: the PettingZoo module of each game.
-- ``GAMES``: the ids of the games. Importing this package registers each for ``gymnasium.make``.
+- ``GAMES``: the ids of the games. Importing this package registers each game for ``gymnasium.make``.
 - ``Game``, ``GameState``, ``Layout``, ``Vec``: the classes of what these return, for type hints and subclasses.
 """
 
@@ -25,7 +25,7 @@ register()
 
 __all__ = ["GAMES", "Game", "GameState", "Layout", "Vec", "__version__", "make_game", "make_vec"]
 
-#: Classes that are imported when they are first asked for: Numba takes a while to load.
+#: Where the classes are defined.
 _CLASSES = {
     "Game": "catbox_env.core.game",
     "GameState": "catbox_env.core.state",
@@ -35,7 +35,7 @@ _CLASSES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Classes, and the PettingZoo modules (pettingzoo takes a while to load too), when they are first asked for."""
+    """Import a PettingZoo module or a class on first use: pettingzoo and Numba take a while to load."""
     if name in GAMES:
         return importlib.import_module(f"catbox_env.{name}")
     if name in _CLASSES:

@@ -1,4 +1,4 @@
-"""Gymnasium's registry: every game under its own name, served by ``catbox_agents.gymnasium`` when it is made."""
+"""Registers every game with Gymnasium. The environments themselves are in ``catbox_agents.gymnasium``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from catbox_env.core.registry import GAMES
 
 
 def gymnasium_id(game_id: str) -> str:
-    """The name in Gymnasium: ``"some_game_v0"`` is ``"catbox/SomeGame-v0"``."""
+    """The name of a game in Gymnasium: ``"catbox/SomeGame-v0"`` for ``"some_game_v0"``."""
     words, _, version = game_id.rpartition("_v")
     return f"catbox/{''.join(word.capitalize() for word in words.split('_'))}-v{version}"
 
 
 def register() -> None:
-    """Register every game. The entry points are names: nothing of the agents is imported before it is needed."""
+    """Register every game. The entry points are strings, so that ``catbox_agents`` is imported only when needed."""
     for game_id in GAMES:
         gymnasium.register(
             gymnasium_id(game_id),

@@ -1,8 +1,8 @@
 """Rewrite the blocks of README.md and docs/ that come from the code: `.venv/bin/python docs/generate.py`.
 
 A block stands between `<!-- generated: NAME ARGUMENTS -->` and `<!-- end -->`; the name is a key of `BLOCKS`. Most
-take a game's id (left out for Cat in the Box) and a number of players: `<!-- generated: observation cat_te_v0 4 -->`.
-tests/test_repository.py fails when a block is out of step.
+blocks take the id of a game (Cat in the Box by default) and a number of players, for example
+`<!-- generated: observation cat_te_v0 4 -->`. A test in tests/test_repository.py fails if a block is out of date.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def actions(arguments: str) -> str:
 
 
 def properties(_: str) -> str:
-    """What a user of reinforcement learning asks first, for each number of players."""
+    """The sizes of Cat in the Box for each number of players."""
     games = [make_game(GAME, num_players=players) for players in PLAYERS]
     decisions = [
         f"{players * (game.rules.num_tricks + 1 + bool(game.rules.bids))}"
@@ -93,7 +93,7 @@ def properties(_: str) -> str:
 
 
 def player_counts(game_id: str) -> list[int]:
-    """The numbers of players that a game can have."""
+    """The numbers of players that a game accepts."""
 
     def possible(players: int) -> bool:
         try:
@@ -158,7 +158,7 @@ def pages() -> list[Path]:
 
 
 def updated(text: str) -> str:
-    """``text`` with every block as the code says now. Raises ``KeyError`` for a block that nothing makes."""
+    """``text`` with every block made again from the code. Raises ``KeyError`` for a block of an unknown name."""
     return MARKED.sub(lambda match: match[1] + BLOCKS[match[2]](match[3]) + match[4], text)
 
 

@@ -1,4 +1,4 @@
-"""Players for the games of catbox_env, and the arena that compares them.
+"""Agents that play the games of catbox_env, and the arena that compares them.
 
 game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
 agent = catbox_agents.make("heuristic", game, seed=0)

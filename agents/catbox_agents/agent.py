@@ -1,7 +1,7 @@
 """What an agent is.
 
-An agent is told the observation and the action mask of the seat to move (and that seat's history where it asks for
-it) and nothing else, ever: it holds no state of a game, so one agent may play several seats of many games at once.
+An agent is given the observation and the action mask of the seat to move, and that seat's history if it asks for it.
+It is never given anything else. It holds no state of a game, so one agent may play several seats of many games at once.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Seed = int | np.random.SeedSequence | None
 
 
 class Agent:
-    """Base of the agents here. Your own need not inherit from it, only have these three members.
+    """Base class of the agents. Your own class need not inherit from it, but must have these three members.
 
-    Inherit to write one of ``act`` and ``act_batch`` alone: the other then calls it.
+    A subclass may define only one of ``act`` and ``act_batch``: the other then calls it.
     """
 
-    #: True for an agent that wants the ``history`` argument; the others are given None.
+    #: True: the agent is given the ``history`` argument; otherwise it gets None.
     needs_history: bool = False
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
@@ -42,10 +42,10 @@ class Agent:
         ``history`` (T, 2) int8 or None."""
         if type(self).act_batch is Agent.act_batch:
             raise NotImplementedError(
-                f"{type(self).__name__} has to define act(observation, action_mask, history=None) or act_batch"
+                f"{type(self).__name__} must define act(observation, action_mask, history=None) or act_batch"
             )
         past = None if history is None else history[None]
-        return whole(self.act_batch(observation[None], action_mask[None], past)[0], type(self).__name__)
+        return as_action(self.act_batch(observation[None], action_mask[None], past)[0], type(self).__name__)
 
     def act_batch(
         self,
@@ -57,24 +57,24 @@ class Agent:
         rows = range(len(observations))
         past = [None] * len(observations) if histories is None else histories
         name = type(self).__name__
-        actions = [whole(self.act(observations[i], action_masks[i], past[i]), name) for i in rows]
+        actions = [as_action(self.act(observations[i], action_masks[i], past[i]), name) for i in rows]
         return np.array(actions, dtype=np.int64)
 
 
-def whole(action: object, name: str) -> int:
-    """``action`` as an int; TypeError, naming the class of the agent, for what is no integer (2.0 is none)."""
+def as_action(action: object, name: str) -> int:
+    """``action`` as an int. Raises TypeError, naming the agent's class, unless it is an integer (2.0 is not)."""
     try:
-        return operator.index(action)  # type: ignore[arg-type]  # that is what is found out
+        return operator.index(action)  # type: ignore[arg-type]  # the type is what this finds out
     except TypeError:
         raise TypeError(f"{name} chose {action!r}: expected an integer, the id of a legal action") from None
 
 
-def checked_rows(
+def check_rows(
     game: Game, observations: Any, action_masks: Any
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
-    """What `Agent.act_batch` was given, as contiguous arrays (N, O) int8 and (N, A) bool.
+    """The arguments of `Agent.act_batch` as contiguous arrays (N, O) int8 and (N, A) bool.
 
-    Raises ValueError for other shapes: compiled code does not look where it reads.
+    Raises ValueError for other shapes, because compiled code does not check its indices.
     """
     seen, masks = as_array("observations", observations), as_array("action_masks", action_masks)
     rows = len(masks) if masks.ndim else 0
@@ -90,11 +90,11 @@ def checked_rows(
 
 
 def agent_seed(*known: int | bytes) -> int:
-    """A seed to hand to an agent: 128 bits, a hash (SHA-256) of what the agent may know; random when nothing is given.
+    """A seed for an agent: 128 bits of a SHA-256 hash of ``known``, what the agent may know; random without ``known``.
 
-    A seed that follows from the seed of the deals tells the deals: whoever holds it tries the small seeds one after
-    the other until one gives the same number. So nothing goes in here but the agent's place in the line-up and, where
-    its random numbers have to differ from game to game, the first observation that it is shown itself.
+    A seed computed from the seed of the deals would reveal the deals: the agent could try small seeds until one gives
+    the same number. So ``known`` is only the agent's place in the line-up and, where its random numbers must differ
+    from game to game, the first observation that it is shown anyway.
     """
     if not known:
         return secrets.randbits(128)
@@ -104,5 +104,5 @@ def agent_seed(*known: int | bytes) -> int:
 
 
 def needs_history(agent: Agent) -> bool:
-    """Whether the agent asks for the history. An agent without the attribute does not."""
+    """Whether the agent asks for the history; False for an agent without the attribute."""
     return bool(getattr(agent, "needs_history", False))

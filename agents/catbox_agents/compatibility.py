@@ -1,4 +1,4 @@
-"""Whether an object is an agent, and whether it may play a game: agents keep to the rules they were made for."""
+"""Checks whether an object is an agent and may play a game: an agent plays only the rules it was made for."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from catbox_env.core.game import Game
 
 
 def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
-    """``agent`` itself if it has the members of :class:`Agent` and, with ``game`` given, was not made for another game
-    or for rules that play differently (`same_to_play`); else ValueError."""
+    """``agent`` itself. Raises ValueError if it lacks a member of :class:`Agent` or, with ``game`` given, was made for
+    another game or for rules that play differently (`plays_alike`)."""
     if isinstance(agent, type):
         raise ValueError(
-            f"{name} is the class {agent.__name__}, expected an agent of it: {agent.__name__}(game, seed)"
+            f"{name} is the class {agent.__name__}, expected an agent: {agent.__name__}(game, seed)"
         )
     for method in ("act", "act_batch"):
         if not callable(getattr(agent, method, None)):
@@ -29,10 +29,10 @@ def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
                 f"{name} was made for the game {own.id!r}, asked to play {game.id!r}: make it for that game"
             )
         differing = differing_options(own.options, game.options)
-        if not same_to_play(own, game, differing):
+        if not plays_alike(own, game, differing):
             raise ValueError(
-                f"{name} was made for {own.id} with {named(own.options, differing)}, asked to play with "
-                f"{named(game.options, differing)}: make it for these rules"
+                f"{name} was made for {own.id} with {describe_options(own.options, differing)}, asked to play "
+                f"with {describe_options(game.options, differing)}: make it for these rules"
             )
     return cast(Agent, agent)
 
@@ -42,15 +42,15 @@ def differing_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[
     return sorted(name for name in {**one, **other} if one.get(name) != other.get(name))
 
 
-def named(options: Mapping[str, Any], names: Sequence[str]) -> str:
-    """These options in words."""
+def describe_options(options: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The options ``names`` as text, such as ``"num_players=4, reward='score'"``."""
     return ", ".join(f"{name}={options.get(name)!r}" for name in names)
 
 
-def same_to_play(one: Game, other: Game, differing: Sequence[str]) -> bool:
-    """Whether an agent made for one of two games that differ in the options ``differing`` may play the other too.
+def plays_alike(one: Game, other: Game, differing: Sequence[str]) -> bool:
+    """Whether an agent made for one of two games may also play the other; they differ in the options ``differing``.
 
-    The reward and the game's ``lenient_options`` may differ, as long as the observation has the same parts.
+    The reward and the game's ``lenient_options`` may differ, if both observations have the same parts.
     """
 
     def parts(game: Game) -> list[tuple[str, tuple[int, ...]]]:

@@ -1,4 +1,4 @@
-"""Asking agents for their moves: copies go out, checked actions come back, and errors carry the agent's name."""
+"""Asking agents for actions. They get copies, their answers are checked, and errors name the agent."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from catbox_agents.errors import AgentError
 from catbox_env.core.batch import Vec
 
 
-def choose(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What ``agent`` does in the games ``rows`` (M,) of ``vec``: legal actions (M,).
+def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The legal actions (M,) that ``agent`` chooses in the games ``rows`` (M,) of ``vec``.
 
-    The agent is given copies of these rows alone. Raises ValueError, naming the agent ``label``, for anything else
-    that it answers, and `AgentError` for an error in its code.
+    The agent is given copies of only these rows. Raises ValueError, naming the agent ``label``, for any other answer,
+    and `AgentError` for an error in the agent's code.
     """
     histories = vec.history[rows] if needs_history(agent) else None
     try:
@@ -25,7 +25,7 @@ def choose(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArr
         raise AgentError(label, error) from error
     if actions.shape != rows.shape or actions.dtype.kind not in "iu":
         raise ValueError(
-            f"agent {label!r}: act_batch gave shape {actions.shape}, dtype {actions.dtype} for {len(rows)} rows; "
+            f"agent {label!r}: act_batch returned {actions.dtype} of shape {actions.shape} for {len(rows)} rows; "
             f"expected integers of shape ({len(rows)},)"
         )
     num_actions = vec.game.num_actions
@@ -35,23 +35,23 @@ def choose(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArr
         action = int(actions[np.argmin(legal)])
         text = f" ({vec.game.action_to_string(action)})" if 0 <= action < num_actions else ""
         raise ValueError(
-            f"agent {label!r} chose action {action}{text}, which is illegal there; act_batch must keep to the "
-            "action masks it is given"
+            f"agent {label!r} chose action {action}{text}, which is illegal there; act_batch must return actions "
+            "that its action masks allow"
         )
     return actions
 
 
-def choose_each(
+def ask_agents(
     agents: Sequence[Agent],
     labels: Sequence[str],
     asked: NDArray[np.int64],
     vec: Vec,
     rows: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """The actions (M,) of the agents ``agents[asked[k]]`` in the games ``rows[k]``; errors as in `choose`."""
+    """The actions (M,): agent ``agents[asked[k]]`` chooses in game ``rows[k]``. Errors as in `ask_agent`."""
     actions = np.empty(len(rows), np.int64)
     for i, agent in enumerate(agents):
         own = np.flatnonzero(asked == i)
         if len(own):
-            actions[own] = choose(agent, labels[i], vec, rows[own])
+            actions[own] = ask_agent(agent, labels[i], vec, rows[own])
     return actions

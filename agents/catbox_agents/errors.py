@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 
-#: Packages whose lines are left out at the beginning of an agent's traceback.
+#: Packages whose lines are left out at the start of an agent's traceback.
 OURS = ("catbox_agents", "catbox_env", "catbox_train", "catbox_app")
 
 
@@ -16,7 +16,7 @@ class AgentError(ValueError):
         self.error = error
 
     def agent_traceback(self) -> str:
-        """The traceback of the agent's error from its own first line on; empty for an agent that comes with catbox."""
+        """The traceback of the error, from the agent's first line on; empty for an agent that comes with catbox."""
         lines = self.error.__traceback__
         while lines is not None and lines.tb_frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
             lines = lines.tb_next

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and files of others, read without trusting their sizes or contents."""
+"""Writing files completely or not at all, and reading files of others without trusting their sizes or contents."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
-#: Bytes of the largest header or file of settings that is read.
+#: The largest header or settings file that is read, in bytes.
 LARGEST_TEXT = 1 << 20
 
 _REMEDIES = {
-    errno.ENOENT: "its folder is not there (any more)",
+    errno.ENOENT: "its folder does not exist (any more)",
     errno.EEXIST: "a file stands where a folder is needed: move it away",
     errno.ENOTDIR: "a file stands where a folder is needed: move it away",
     errno.EISDIR: "a folder stands where a file is needed: move it away",
@@ -30,12 +30,12 @@ _REMEDIES = {
 
 
 class WriteError(OSError):
-    """A file or folder could not be written. The text names it, and says why and what to do."""
+    """A file or folder could not be written. The message names it and says why and what to do."""
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Raise ``WriteError``, which names ``path``, for any ``OSError`` of the block."""
+    """Turn any ``OSError`` in the block into a ``WriteError`` that names ``path``."""
     try:
         yield
     except WriteError:
@@ -46,7 +46,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write ``data`` so that ``path`` holds either what it held before or all of it, whatever happens.
+    """Write ``data`` to ``path``. Whatever happens, ``path`` holds either its old content or all of ``data``.
 
     Raises ``WriteError``.
     """
@@ -63,26 +63,26 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_all(file: RawIOBase, data: bytes) -> None:
-    """Write all of ``data`` to an unbuffered file, which may take a part at a time."""
+    """Write all of ``data`` to an unbuffered file, which may accept only a part at a time."""
     rest = memoryview(data)
     while rest:
         rest = rest[file.write(rest) or 0 :]
 
 
 def read_text(path: Path) -> str:
-    """The text of a small file. Raises ``ValueError`` when it is larger than ``LARGEST_TEXT`` or no UTF-8."""
+    """The text of a small file. Raises ``ValueError`` if it is larger than ``LARGEST_TEXT`` or not UTF-8."""
     with open(path, "rb") as file:
         data = file.read(LARGEST_TEXT + 1)
     if len(data) > LARGEST_TEXT:
-        raise ValueError(f"{path.name} is larger than {LARGEST_TEXT:,} bytes")
+        raise ValueError(f"{path.name} is larger than {LARGEST_TEXT:,} bytes, the most that is read")
     return data.decode("utf-8")
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text. Raises ``ValueError`` for anything else, nesting without end and NaN among it."""
+    """The value of a JSON text. Raises ``ValueError`` for any other text, also for NaN and for too deep nesting."""
 
     def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is no JSON")
+        raise ValueError(f"{constant} is not allowed in JSON")
 
     try:
         return json.loads(text, parse_constant=refuse)
@@ -91,9 +91,10 @@ def parse_json(text: str) -> Any:
 
 
 def check_format(what: str, found: object, expected: str, remedy: str) -> None:
-    """Raise ``ValueError`` unless a file, named by ``what``, is of the format ``expected``, "<kind>-<number>".
+    """Raise ``ValueError`` unless the format ``found`` in a file, named ``what``, is ``expected``: "<kind>-<number>".
 
-    A newer format asks for an upgrade, an older one for an older version; ``remedy`` is for a file that has neither.
+    For a newer format the message asks to upgrade, for an older one to use an older version; otherwise it is
+    ``remedy``.
     """
     if found == expected:
         return
@@ -105,5 +106,5 @@ def check_format(what: str, found: object, expected: str, remedy: str) -> None:
     if int(match[1]) > int(number):
         advice = "a newer version of catbox wrote it; upgrade yours, with pip install --upgrade catbox-env"
     else:
-        advice = "an older version of catbox wrote it; use that version, or train anew"
+        advice = "an older version of catbox wrote it; use that version, or train again"
     raise ValueError(f"{what} is of format {shown}, expected {expected!r}: {advice}")

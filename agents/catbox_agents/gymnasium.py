@@ -8,23 +8,25 @@
 |---|---|---|
 | ``opponents`` | "heuristic" | who plays the other seats, see below |
 | ``learner_seat`` | 0 | the learner's seat, or "random": drawn at the start of every episode |
-| ``num_threads`` | 1 | (``make_vec`` alone) threads that step the games |
-| the others | | those of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ... |
+| ``num_threads`` | 1 | (only ``make_vec``) threads that step the games |
+| any other | | an option of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ... |
 
-``opponents`` is one agent for all; a sequence of one for each other seat, clockwise from the learner; or
-``{"any_of": [...]}``, from which each other seat is drawn at the start of every episode. An agent is a spec of
-``catbox_agents.make`` or an object with ``act`` and ``act_batch``. Nobody is replaced in mid-game. ``reset(seed=...)``
-makes the agents of specs anew, so that their random numbers begin anew; an object goes on with its own.
+``opponents`` is one agent for all other seats; a sequence of one for each of them, clockwise from the learner; or
+``{"any_of": [...]}``, from which the agent of each other seat is drawn at the start of every episode. An agent is a
+spec of ``catbox_agents.make`` or an object with ``act`` and ``act_batch``. No agent is replaced during a game.
+``reset(seed=...)`` makes the agents of specs again, so that their random numbers start again; an object that you pass
+continues with its own.
 
 Observation: the int8 vector (O,) of the learner, laid out as ``game.observation_layout``. ``info["action_mask"]`` and
 ``action_masks()`` (``env.get_wrapper_attr("action_masks")()`` behind Gymnasium's wrappers): int8 (A,), zeros when the
 game is over. The reward of a step is everything that the learner was paid up to its next decision, or to the end; what
-it was paid before its first decision comes with its first step. When a round ended, ``info`` also holds its figures
-for the learner's seat.
+it was paid before its first decision comes with its first step. When a round ended, ``info`` also holds the statistics
+of that round for the learner's seat.
 
-An episode is one game. A game that ends before the learner's first decision is no episode: another is dealt, and
-``tables.num_skipped`` counts it. Where that happens often (Petrify with many players on a small board: a learner in the
-last seat may be petrified at once), mean rewards leave these games out; ``catbox evaluate`` counts every game.
+An episode is one game. A game that ends before the learner's first decision is not an episode: another is dealt, and
+``games.num_skipped`` counts it. Mean rewards leave such games out, which matters where they are frequent (Petrify with
+many players on a small board: a learner in the last seat may be petrified at once). ``catbox evaluate`` counts every
+game.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from catbox_agents.agent import Agent, agent_seed, needs_history
-from catbox_agents.decisions import choose_each
+from catbox_agents.decisions import ask_agents
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import make_game
 from catbox_env.core.batch import Vec
@@ -51,16 +53,16 @@ Opponents = AgentSpec | Sequence[AgentSpec] | Mapping[str, Sequence[AgentSpec]]
 
 
 class RenderModeError(ValueError, TypeError):
-    """A ``render_mode`` that there is not. Stable-Baselines3's ``make_vec_env`` asks for "rgb_array" first, and goes on
-    without it when a ``TypeError`` says no."""
+    """An unknown ``render_mode``. It is a ``TypeError`` too, because Stable-Baselines3's ``make_vec_env`` tries
+    "rgb_array" first and continues without it after a ``TypeError``."""
 
 
-class Tables:
-    """N games with a learner in each, and the agents that play the other seats.
+class LearnerGames:
+    """N games with one learner in each, and the agents that play the other seats.
 
-    ``step`` and ``deal`` leave every game with the learner to move, or at its end. Attributes: ``vec``, the games;
+    After ``step`` and ``deal`` the learner is to move in every game that is not over. Attributes: ``vec``, the games;
     ``seats`` (N,), the learner's seat in each; ``round_ended`` (N,), whether a round has ended since the learner's last
-    decision; ``num_skipped``, the games that ended before the learner's first decision.
+    decision; ``num_skipped``, how many games ended before the learner's first decision.
     """
 
     def __init__(
@@ -82,16 +84,16 @@ class Tables:
         history = any(needs_history(agent) for agent in self.agents)
         self.vec = Vec(game, num_games, num_threads=num_threads, history=history, auto_deal=False)
         self.seats = np.zeros(num_games, np.int64)
-        #: (N, P): which of ``agents`` plays a seat, -1 for the learner.
+        #: (N, P): the index in ``agents`` of each seat's agent, -1 for the learner.
         self.players = np.full((num_games, game.num_players), -1)
         self.round_ended = np.zeros(num_games, np.bool_)
         self.num_skipped = 0
-        #: (N,): paid to the learner before its first decision, and not told yet.
+        #: (N,): paid to the learner before its first decision, and not yet returned by ``step``.
         self.owed = np.zeros(num_games)
         self.ready = False
 
     def reset(self, seed: int | None, rng: np.random.Generator) -> None:
-        """New games everywhere; with a ``seed`` the deals and the agents' random numbers begin anew as well."""
+        """Begin N new games. With a ``seed``, the deals and the agents' random numbers start again from it."""
         self.ready = False
         self.vec.reset(None if seed is None else np.random.SeedSequence(seed).spawn(2)[0])
         rows = np.arange(self.vec.num_envs)
@@ -101,7 +103,7 @@ class Tables:
         self.deal(self._begin(rows), rng)
 
     def deal(self, rows: np.ndarray, rng: np.random.Generator) -> None:
-        """New games in ``rows``, played on to the learner's first decision."""
+        """Begin new games in ``rows`` and play them up to the learner's first decision."""
         self.ready = False
         while len(rows):
             self.vec.deal(rows)
@@ -110,14 +112,14 @@ class Tables:
         self.ready = True
 
     def step(self, actions: np.ndarray) -> np.ndarray:
-        """The learners' ``actions`` (N,), then the others' up to the learners' next decisions; what was paid (N,).
+        """Take the learners' ``actions`` (N,), then play up to their next decisions. Returns what was paid (N,).
 
-        Raises ``ValueError``, no game moved, for an illegal action; ``ValueError`` for an opponent that does not play
-        by the rules, and from then on, as before the first ``reset``, ``ResetNeeded``.
+        Raises ``ValueError``, and no game has moved, for an illegal action of a learner. Raises ``ValueError`` for an
+        opponent that plays an illegal action; after that, as before the first ``reset``, ``ResetNeeded``.
         """
         if not self.ready:
             raise ResetNeeded(
-                "call reset() before step(): no game has begun, or an opponent's error cut the last step off"
+                "call reset() before step(): no game has begun, or an opponent's error interrupted the last step"
             )
         self.vec.step(actions)
         self.ready = False
@@ -130,15 +132,15 @@ class Tables:
         return paid
 
     def observation(self) -> np.ndarray:
-        """What the learners see: a new (N, O) int8 array."""
+        """The learners' observations: a new int8 array (N, O)."""
         seen = self.vec.observation.copy()
         over = np.flatnonzero(self.vec.current_player < 0)
         if len(over):
             seen[over] = self.vec.observe(self.seats[over], over)
         return seen
 
-    def figures(self, row: int) -> dict[str, int]:
-        """The figures of the last finished round of a game for its learner."""
+    def round_statistics(self, row: int) -> dict[str, int]:
+        """The statistics of the last finished round of game ``row`` for its learner."""
         return {name: int(values[row, self.seats[row]]) for name, values in self.vec.info.items()}
 
     def _make_agents(self, seeds: Sequence[int]) -> list[Agent]:
@@ -148,8 +150,8 @@ class Tables:
         ]
 
     def _agent_seed(self, k: int) -> int:
-        """A seed for ``agents[k]`` that follows from the deals and tells it nothing of them: a hash of the first thing
-        that it is shown."""
+        """A seed for ``agents[k]`` that depends on the deals but tells nothing about them: a hash of its first
+        observation."""
         row, seat = next(iter(np.argwhere(self.players == k)), (-1, -1))
         if row < 0:  # drawn for no seat yet
             return agent_seed(k)
@@ -170,7 +172,7 @@ class Tables:
         self.players[rows, self.seats[rows]] = -1
 
     def _begin(self, rows: np.ndarray) -> np.ndarray:
-        """Play on to the learners' first decisions; the games of ``rows`` that ended before them."""
+        """Play ``rows`` up to the learners' first decisions. Returns the games that ended before them."""
         self.owed[rows], self.round_ended[rows] = 0.0, False
         self._others_play(rows, self.owed)
         skipped = rows[self.vec.current_player[rows] < 0]
@@ -178,8 +180,8 @@ class Tables:
         return skipped
 
     def _others_play(self, rows: np.ndarray, paid: np.ndarray) -> None:
-        """The others' moves in ``rows`` up to the learners' next decisions; what the learners earn is added to ``paid``
-        (N,)."""
+        """Play the others' moves in ``rows`` up to the learners' next decisions, and add what the learners are paid to
+        ``paid`` (N,)."""
         vec = self.vec
         while True:
             to_move = vec.current_player[rows]
@@ -187,13 +189,13 @@ class Tables:
             if len(rows) == 0:
                 return
             asked = self.players[rows, vec.current_player[rows]]
-            vec.step(choose_each(self.agents, self.labels, asked, vec, rows), rows)
+            vec.step(ask_agents(self.agents, self.labels, asked, vec, rows), rows)
             paid[rows] += vec.rewards[rows, self.seats[rows]]
             self.round_ended |= vec.round_ended
 
 
 class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
-    """One game, one learner: see the module."""
+    """One game with one learner; the module's docstring is its specification."""
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  (Gymnasium declares it so)
 
@@ -209,52 +211,53 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
             raise RenderModeError(f"render_mode={shown(render_mode)}: expected None or 'ansi'")
         self.render_mode = render_mode
         self.game = make_game(game_id, **options)
-        self.tables = Tables(self.game, 1, opponents, learner_seat)
+        self.games = LearnerGames(self.game, 1, opponents, learner_seat)
         self.observation_space, self.action_space = _spaces(self.game)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode: the learner's first observation, and ``{"action_mask": ...}``."""
+        """Begin an episode. Returns the learner's first observation and ``{"action_mask": ...}``."""
         _refuse(options)
         seed = _checked_seed(seed)
         super().reset(seed=seed)
-        self.tables.reset(seed, self.np_random)
-        return self.tables.observation()[0], self._info()
+        self.games.reset(seed, self.np_random)
+        return self.games.observation()[0], self._info()
 
     def step(self, action: int | np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """The learner's ``action`` and the others' up to its next decision.
+        """Take the learner's ``action``, then play the others' up to its next decision.
 
-        Raises ``ValueError``, the game unchanged, for an illegal action or one after the end, and ``ResetNeeded``
-        before the first ``reset`` and after an opponent's error.
+        Raises ``ValueError``, and the game is unchanged, for an illegal action or one after the end, and
+        ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
-        tables = self.tables
+        games = self.games
         chosen = self.game.check_action_id(action)
-        if tables.ready and tables.vec.current_player[0] < 0:
+        if games.ready and games.vec.current_player[0] < 0:
             raise ValueError(f"action {chosen}: the game is over; call reset()")
-        paid = tables.step(np.array([chosen]))
-        over = bool(tables.vec.current_player[0] < 0)
-        return tables.observation()[0], float(paid[0]), over, False, self._info()
+        paid = games.step(np.array([chosen]))
+        over = bool(games.vec.current_player[0] < 0)
+        return games.observation()[0], float(paid[0]), over, False, self._info()
 
     def action_masks(self) -> np.ndarray:
-        """The legal actions, as sb3-contrib asks for them: a new int8 array (A,) of 0 and 1."""
-        return self.tables.vec.action_mask[0].astype(np.int8)
+        """The legal actions, under the name that sb3-contrib calls: a new int8 array (A,) of 0 and 1."""
+        return self.games.vec.action_mask[0].astype(np.int8)
 
     def render(self) -> str:
-        """The table with the learner's hand."""
-        return self.tables.vec.render_text(0, int(self.tables.seats[0]))
+        """The game as text, with the learner's hand."""
+        return self.games.vec.render_text(0, int(self.games.seats[0]))
 
     def _info(self) -> dict[str, Any]:
-        figures = self.tables.figures(0) if self.tables.round_ended[0] else {}
-        return {"action_mask": self.action_masks(), **figures}
+        statistics = self.games.round_statistics(0) if self.games.round_ended[0] else {}
+        return {"action_mask": self.action_masks(), **statistics}
 
 
 class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """N games, a learner in each: see the module.
+    """N games with one learner in each; the module's docstring is the specification.
 
-    A game that ends is dealt anew in the same step (``AutoresetMode.SAME_STEP``): ``infos["final_obs"]`` holds its last
-    observation, ``infos["final_info"]`` its last info, both in the rows of ``infos["_final_obs"]``. Where a round ended
-    and the game went on, its figures stand in ``infos`` itself, each beside its ``_name`` (N,) that tells the rows.
+    After the end of a game the next one is dealt in the same step (``AutoresetMode.SAME_STEP``):
+    ``infos["final_obs"]`` holds the last observation and ``infos["final_info"]`` the last info, both in the rows of
+    ``infos["_final_obs"]``. Where a round ended and the game goes on, the statistics of the round are in ``infos``
+    itself, each with a mask ``_name`` (N,) of its rows.
     """
 
     metadata = {  # noqa: RUF012  (Gymnasium declares it so)
@@ -273,9 +276,9 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         **options: Any,
     ) -> None:
         if render_mode is not None:
-            raise RenderModeError(f"render_mode={shown(render_mode)}: a batch is not drawn; expected None")
+            raise RenderModeError(f"render_mode={shown(render_mode)}: a batch cannot be drawn; expected None")
         self.game = make_game(game_id, **options)
-        self.tables = Tables(self.game, num_envs, opponents, learner_seat, num_threads)
+        self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads)
         self.num_envs = num_envs
         self.render_mode = None
         self.single_observation_space, self.single_action_space = _spaces(self.game)
@@ -288,35 +291,35 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         seed: int | list[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode everywhere: (N, O) int8 observations and the masks."""
+        """Begin an episode in every game. Returns the observations (N, O) int8 and the masks."""
         _refuse(options)
         seed = _checked_seed(seed)
         super().reset(seed=seed)
-        self.tables.reset(seed, self.np_random)
-        return self.tables.observation(), self._infos()
+        self.games.reset(seed, self.np_random)
+        return self.games.observation(), self._infos()
 
     def step(
         self, actions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """The learners' ``actions`` (N,) and the others' up to their next decisions.
+        """Take the learners' ``actions`` (N,), then play the others' up to the learners' next decisions.
 
-        Raises ``ValueError``, no game moved, for an illegal action; ``ResetNeeded`` before the first ``reset`` and
-        after an opponent's error.
+        Raises ``ValueError``, and no game has moved, for an illegal action; ``ResetNeeded`` before the first ``reset``
+        and after an opponent's error.
         """
-        tables = self.tables
-        paid = tables.step(actions)
-        terminated = tables.vec.current_player < 0
+        games = self.games
+        paid = games.step(actions)
+        terminated = games.vec.current_player < 0
         over = np.flatnonzero(terminated)
         final: dict[str, Any] = {}
         if len(over):
             last = np.full(self.num_envs, None, dtype=object)
-            for row, seen in zip(over, tables.vec.observe(tables.seats[over], over), strict=True):
+            for row, seen in zip(over, games.vec.observe(games.seats[over], over), strict=True):
                 last[row] = seen
             final = {"final_obs": last, "_final_obs": terminated}
             final |= {"final_info": self._infos(terminated), "_final_info": terminated}
-            tables.deal(over, self.np_random)
+            games.deal(over, self.np_random)
         return (
-            tables.observation(),
+            games.observation(),
             paid,
             terminated.copy(),
             np.zeros(self.num_envs, np.bool_),
@@ -325,17 +328,17 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
 
     def action_masks(self) -> np.ndarray:
         """The legal actions: a new int8 array (N, A) of 0 and 1."""
-        return self.tables.vec.action_mask.astype(np.int8)
+        return self.games.vec.action_mask.astype(np.int8)
 
     def _infos(self, rows: np.ndarray | None = None) -> dict[str, Any]:
-        """Gymnasium's info of a batch, in the ``rows`` (N,) bool alone where they are given."""
-        tables = self.tables
-        told = np.ones(self.num_envs, np.bool_) if rows is None else rows
-        infos = {"action_mask": self.action_masks(), "_action_mask": told.copy()}
-        ended = tables.round_ended & told
+        """Gymnasium's info of a batch; with ``rows`` (N,) bool given, of these rows only."""
+        games = self.games
+        shown_rows = np.ones(self.num_envs, np.bool_) if rows is None else rows
+        infos = {"action_mask": self.action_masks(), "_action_mask": shown_rows.copy()}
+        ended = games.round_ended & shown_rows
         if ended.any():
-            for name, values in tables.vec.info.items():
-                own = values[np.arange(self.num_envs), tables.seats].astype(np.int64)
+            for name, values in games.vec.info.items():
+                own = values[np.arange(self.num_envs), games.seats].astype(np.int64)
                 infos |= {name: np.where(ended, own, 0), f"_{name}": ended.copy()}
         return infos
 
@@ -343,18 +346,18 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
 def _refuse(options: dict[str, Any] | None) -> None:
     if options is not None and not (isinstance(options, Mapping) and not options):
         raise ValueError(
-            f"options={shown(options)}: expected None, this environment has no options of reset()"
+            f"options={shown(options)}: expected None; reset() of this environment has no options"
         )
 
 
 def _checked_seed(seed: Any) -> int | None:
     if seed is not None and (not is_integer(seed) or seed < 0):
-        raise ValueError(f"seed={shown(seed)}: expected an integer of 0 or more, one for all games, or None")
+        raise ValueError(f"seed={shown(seed)}: expected one integer of 0 or more for all games, or None")
     return None if seed is None else int(seed)
 
 
 def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
-    """The agents that ``opponents`` names. Raises ``ValueError`` for anything but the three forms."""
+    """The agents that ``opponents`` names, as a list. Raises ``ValueError`` for anything but its three forms."""
     if isinstance(opponents, Mapping):
         pool = opponents.get("any_of")
         if (
@@ -363,7 +366,7 @@ def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
             or not isinstance(pool, Sequence)
             or not pool
         ):
-            raise ValueError(f"opponents={shown(opponents)}: expected {{'any_of': [one agent or more]}}")
+            raise ValueError(f"opponents={shown(opponents)}: expected {{'any_of': [one or more agents]}}")
         return list(pool)
     if isinstance(opponents, str | bytes) or not isinstance(opponents, Sequence):
         return [opponents]

@@ -1,4 +1,4 @@
-"""Games of a batch played on by agents: the rollouts of a search, and the games of the arena."""
+"""Agents play the games of a batch to the end: the rollouts of a search, and the games of the arena."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history
-from catbox_agents.decisions import choose_each
+from catbox_agents.decisions import ask_agents
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env.core.batch import Vec
 from catbox_env.core.checks import check_choice, shown
@@ -19,19 +19,20 @@ END_OF_ROUND, END_OF_GAME = "end_of_round", "end_of_game"
 def play_out(
     vec: Vec, agents: AgentSpec | Sequence[AgentSpec], until: str = END_OF_ROUND
 ) -> NDArray[np.float64]:
-    """Play every game of ``vec`` on from where it is; what each seat (N, P) is paid from now on.
+    """Play every game of ``vec`` on from where it is. Returns what each seat is paid from now on: (N, P).
 
     Args:
-        vec: the games, which are moved. A game that is over pays 0 and is left alone; with ``auto_deal`` the game
-            dealt after the end is left at its beginning.
+        vec: the games; they are played in place. A game that is over pays 0 and does not change. With ``auto_deal``
+            the next game is dealt but not played.
         agents: one agent for all seats, or a sequence of one for each seat: agents, or specs of
-            :func:`catbox_agents.make`. A spec is made anew for this call, with random numbers of its own; give an
-            agent to play many times or to have the same numbers again.
+            :func:`catbox_agents.make`. An agent of a spec is made for this call, with new random numbers; give an
+            agent if you call often or want reproducible numbers.
         until: ``"end_of_round"`` or ``"end_of_game"``.
 
-    Raises ``ValueError``, no game moved, for an unknown ``until``, a wrong number of agents, an agent made for other
-    rules, and one that asks for a history that ``vec`` does not keep; ``ValueError`` naming the agent that does not
-    play by the rules, or whose code raises an error (`AgentError`), with the games left where they were then.
+    Raises ``ValueError``, and no game has moved, for an unknown ``until``, a wrong number of agents, an agent made for
+    other rules, and one that asks for a history that ``vec`` does not keep. Raises ``ValueError``, and the games stay
+    as far as they were played, for an agent that plays an illegal action or whose code raises an error (`AgentError`);
+    the message names the agent.
     """
     if not isinstance(vec, Vec):
         raise ValueError(f"vec={shown(vec)}: expected a batch of games, as make_vec returns")
@@ -51,7 +52,7 @@ def play_out(
     ]
     for agent, label in zip(made, labels, strict=True):
         _check_history(agent, label, vec)
-    # An agent that holds several seats is asked for all of them at once.
+    # An agent that holds several seats is asked about all of them at once.
     names = {id(agent): label for agent, label in zip(made, labels, strict=True)}
     different = list({id(agent): agent for agent in made}.values())
     place = {id(agent): i for i, agent in enumerate(different)}
@@ -81,16 +82,16 @@ def steps(
     until: str = END_OF_GAME,
     order: np.random.Generator | None = None,
 ) -> Iterator[NDArray[np.int64]]:
-    """Play the games ``rows`` of ``vec``, none of them over, to the end; after every step, the rows that moved.
+    """Play the games ``rows`` of ``vec``, none of which is over, to the end. Yields, after every step, the rows moved.
 
-    ``players`` (N, P), or (1, P) for all rows alike: which of ``agents`` holds a seat. With ``order`` the rows of every
-    step are shuffled, so that their order tells an agent nothing.
+    ``players`` (N, P), or (1, P) if all rows have the same: the index in ``agents`` of each seat's agent. ``order``
+    shuffles the rows of every step, so that their order tells an agent nothing.
     """
     while len(rows):
         if order is not None:
             rows = order.permutation(rows)
         asked = players[rows if len(players) > 1 else 0, vec.current_player[rows]]
-        vec.step(choose_each(agents, labels, asked, vec, rows), rows)
+        vec.step(ask_agents(agents, labels, asked, vec, rows), rows)
         yield rows
         ended = vec.terminated[rows]
         if until == END_OF_ROUND:

@@ -1,11 +1,11 @@
-"""How to get an agent from a text.
+"""Makes agents from specs: texts that name an agent.
 
 | spec | agent |
 |---|---|
-| ``"random"`` | uniform over the legal actions, any game |
+| ``"random"`` | plays a random legal action, every game |
 | ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
 | a path | a trained checkpoint (needs torch) |
-| ``"package.module:Class"`` | your own: ``Class(game, seed)`` is called |
+| ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from catbox_env.core.checks import shown
 from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.rng import seed_sequence
 
-#: The agents every game has: name -> "module:Class".
+#: The agents that every game has: name -> "module:Class".
 BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
 
-#: What :func:`make` takes, or an agent.
+#: A spec, which :func:`make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
 
 
 def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     """The agent that ``spec`` names (see the table above), ready to play ``game``.
 
-    ``seed`` feeds the agent's own generator, if it has one. Raises ValueError for a spec that names no agent, for a
+    ``seed`` seeds the agent's own generator, if it has one. Raises ValueError for a spec that names no agent, for a
     checkpoint that is damaged or was trained for another game, and for a class that is not an agent.
     """
     if not isinstance(spec, str | os.PathLike):
-        raise ValueError(f"agent {shown(spec)}: expected a text, such as 'random', or a path")
+        raise ValueError(f"agent {shown(spec)}: expected a string, such as 'random', or a path")
     check_game_object(game)
     if seed is not None:
-        seed_sequence(seed)  # refuses what is no seed
+        seed_sequence(seed)  # raises ValueError unless it is a seed
     text = os.fspath(spec).strip()
     if text in BUILT_IN:
         return _construct(BUILT_IN[text], game, seed)
@@ -63,25 +63,25 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
 
 
 def imports_module(spec: str) -> bool:
-    """Whether ``spec`` has the form ``"package.module:Class"``: to make that agent is to run the module's code."""
+    """Whether ``spec`` has the form ``"package.module:Class"``: making that agent runs the module's code."""
     module, _, class_name = spec.strip().partition(":")
     return all(part.isidentifier() for part in [*module.split("."), class_name])
 
 
 def agent_of(agent: AgentSpec, label: str, game: Game, seed: int) -> Agent:
-    """The agent that a spec names, made with ``seed``; an object is checked, under the name ``label``, and kept."""
+    """The agent that a spec names, made with ``seed``. An object is checked and returned; errors call it ``label``."""
     if isinstance(agent, str | os.PathLike):
         return make(agent, game, seed)
     return check_agent(agent, label, game)
 
 
 def label_of(agent: AgentSpec) -> str:
-    """What to call an agent that was given no name: its spec, or its class."""
+    """The name of an agent that was given none: its spec, or its class."""
     return os.fspath(agent) if isinstance(agent, str | os.PathLike) else type(agent).__name__
 
 
 def is_users_own(agent: Agent) -> bool:
-    """Whether the agent's class does not come with catbox, whose agents keep nothing from one decision to the next."""
+    """Whether the agent's class is not part of catbox. Catbox's own agents remember nothing between decisions."""
     return type(agent).__module__.partition(".")[0] != __package__
 
 
@@ -91,19 +91,19 @@ def default_agent(game_id: str) -> str:
 
 
 def known_agents(game: Game | None = None) -> list[str]:
-    """The names that :func:`make` knows without a path or a class (for ``game``, where one is given)."""
+    """The names that :func:`make` knows, paths and classes aside; with ``game`` given, those of that game."""
     return [*BUILT_IN, *(["heuristic"] if game is None or game.id in HEURISTICS else [])]
 
 
 def _construct(spec: str, game: Game, seed: Seed) -> Agent:
     module_name, class_name = spec.split(":")
-    # The names of agents of later versions or other programs ("zoo:expert") read like a class of a module that is
-    # not there, so a missing module gets the same answer as an unknown name.
+    # A name such as "zoo:expert", of another version or program, has the form of a module and its class. So a missing
+    # module gets the same message as an unknown name.
     try:
         module = _import(module_name)
     except ModuleNotFoundError as error:
         if not _is_missing(module_name, error):
-            raise  # the user's module exists and itself lacks something: show where
+            raise  # the user's module exists and cannot import another: the traceback shows where
         raise ValueError(_unknown(spec) + f" (there is no module {error.name!r} to import)") from None
     except SyntaxError as error:
         raise ValueError(f"module {module_name!r} is not valid Python: {error}") from None
@@ -113,24 +113,24 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
         raise ValueError(f"module {module_name!r} has no class {class_name!r}{_closest(class_name, classes)}")
     try:
         inspect.signature(factory).bind(game, seed)
-    except (TypeError, ValueError) as error:  # ValueError: a class of C code that does not tell its arguments
+    except (TypeError, ValueError) as error:  # ValueError: a class written in C that has no signature
         raise ValueError(
-            f"{spec!r} is not an agent: it is called as {class_name}(game, seed): {error}"
+            f"{spec!r} is not an agent: the call {class_name}(game, seed) is not possible: {error}"
         ) from None
     try:
         agent = factory(game, seed)
     except Exception as error:
-        if module_name.partition(".")[0] == __package__:  # our own say themselves what is wrong
+        if module_name.partition(".")[0] == __package__:  # catbox's own agents raise messages for users
             raise
         raise AgentError(spec, error) from error
     return check_agent(agent, repr(spec))
 
 
 def _import(name: str) -> ModuleType:
-    """The module ``name``; what is installed nowhere is looked for in the working directory, as ``python -m`` would.
+    """The module ``name``. If it is not installed, it is looked for in the working directory, as ``python -m`` does.
 
-    The directory comes onto ``sys.path`` only for a module that is there, and last: where no module is named, or a
-    library has the name, no file of that folder runs.
+    The directory is added to ``sys.path`` only if the module is there, and at the end. So no file of that folder runs
+    if no module is named, or if an installed library has the name.
     """
     try:
         return importlib.import_module(name)
@@ -145,7 +145,7 @@ def _import(name: str) -> ModuleType:
 
 
 def _is_missing(name: str, error: ModuleNotFoundError) -> bool:
-    """Whether it is the module ``name``, or a package that it is in, that was not found."""
+    """Whether the module that was not found is ``name`` itself, or a package that contains it."""
     return error.name is not None and (name + ".").startswith(error.name + ".")
 
 
@@ -156,8 +156,7 @@ def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
         if error.name not in ("torch", "safetensors"):
             raise
         raise ValueError(
-            f"to load the checkpoint {path!r} the package {error.name!r} is needed: "
-            "pip install 'catbox-env[agents]'"
+            f"the checkpoint {path!r} needs the package {error.name!r}: pip install 'catbox-env[agents]'"
         ) from None
     try:
         return check_agent(PolicyAgent.load(path, game, seed), path)

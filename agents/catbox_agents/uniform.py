@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed, checked_rows
+from catbox_agents.agent import Agent, Seed, check_rows
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.game import Game
 
@@ -25,7 +25,7 @@ class RandomAgent(Agent):
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int64]:
-        _, masks = checked_rows(self.game, observations, action_masks)
+        _, masks = check_rows(self.game, observations, action_masks)
         actions = np.empty(len(masks), np.int64)
         draw_rows(masks, self._generator.random(len(masks)), actions)
         if (actions < 0).any():

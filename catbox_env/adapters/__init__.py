@@ -1,1 +1,1 @@
-"""Faces of the games to other toolkits. Each adapter serves every game."""
+"""Adapters: the games under the interfaces of other libraries. Each adapter serves every game."""

@@ -1,4 +1,4 @@
-"""PettingZoo's agent-environment cycle over any game."""
+"""Any game under PettingZoo's interface AEC (agent-environment cycle)."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
     Agents are ``player_0`` .. ``player_{P-1}``, clockwise; all end together. An observation is a dict of new arrays:
     ``observation`` int8 (O,), ``action_mask`` int8 (A,), all zeros for a seat that is not to move, and with
-    ``history=True`` also ``history`` int8 (T, 2). ``infos[agent]`` holds the figures of a round from its end until
+    ``history=True`` also ``history`` int8 (T, 2). ``infos[agent]`` holds the statistics of a round from its end until
     the agent acts again.
 
     Args:
         game_id: a key of ``catbox_env.GAMES``.
-        render_mode: ``"ansi"``: ``render`` returns the table as text; ``"human"``: it is printed in colour after
-            every step (needs rich); ``None``.
-        history: whether observations carry the history.
+        render_mode: ``"ansi"``: ``render`` returns the game as text; ``"human"``: it is printed in colour after
+            every step (needs rich); ``None``: neither.
+        history: whether observations contain the history.
         **options: those of ``catbox_env.make_game``.
 
-    Attributes: ``game``: the immutable game; ``game_state``: the ``GameState`` under way, ``None`` before ``reset``.
+    Attributes: ``game``: the immutable game; ``game_state``: the current ``GameState``, ``None`` before ``reset``.
 
     Raises ``ValueError`` for an unknown option.
     """
@@ -73,26 +73,26 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         self.state_space = spaces.Box(low, high, dtype=np.int8)
 
     def observation_space(self, agent: str) -> spaces.Space:
-        """The space of ``observe(agent)``: the same object every time."""
+        """The space of ``observe(agent)``; always the same object."""
         return self.observation_spaces[self._known(agent)]
 
     def action_space(self, agent: str) -> spaces.Space:
-        """``Discrete(A)``: the same object every time."""
+        """``Discrete(A)``; always the same object."""
         return self.action_spaces[self._known(agent)]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game.
 
-        ``seed``: an integer of 0 or more, or a numpy ``SeedSequence``; ``None`` goes on from the generator, which is
-        seeded by the system at first. ``options={"deal": ...}`` gives the deal, see ``Game.new_initial_state``; other
-        keys are ignored, as PettingZoo asks of environments.
+        ``seed``: an integer of 0 or more, or a numpy ``SeedSequence``; ``None`` continues with the generator, which
+        starts from a random seed. ``options={"deal": ...}`` gives the deal, see ``Game.new_initial_state``; other keys
+        are ignored, as PettingZoo asks of environments.
         """
         if options is not None and not isinstance(options, Mapping):
             raise ValueError(f"options={shown(options)}: expected a dict, such as {{'deal': ...}}, or None")
         if seed is not None or self._generators is None:
             generators = new_generators([seed_sequence(seed)])
         else:
-            generators = self._generators.copy()  # a deal that is refused leaves the game under way as it is
+            generators = self._generators.copy()  # so that a refused deal does not change the current game
         self.game_state = self.game.initial_state_from(generators, (options or {}).get("deal"))
         self._generators = generators
         self.agents = self.possible_agents[:]
@@ -110,7 +110,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
     def step(self, action: int | None) -> None:
         """Take ``action`` for ``agent_selection``; ``None`` for an agent whose game is over.
 
-        Raises ``ValueError``, the game unchanged, for an illegal action.
+        Raises ``ValueError`` for an illegal action; the game is then unchanged.
         """
         state = self._running()
         if not self.agents:
@@ -136,14 +136,14 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
             self.render()
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """As PettingZoo's; raises ``ValueError`` when every agent has left."""
+        """As in PettingZoo. Raises ``ValueError`` when every agent has left."""
         self._running()
         if not self.agents:
             raise ValueError("last() after the end: every agent has left; call reset()")
         return super().last(observe)
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What ``agent`` sees now, whoever is to move: new arrays, see the class."""
+        """What ``agent`` sees now, also when it is not to move: new arrays, described in the class."""
         state = self._running()
         seat = self._seats[self._known(agent)]
         mask = self._mask.copy() if seat == state.current_player else np.zeros_like(self._mask)
@@ -157,7 +157,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         return self._running().state_vector()
 
     def render(self) -> str | None:
-        """The table with the hand of the agent to move, or every hand when the game is over."""
+        """Draw the game with the hand of the agent to move, or with every hand when the game is over."""
         state = self._running()
         if self.render_mode is None:
             raise ValueError(
@@ -179,11 +179,11 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
     def _running(self) -> GameState:
         if self.game_state is None:
-            raise RuntimeError("no game is under way: call reset() first")
+            raise RuntimeError("no game has begun: call reset() first")
         return self.game_state
 
     def _select(self) -> None:
-        """Name the agent to move; when the game is over the first agent takes its leave."""
+        """Select the agent to move; when the game is over, the first agent, which then leaves."""
         self.agent_selection = self.possible_agents[max(0, self._running().current_player)]
 
     def __deepcopy__(self, memo: dict) -> AECGame:
@@ -201,13 +201,13 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
 
 def wrapped(raw: AECGame) -> AECEnv:
-    """``raw`` in PettingZoo's usual wrappers: an illegal action ends the game, with the worst reward there is."""
+    """``raw`` in PettingZoo's usual wrappers: an illegal action ends the game with the lowest possible reward."""
     env = wrappers.TerminateIllegalWrapper(raw, illegal_reward=min(-1.0, raw.game.min_utility))
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
 
 
 def register(game_id: str) -> None:
-    """Make ``pettingzoo.make("aec", "catbox/...")`` know the game, where the installed PettingZoo has a registry."""
+    """Register the game for ``pettingzoo.make("aec", "catbox/...")``, if the installed PettingZoo has a registry."""
     import pettingzoo
 
     if hasattr(pettingzoo, "register") and f"catbox/{game_id}" not in pettingzoo.aec_registry:

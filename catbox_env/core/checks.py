@@ -1,4 +1,4 @@
-"""Checks of arguments: each returns the value in its plain form, or says what was given and what was expected."""
+"""Checks of arguments. Each returns the value as a plain type, or raises an error that says what was expected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def shown(value: Any) -> str:
-    """``value`` for a message: its ``repr``, cut where it is long."""
+    """``value`` for a message: its ``repr``, cut if it is long."""
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:200]}... ({len(text)} characters)"
 
@@ -24,19 +24,19 @@ def as_array(name: str, value: Any) -> np.ndarray:
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Whether ``value`` is one integer of Python or NumPy; True and False are none."""
+    """Whether ``value`` is an integer of Python or NumPy; True and False are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def is_word(value: Any, word: str) -> bool:
-    """Whether ``value`` is the text ``word``; an array is not compared element by element."""
+    """Whether ``value`` is the string ``word``; an array is not compared element by element."""
     return isinstance(value, str) and value == word
 
 
 def check_integer(name: str, value: Any, low: int, high: int | None = None, more: str = "") -> int:
     """``value`` as an int. Raises ``ValueError`` unless it is an integer from ``low`` to ``high`` (None: no bound).
 
-    ``more`` is what else is expected, for the message.
+    ``more`` is added to the message: what else is expected.
     """
     if not is_integer(value) or value < low or (high is not None and value > high):
         bound = f"an integer from {low} to {high}" if high is not None else f"an integer of {low} or more"
@@ -77,7 +77,7 @@ def check_action(value: Any, num_actions: int) -> int:
 
 
 def check_sequence(what: str, value: Any, of: str) -> None:
-    """Raise ``ValueError`` unless ``value``, (in) the part ``what`` of a deal, is a sequence ``of`` items."""
+    """Raise ``ValueError`` unless ``value``, (an item of) the part ``what`` of a deal, is a sequence ``of`` items."""
     listed = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
     if not listed or isinstance(value, str | bytes):
         raise ValueError(f"deal: {shown(value)} in {what}; expected a sequence of {of}")

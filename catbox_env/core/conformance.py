@@ -1,4 +1,4 @@
-"""What every game must satisfy, as one call: ``check_game(game)``. For the tests of a new game, whoever wrote it."""
+"""``check_game(game)`` tests the contract that every game keeps. It is meant for the tests of any new game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Thing = TypeVar("Thing")
 
 
 class ConformanceError(AssertionError):
-    """A game breaks a rule that holds for every game."""
+    """A game breaks the contract that every game keeps."""
 
 
 def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
@@ -25,7 +25,7 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
     Args:
         game: any ``Game``.
         num_games: games to play; each takes some tens of milliseconds.
-        seed: of the deals and of the random play.
+        seed: for the deals and the random play.
     """
     check_names(game)
     rng = np.random.default_rng(seed)
@@ -37,7 +37,7 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
 
 
 def check_names(game: Game) -> None:
-    """Actions have different names, and names lead back to their actions; ``options`` rebuild the game."""
+    """Actions have different names, each name gives its action back, and games with equal rules are equal."""
     names = [game.action_to_string(action) for action in range(game.num_actions)]
     _require(len(set(names)) == len(names), "two actions have the same name")
     for action, name in enumerate(names):
@@ -50,7 +50,7 @@ def check_names(game: Game) -> None:
 
 
 def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
-    """One random game with every check of a state at every step."""
+    """Play one random game with every check of a state at every step."""
     state, twin = game.new_initial_state(seed=seed), game.new_initial_state(seed=seed)
     total = np.zeros(game.num_players)
     _require(state.serialize() == twin.serialize(), "the same seed gives two different deals")
@@ -64,7 +64,7 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
         before = state.history()
         state.apply_action(action)
         twin.apply_action(action)
-        # Records, not generators: those count the clones made of a state.
+        # Records only: the generators differ, because they count the clones made of a state.
         same = state.records.tobytes() == twin.records.tobytes()
         _require(same, "the same actions lead to two different states")
         _require(state.history() == [*before, action], "history is not the list of actions taken")
@@ -96,7 +96,7 @@ def check_views(state: GameState) -> None:
 
 
 def check_history(state: GameState, seat: int) -> None:
-    """A seat finds its own actions in its history, and of the others' the actions or -1."""
+    """A seat's history shows its own actions, and of the others' actions each one or -1."""
     history = state.history_observation(seat)
     taken = state.history()
     _require(
@@ -124,7 +124,7 @@ def check_illegal(state: GameState, rng: np.random.Generator) -> None:
 
 
 def check_copies(state: GameState) -> None:
-    """Copies are equal and independent; only a clone draws its own future."""
+    """Copies are equal and independent; a clone, unlike the others, has future deals of its own."""
     data = state.serialize()
     for twin in (copy.deepcopy(state), pickle.loads(pickle.dumps(state)), state.game.deserialize_state(data)):
         _require(twin.serialize() == data, "a copy differs from the state")
@@ -144,14 +144,14 @@ def check_copies(state: GameState) -> None:
 
 
 def check_information(state: GameState, seed: int) -> None:
-    """Whatever a seat cannot see may change without a change of its observation and mask."""
+    """A sampled state, which differs in what a seat cannot see, gives that seat the same observation and mask."""
     for seat in range(state.game.num_players):
         seen = state.observation(seat)
         try:
             other = state.game.sample_state(seen, seed)
         except ValueError as error:
             raise ConformanceError(f"sample_state refuses an observation of seat {seat}: {error}") from error
-        # The seat that sees this may sit elsewhere, where the rules draw who starts.
+        # If the rules draw the start player, another seat may be the one that sees this.
         found = [s for s in range(state.game.num_players) if np.array_equal(other.observation(s), seen)]
         _require(bool(found), "a sampled state does not give the observation it was sampled from")
         if seat == state.current_player:
@@ -160,7 +160,7 @@ def check_information(state: GameState, seed: int) -> None:
 
 
 def check_end(state: GameState) -> None:
-    """Nobody moves after the end, and returns keep to their bounds."""
+    """After the end nobody can move, and the returns are within their bounds."""
     game = state.game
     _check_sound(state)
     _require(
@@ -187,7 +187,7 @@ def check_end(state: GameState) -> None:
 
 
 def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
-    """Every game of a batch plays as a single one with the same seed does, over the end and on."""
+    """Every game of a batch plays as a single game with the same seed does, also after the end, in the next game."""
     vec = Vec(game, num_envs, seed=seed, history=True, state=True)
     children = np.random.SeedSequence(seed).spawn(num_envs)
     singles = [game.new_initial_state(seed=child) for child in children]
@@ -250,7 +250,7 @@ def check_worlds(game: Game, seed: int, count: int = 6) -> None:
 
 
 def check_batch_copies(game: Game, seed: int, num_envs: int = 4) -> None:
-    """A copied or pickled batch plays on exactly as the batch does, whatever its threads."""
+    """A copied or pickled batch plays on exactly as the batch does, with one thread and with two."""
     for num_threads in (1, 2):
         vec = Vec(game, num_envs, seed=seed, num_threads=num_threads, history=True, state=True)
         vec.step_random(game.history_length // 2 + 1, seed=seed)
@@ -263,12 +263,12 @@ def check_copies_play_on(
     show: Callable[[Thing], Mapping[str, np.ndarray]],
     num_moves: int,
 ) -> None:
-    """Copies of anything that holds games equal it, are independent of it, and play on as it does.
+    """Copies of an object that holds games are equal to it, independent of it, and play on as it does.
 
     Args:
-        thing: what ``copy.deepcopy`` and ``pickle`` copy.
-        play: ``play(thing, i)`` makes move i, the same in equal things.
-        show: every public array of a thing, by name.
+        thing: the object that ``copy.deepcopy`` and ``pickle`` copy.
+        play: ``play(thing, i)`` makes move i, the same in equal objects.
+        show: returns every public array of an object, by name.
         num_moves: how many moves are compared.
     """
     twins = {"copy.deepcopy": copy.deepcopy(thing), "pickle": pickle.loads(pickle.dumps(thing))}
@@ -304,7 +304,7 @@ def batch_arrays(vec: Vec) -> dict[str, np.ndarray]:
 
 
 def _step_some(vec: Vec, number: int) -> None:
-    """Move ``number``: the legal actions with this number, in turn."""
+    """Make move ``number``: in each game a legal action that depends on ``number`` and the row."""
     counts = vec.action_mask.sum(axis=1)
     order = np.argsort(~vec.action_mask, axis=1, kind="stable")
     vec.step(order[np.arange(vec.num_envs), (number + np.arange(vec.num_envs)) % counts])

@@ -1,4 +1,4 @@
-"""A game under one rule set, for search and analysis; names follow OpenSpiel where it has one."""
+"""A game under one rule set, for search and analysis. Names follow OpenSpiel where it has the same thing."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Game(ABC):
     """A game under one rule set: immutable, picklable, equal to another of the same id, rules and reward.
 
     Attributes:
-        id: name and version: a key of ``GAMES``.
+        id: name and version, a key of ``GAMES``.
         rules: the game's frozen ``Rules``.
         reward: ``"score"``, points of each round; ``"margin"``, own points minus the mean of the others';
             ``"win"``, 1 shared among the winners at the end of the game.
         num_players, num_actions: sizes P and A.
         observation_layout, state_layout: the named parts of an observation (O,) and of the full state (S,).
-        history_length: most actions T that a game can take.
+        history_length: the largest number of actions T in a game.
         min_utility, max_utility: bounds of a seat's return, in units of ``reward``.
-        info_names: the figures that every seat gets when a round ends.
-        info_values: of those of which every single value is worth counting, the values: name -> integers.
-        lenient_options: rules in which an agent may differ from those it was made for, as long as the observation has
-            the same parts: who begins, how many rounds there are.
+        info_names: names of the statistics that every seat gets when a round ends.
+        info_values: the statistics whose single values are counted in evaluations, such as bids: name -> values.
+        lenient_options: options that do not change how an agent has to play, such as who begins and how many rounds
+            there are: an agent made for other values may play, if the observation has the same parts.
         params: array (1,) of the game's parameter record.
     """
 
@@ -78,7 +78,7 @@ class Game(ABC):
                 f"{self.rules_class.__name__}"
             )
         else:
-            rules = replace(rules)  # type: ignore[type-var]  # a dataclass; checked anew, as unpickling does not check
+            rules = replace(rules)  # type: ignore[type-var]  # checked again, because unpickling does not check
         self.reward = reward
         self.rules = rules
         self.info_values = {}
@@ -114,7 +114,7 @@ class Game(ABC):
 
     @abstractmethod
     def set_deal(self, state: np.record, deal: Any) -> None:
-        """Put a given deal in place of the drawn one. Raises ``ValueError`` for one that cannot come up."""
+        """Replace the random deal by the given one. Raises ``ValueError`` for a deal that is not possible."""
 
     @abstractmethod
     def describe_actions(self) -> list[tuple[int, int, str]]:
@@ -126,7 +126,7 @@ class Game(ABC):
 
     @abstractmethod
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Figures to watch in training and evaluation, each (n, P) float64, from ``info`` arrays (n, P)."""
+        """Statistics for training and evaluation, each (n, P) float64, computed from ``info`` arrays (n, P)."""
 
     # What follows for every game.
 
@@ -166,13 +166,13 @@ class Game(ABC):
 
         Args:
             seed: an integer of 0 or more, a numpy ``SeedSequence``, or ``None`` (entropy of the system).
-            deal: a given deal instead of a drawn one; what it holds is said by the game. Later rounds are drawn.
+            deal: a given deal instead of a random one, in the game's own format. Later rounds are random.
         """
         generators = new_generators([seed_sequence(seed)])
         return self.initial_state_from(generators, deal)
 
     def initial_state_from(self, generators: np.ndarray, deal: Any = None) -> GameState:
-        """As ``new_initial_state``, going on from a generator: array (1,), used and advanced in place.
+        """As ``new_initial_state``, with a generator instead of a seed: array (1,), advanced in place.
 
         Raises ``ValueError`` for anything else.
         """
@@ -191,12 +191,12 @@ class Game(ABC):
         """A full state drawn uniformly from all those consistent with one observation.
 
         Args:
-            observation: int8 (O,), what one seat sees while the game runs.
+            observation: int8 (O,), what one seat sees before the end of the game.
             seed: as in ``new_initial_state``; the deals of later rounds are drawn from it as well.
 
-        The sampled state has no past: its ``history()`` begins here. Where a game has to search for what an
-        observation tells, and stops after a bounded time, its sampler says how often that happens. Raises
-        ``ValueError`` for a vector that no seat of this game can see, or that was made after the end.
+        The ``history()`` of the state begins empty. A game may need a search to find out what an observation tells;
+        if that search is limited, the game's rules page says how often it stops early. Raises ``ValueError`` for a
+        vector that no seat of this game can see, or that was made after the end.
         """
         generators = new_generators([seed_sequence(seed)])
         records = np.zeros(1, self.state_dtype)
@@ -235,12 +235,12 @@ class Game(ABC):
                 f"observation: {observation.dtype} of shape {observation.shape}; expected int8 of shape ({size},), "
                 f"as given by state.observation(player)"
             )
-        observation = observation.copy()  # compiled code is compiled anew for an array that is read-only
+        observation = observation.copy()  # a read-only array would have the code compiled again for its type
         low, high = self.observation_layout.bounds()
         bounded = bool(((observation >= low) & (observation <= high)).all())
         failed = not bounded or self.loops.sample_games(self.params, observation, generators, records)
         failed = failed or self.loops.first_unsound(self.params, records, self.history_length) >= 0
-        # What no seat can see does not come back from the state that was drawn for it.
+        # A vector that no seat can see differs from every seat's observation in the state that was drawn for it.
         if failed or not self._is_seen_in(observation, records[:1]):
             raise ValueError(
                 "observation: no state of this game agrees with it; expected what a seat sees before the end, "
@@ -256,9 +256,9 @@ class Game(ABC):
         return False
 
     def string_to_action(self, text: str) -> int:
-        """The action that ``action_to_string`` calls ``text`` (case and spaces aside).
+        """The action whose ``action_to_string`` is ``text``; case and extra spaces do not matter.
 
-        Raises ``ValueError`` with the nearest known strings.
+        Raises ``ValueError`` with the nearest known names.
         """
         if not isinstance(text, str):
             raise ValueError(f"action {shown(text)}: expected text, such as {self.action_to_string(0)!r}")
@@ -267,8 +267,8 @@ class Game(ABC):
         known = {name.lower(): action for action, name in enumerate(names)}
         if wanted not in known:
             close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.4)
-            hint = f"; near it: {', '.join(repr(names[known[name]]) for name in close)}" if close else ""
-            raise ValueError(f"unknown action {shown(text)}: expected, say, {names[0]!r}{hint}")
+            hint = f"; similar: {', '.join(repr(names[known[name]]) for name in close)}" if close else ""
+            raise ValueError(f"unknown action {shown(text)}: expected a name such as {names[0]!r}{hint}")
         return known[wanted]
 
     def check_action_id(self, action: Any) -> int:
@@ -276,7 +276,7 @@ class Game(ABC):
         return check_action(action, self.num_actions)
 
     def why_refused(self, record: np.record, action: int) -> str:
-        """Why the integer ``action`` cannot be taken in ``record``, where it is not legal."""
+        """Why the illegal ``action``, any integer, cannot be taken in ``record``."""
         if record.terminated:
             return "the game is over"
         if not 0 <= action < self.num_actions:
@@ -284,16 +284,16 @@ class Game(ABC):
         return f"{self.action_to_string(action)}: {self.why_illegal(record, action)}"
 
     def render(self, state: np.record, seat: int | None = None) -> list[tuple[str, str]]:
-        """The table as pieces (text, style), styles as in rich; ``seat``'s hand, or every hand for ``None``.
+        """The state as pieces (text, style), with styles of rich and the hand of ``seat``, or every hand for ``None``.
 
-        Raises ``ValueError`` for a seat that is not there.
+        Raises ``ValueError`` for a seat that the game does not have.
         """
         if not isinstance(state, np.void) or state.dtype != self.state_dtype:
             raise ValueError(f"state={shown(state)}: expected the record of a state of this game")
         return self.draw_text(state, seat if seat is None else check_seat("seat", seat, self.num_players))
 
     def render_text(self, state: GameState, seat: int | None = None) -> str:
-        """The table in plain text, with the hand of ``seat``, or every hand for ``None``. Errors as in `render`."""
+        """The state as plain text, with the hand of ``seat``, or every hand for ``None``. Errors as in `render`."""
         if not isinstance(state, GameState):
             raise ValueError(f"state={shown(state)}: expected a state, as new_initial_state returns")
         check_same_game("state", state.game, self)
@@ -302,8 +302,8 @@ class Game(ABC):
     def deserialize_state(self, data: bytes) -> GameState:
         """The state that ``GameState.serialize`` wrote.
 
-        Raises ``ValueError`` for damaged data, for that of another game or rule set, naming the difference, and for
-        a state from which no game can be played on.
+        Raises ``ValueError`` for damaged data, for data of another game or rule set, naming the difference, and for a
+        state from which the game cannot be played on.
         """
         return read_state(self, data)
 

@@ -15,7 +15,7 @@ from catbox_env.core.checks import as_array
 class Part:
     """One named part of a vector.
 
-    Attributes: ``name``; ``shape``; ``doc``, what it holds; ``low``, ``high``: the range of its values;
+    Attributes: ``name``; ``shape``; ``doc``: what it holds; ``low``, ``high``: the range of its values;
     ``offset``: where it begins (set by ``Layout``).
     """
 
@@ -33,7 +33,7 @@ class Part:
 
     @property
     def slice(self) -> slice:
-        """Where the part stands in the vector."""
+        """The place of the part in the vector."""
         return slice(self.offset, self.offset + self.size)
 
 
@@ -45,7 +45,7 @@ class Layout(Mapping[str, Part]):
         self.size = 0
         for part in parts:
             if part.name in self._parts:
-                raise ValueError(f"part {part.name!r} is named twice: every part needs a name of its own")
+                raise ValueError(f"two parts have the name {part.name!r}: give every part a name of its own")
             self._parts[part.name] = Part(part.name, part.shape, part.doc, part.low, part.high, self.size)
             self.size += part.size
 
@@ -66,8 +66,8 @@ class Layout(Mapping[str, Part]):
     def unpack(self, vector: np.ndarray) -> dict[str, np.ndarray]:
         """Views of the parts of ``vector``: shape ``(size,)``, or a batch ``(..., size)``.
 
-        A part of shape ``s`` comes as ``(..., *s)``. The arrays are views: they hold as long as the vector does.
-        Raises ``ValueError`` when the last axis is not ``size`` long.
+        A part of shape ``s`` has the shape ``(..., *s)`` here. The arrays are views: they change when the vector does.
+        Raises ``ValueError`` if the last axis does not have the length ``size``.
         """
         vector = as_array("vector", vector)
         if vector.ndim == 0 or vector.shape[-1] != self.size:

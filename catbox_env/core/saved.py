@@ -1,9 +1,8 @@
-"""Bytes of games: what stands in their header, their checksum, and how damaged ones are refused.
+"""Saved games: their header, their checksum, and how damaged ones are refused.
 
-Everything that is saved names the game, its rules, its reward and the form of its records, so that the bytes of other
-rules are never taken for records of these. A SHA-256 checksum over header and content finds accidents; what passes it
-is still looked at, since anybody can write a checksum: `check_records` lets through only states from which a game can
-be played on.
+The header names the game, its rules, its reward and the format of its records, so that records of other rules are never
+read as records of these. A SHA-256 checksum over header and content finds accidental damage. Anybody can compute a
+valid checksum, so `check_records` also accepts only states from which the game can be played on.
 """
 
 from __future__ import annotations
@@ -21,22 +20,21 @@ from catbox_env.core.rng import GENERATOR, MASK32
 if TYPE_CHECKING:
     from catbox_env.core.game import Game
 
-#: Raised when what is saved takes another form.
+#: Goes up when the format of saved games changes.
 FORMAT = 2
-#: Longest header that is read, in bytes; those written are a few hundred.
+#: The longest header that is read, in bytes; headers that are written have a few hundred.
 MAX_HEADER = 10_000
 
 
 def header_of(game: Game) -> bytes:
-    """What stands before the saved records of a game, as JSON: format, game, options, and the form of its records."""
-    form = hashlib.sha256(repr(game.state_dtype.descr).encode()).hexdigest()[:16]
-    return json.dumps(
-        {"format": FORMAT, "game": game.id, "options": game.options, "records": form}, sort_keys=True
-    ).encode()
+    """The header of the saved records of a game, as JSON: format, game, options, and a hash of the record's dtype."""
+    dtype_hash = hashlib.sha256(repr(game.state_dtype.descr).encode()).hexdigest()[:16]
+    header = {"format": FORMAT, "game": game.id, "options": game.options, "records": dtype_hash}
+    return json.dumps(header, sort_keys=True).encode()
 
 
 def checksum(*parts: bytes | np.ndarray) -> bytes:
-    """The SHA-256 digest of ``parts``, each with its length, so that no byte can move from one to the next."""
+    """The SHA-256 digest of ``parts``, each with its length, so that no byte can move from one part to the next."""
     digest = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else np.ascontiguousarray(part).tobytes()
@@ -65,17 +63,19 @@ def check_header(what: str, header: bytes, game: Game) -> None:
         raise ValueError(f"{what}: the header is damaged (options={options!r:.80}); use another copy")
     differing = sorted(name for name in {**options, **game.options} if not _same(name, options, game.options))
     if differing:
-        told = ", ".join(
+        differences = ", ".join(
             f"{name}={options.get(name)!r:.80}, expected {game.options.get(name)!r}" for name in differing
         )
-        raise ValueError(f"{what}: other rules or reward ({told}); make the game with the same options")
+        raise ValueError(
+            f"{what}: other rules or reward ({differences}); make the game with the same options"
+        )
     raise ValueError(
         f"{what}: records of another version of catbox or another kind of machine; save it again on this one"
     )
 
 
 def check_same_game(what: str, given: Game, own: Game) -> None:
-    """Raise ``ValueError``, naming the difference, unless the two are equal."""
+    """Raise ``ValueError``, naming the difference, unless the two games are equal."""
     if given is not own and given != own:
         check_header(what, header_of(given), own)
 
@@ -125,7 +125,7 @@ def check_records(
 def read_saved(
     saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], game: Game
 ) -> dict[str, np.ndarray]:
-    """Checked copies of the arrays of ``saved``, which a batch wrote; ``own`` are those of the batch that reads it.
+    """Checked copies of the arrays in ``saved``, which a batch wrote; ``own``: the arrays of the batch that reads it.
 
     Raises ``ValueError`` naming what is wrong.
     """
@@ -143,12 +143,12 @@ def read_saved(
     for name, array in own.items():
         other = saved[name]
         if not isinstance(other, np.ndarray) or (other.shape, other.dtype) != (array.shape, array.dtype):
-            told = f"{other.dtype} {other.shape}" if isinstance(other, np.ndarray) else type(other).__name__
+            found = f"{other.dtype} {other.shape}" if isinstance(other, np.ndarray) else type(other).__name__
             raise ValueError(
-                f"{what}: {name!r} is {told}, expected {array.dtype} {array.shape}: make the batch with the "
+                f"{what}: {name!r} is {found}, expected {array.dtype} {array.shape}: make the batch with the "
                 f"same game, num_envs and history as the one that was saved"
             )
-        given[name] = other.copy()  # nothing can change between the checks and the end
+        given[name] = other.copy()  # so that nothing can change after it was checked
     if digest.tobytes() != checksum(header, *given.values()):
         raise ValueError(f"{what}: damaged (the checksum does not fit); use another copy")
     for name in ("terminated", "round_ended"):

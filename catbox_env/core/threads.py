@@ -1,4 +1,4 @@
-"""Threads that share the rows of one call."""
+"""Threads that divide the rows of one call among them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 
 
 class Threads:
-    """Runs a function over arrays cut into one slice for each thread.
+    """Runs a function over arrays that are cut into one slice for each thread.
 
-    The threads are started by the first call, end when this object is dropped, and are started anew in a process
-    that was forked: a fork copies the calling thread alone.
+    The first call starts the threads. They end when this object is deleted. A forked process starts its own, because a
+    fork copies only the calling thread.
     """
 
     def __init__(self, num_threads: int) -> None:
@@ -24,10 +24,10 @@ class Threads:
         _ALIVE.add(self)
 
     def run(self, work: Callable[..., None], *arrays: np.ndarray) -> None:
-        """``work(*slices)`` for each slice of ``arrays``, all cut alike along the first axis.
+        """Call ``work(*slices)`` for each slice of ``arrays``, which are all cut alike along the first axis.
 
-        Returns when every thread has finished, whatever happens: nothing of ``arrays`` is written after that. An
-        exception of ``work``, or Ctrl-C, is raised then.
+        Whatever happens, this returns only when every thread has finished, so that nothing writes to ``arrays`` after
+        that. Only then is an exception of ``work``, or Ctrl-C, raised.
         """
         if self.num_threads == 1:
             work(*arrays)
@@ -37,31 +37,32 @@ class Threads:
             weakref.finalize(self, pool.shutdown, wait=False)
             self._pool = pool
         cuts = [np.array_split(array, self.num_threads) for array in arrays]
-        # No thread begins before all have been asked, so that one that Ctrl-C makes us lose sight of does nothing.
-        all_asked, may_work = threading.Event(), False
+        # No task begins before all are submitted. Ctrl-C may come before the future of a submitted task is stored:
+        # such a task could not be waited for, so it must do nothing.
+        all_submitted, may_work = threading.Event(), False
 
-        def when_all_are_asked(*slices: np.ndarray) -> None:
-            all_asked.wait()
+        def work_when_all_are_submitted(*slices: np.ndarray) -> None:
+            all_submitted.wait()
             if may_work:
                 work(*slices)
 
         futures: list[Future[None]] = []
         try:
             for slices in zip(*cuts, strict=True):
-                futures.append(self._pool.submit(when_all_are_asked, *slices))
+                futures.append(self._pool.submit(work_when_all_are_submitted, *slices))
             may_work = True
         finally:
-            _finish(all_asked, futures)
+            _finish(all_submitted, futures)
         for future in futures:
             future.result()
 
 
-def _finish(all_asked: threading.Event, futures: list[Future[None]]) -> None:
-    """Let the threads begin, and return when they have finished; only then is a Ctrl-C raised."""
+def _finish(all_submitted: threading.Event, futures: list[Future[None]]) -> None:
+    """Let the threads begin, and wait until they have finished; only then raise a Ctrl-C."""
     interrupted: KeyboardInterrupt | None = None
     while True:
         try:
-            all_asked.set()
+            all_submitted.set()
             wait(futures)
             break
         except KeyboardInterrupt as error:
@@ -71,7 +72,7 @@ def _finish(all_asked: threading.Event, futures: list[Future[None]]) -> None:
 
 
 _ALIVE: weakref.WeakSet[Threads] = weakref.WeakSet()
-#: Pools whose threads stayed in the parent of a fork: kept, because ending a pool would wait for its threads.
+#: Pools whose threads stayed in the parent of a fork. They are kept, because to end a pool would wait for its threads.
 _LEFT_BEHIND: list[ThreadPoolExecutor] = []
 
 

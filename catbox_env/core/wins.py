@@ -1,4 +1,4 @@
-"""Who has won, where points are added up over rounds."""
+"""Who has won a game in which points are added up over rounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numba
 
 @numba.njit
 def share_win(num_players, totals, last_round, win_shares):
-    """Set ``win_shares`` (P,): the highest of ``totals`` wins, then the better ``last_round``; the rest is shared."""
+    """Set ``win_shares`` (P,): the highest of ``totals`` wins. A tie goes to the best ``last_round``, or is split."""
     best_total, best_last, winners = -1_000_000, -1_000_000, 0
     for seat in range(num_players):
         total, last = int(totals[seat]), int(last_round[seat])

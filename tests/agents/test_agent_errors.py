@@ -46,7 +46,7 @@ class Unmade(Agent):
 
 @pytest.fixture
 def users_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The name of a module of a user's own, in the working directory."""
+    """The name of a user's module in the working directory."""
     name = "agents_of_a_user"
     (tmp_path / f"{name}.py").write_text(BROKEN)
     monkeypatch.chdir(tmp_path)
@@ -115,7 +115,7 @@ def test_the_command_line_shows_the_agents_part_of_the_traceback(
 
 
 @pytest.mark.parametrize("answer", [0.0, 1.9, None, "0", np.float32(1), [0, 1]])
-def test_an_answer_that_is_no_integer_is_refused_and_not_rounded(answer: Any) -> None:
+def test_an_answer_that_is_not_an_integer_is_refused_and_not_rounded(answer: Any) -> None:
     class One(Agent):
         def act(self, observation: Any, action_mask: Any, history: Any = None) -> Any:
             return answer
@@ -143,7 +143,7 @@ def test_an_answer_may_be_any_integer(kind: Any) -> None:
     assert first.any()
 
 
-def test_ctrl_c_in_an_agent_is_no_error_of_the_agent() -> None:
+def test_ctrl_c_in_an_agent_is_not_reported_as_its_error() -> None:
     class Interrupted(Agent):
         def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
             raise KeyboardInterrupt

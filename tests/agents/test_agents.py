@@ -1,4 +1,4 @@
-"""Agents: how they are named, what they may see, and that they choose sensibly."""
+"""Agents: how they are named, what they may see, and how well they play."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def game_for(players: int, **options: Any) -> Any:
         (f"{__name__}:NoAgent", "has no method 'act'"),
         ("runs/nowhere/policy.safetensors", "runs/nowhere/policy.safetensors"),
         ("os:getcwd", "module 'os' has no class 'getcwd'"),
-        ("json:JSONDecoder", r"called as JSONDecoder\(game, seed\)"),
+        ("json:JSONDecoder", r"the call JSONDecoder\(game, seed\)"),
         ("x" * 5000, "unknown agent"),
         ("x/" * 2500, "no agent"),
-        (None, "agent None: expected a text"),
-        (5, "agent 5: expected a text"),
+        (None, "agent None: expected a string"),
+        (5, "agent 5: expected a string"),
     ],
 )
 def test_a_spec_that_names_no_agent_is_refused_with_a_remedy(spec: Any, said: str) -> None:
@@ -82,7 +82,7 @@ def test_a_class_of_the_user_is_an_agent() -> None:
     )
 
 
-def test_what_a_users_module_lacks_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_import_in_a_users_module_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bots_of_a_user.py").write_text("import a_library_that_is_not_there\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="a_library_that_is_not_there"):
@@ -111,7 +111,7 @@ def test_random_is_uniform_over_the_legal_actions() -> None:
     assert ((counts[[2, 9, 30]] - 2000) ** 2 / 2000).sum() < 13.8  # chi-squared, 2 degrees, p = 0.001
 
 
-def test_random_follows_its_seed_and_touches_no_global_generator() -> None:
+def test_random_depends_on_its_seed_and_leaves_the_global_generator_alone() -> None:
     game = game_for(4)
     vec = catbox_env.make_vec(game.id, 200, seed=1, **game.options)
     before = np.random.get_state()[1].tolist()  # noqa: NPY002  (this is what must not change)
@@ -124,7 +124,7 @@ def test_random_follows_its_seed_and_touches_no_global_generator() -> None:
 
 
 @pytest.mark.parametrize("spec", ["random", "heuristic"])
-def test_a_seat_that_is_not_to_move_has_nothing_to_choose(spec: str) -> None:
+def test_an_empty_mask_is_refused(spec: str) -> None:
     game = game_for(3)
     masks = np.ones((3, game.num_actions), bool)
     masks[1] = False
@@ -136,7 +136,7 @@ def test_a_seat_that_is_not_to_move_has_nothing_to_choose(spec: str) -> None:
 @pytest.mark.nojit
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
 @pytest.mark.parametrize("kind", ["ones", "noise", "one element off"])
-def test_what_no_game_shows_is_never_read_out_of_bounds(game_id: str, kind: str) -> None:
+def test_an_impossible_observation_never_makes_the_agent_read_out_of_bounds(game_id: str, kind: str) -> None:
     """Compiled code would read or write beside an array; without compilation that is an IndexError."""
     game, rng = catbox_env.make_game(game_id), np.random.default_rng(0)
     agent = catbox_agents.make("heuristic", game)
@@ -166,7 +166,7 @@ def test_an_agent_may_play_rules_that_it_cannot_tell_from_its_own() -> None:
         catbox_agents.check_agent(agent, "it", two_rounds)
 
 
-def test_a_heuristic_without_weigh_says_what_it_lacks() -> None:
+def test_a_heuristic_without_weigh_says_what_is_missing() -> None:
     class Empty(ReasonedAgent):
         plays, reasons = "petrify_v0", ("none",)
 
@@ -189,7 +189,7 @@ def test_an_agent_made_for_other_rules_is_refused() -> None:
 
 @settings(max_examples=40)
 @given(rules=rule_sets())
-def test_the_heuristic_plays_every_rule_set_by_the_rules(rules: Any) -> None:
+def test_the_heuristic_plays_only_legal_actions_under_every_rule_set(rules: Any) -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", rules=rules)
     agent = catbox_agents.make("heuristic", game)
     vec = catbox_env.make_vec(game.id, 8, seed=2, rules=rules)
@@ -232,16 +232,16 @@ def test_the_heuristic_clearly_beats_random(players: int, margin: float) -> None
     result = catbox_agents.evaluate(game_for(players), ["heuristic", "random"], num_deals=300, seed=11)
     heuristic, random = result.standings
     assert heuristic.margin - heuristic.margin_ci95 > margin
-    assert heuristic.figures["paradox"] < 0.5 * random.figures["paradox"]
+    assert heuristic.statistics["paradox"] < 0.5 * random.statistics["paradox"]
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
-def test_heuristics_among_themselves_run_into_a_paradox_less_often_than_random_players(
+def test_heuristics_among_themselves_cause_a_paradox_less_often_than_random_players(
     players: int,
 ) -> None:
     game = game_for(players)
     rates = [
-        catbox_agents.evaluate(game, [spec, spec], num_deals=200, seed=3).standings[0].figures["paradox"]
+        catbox_agents.evaluate(game, [spec, spec], num_deals=200, seed=3).standings[0].statistics["paradox"]
         for spec in ("heuristic", "random")
     ]
     assert rates[0] < 0.9 * rates[1]

@@ -1,4 +1,4 @@
-"""The arena: same deals from every seat, and figures that a plain reckoning gives too."""
+"""The arena: the same deals from every seat, and statistics that a simple computation confirms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Fixed(Agent):
 
 
 class Recording(Fixed):
-    """Keeps what it is shown."""
+    """Keeps what it is given."""
 
     def __init__(self, game: Any, needs_history: bool = False) -> None:
         super().__init__(game)
@@ -53,7 +53,7 @@ def game_for(players: int = 3, **options: Any) -> Any:
 
 
 def plain_evaluation(game: Any, agents: list[Fixed], num_deals: int, seed: int) -> dict[str, Any]:
-    """The same comparison, one game at a time and with nothing clever."""
+    """The same comparison, one game at a time and without shortcuts."""
     deals = np.random.SeedSequence(seed).spawn(2)[1].spawn(1)[0].spawn(num_deals)
     seats = game.num_players
     points_game = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
@@ -102,7 +102,7 @@ def plain_evaluation(game: Any, agents: list[Fixed], num_deals: int, seed: int) 
         (3, 2, {"rounds": 2, "reward": "win", "start_player": "random"}),
     ],
 )
-def test_the_figures_are_those_of_a_plain_reckoning(
+def test_the_result_is_that_of_a_simple_computation(
     players: int, num_agents: int, options: dict[str, Any]
 ) -> None:
     game = game_for(players, **options)
@@ -116,11 +116,11 @@ def test_the_figures_are_those_of_a_plain_reckoning(
         assert standing.margin == pytest.approx(expected["margin"][i])
         assert standing.margin_ci95 == pytest.approx(expected["margin_ci95"][i], rel=3e-4)
         assert standing.win_share == pytest.approx(expected["win_share"][i])
-        assert standing.figures["bonus"] == pytest.approx(expected["bonus"][i])
+        assert standing.statistics["bonus"] == pytest.approx(expected["bonus"][i])
 
 
 def test_equal_players_on_the_same_deals_are_exactly_even() -> None:
-    # The hands decide every single game; the duplicate deals take all of that away.
+    # The hands decide every single game; the duplicate deals cancel all of that.
     result = catbox_agents.evaluate(game_for(4), ["heuristic", "heuristic"], num_deals=20)
     assert [s.margin for s in result.standings] == pytest.approx([0, 0], abs=1e-12)
     assert [s.margin_ci95 for s in result.standings] == pytest.approx([0, 0], abs=1e-12)
@@ -142,7 +142,7 @@ def test_every_agent_holds_every_hand() -> None:
     assert len(hands(agents[0])) == 20
 
 
-def test_the_same_seed_gives_the_same_result_and_another_one_another() -> None:
+def test_the_same_seed_gives_the_same_result_and_another_seed_another_result() -> None:
     game = game_for(3)
     results = [catbox_agents.evaluate(game, ["heuristic", "random"], 10, seed=seed) for seed in (1, 1, 2)]
     assert results[0] == results[1]
@@ -174,20 +174,20 @@ def test_only_the_agent_that_asks_for_it_is_given_its_history() -> None:
     assert bidding == 10 * 3
 
 
-def test_many_deals_are_played_in_chunks_and_every_finished_game_is_told_as_progress(
+def test_many_deals_are_played_in_chunks_and_every_finished_game_is_reported_as_progress(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(duplicate, "CHUNK", 8)
     monkeypatch.setattr(duplicate, "FIRST_DEALS", 1)
-    told: list[tuple[int, int]] = []
+    reports: list[tuple[int, int]] = []
     game = game_for(2)
     result = catbox_agents.evaluate(
-        game, ["random", "random"], 10, progress=lambda done, total: told.append((done, total))
+        game, ["random", "random"], 10, progress=lambda done, total: reports.append((done, total))
     )
-    done = [number for number, _ in told]
+    done = [number for number, _ in reports]
     assert done == sorted(set(done))
     assert {2, 6, 12, 20} <= set(done)  # one deal, two more, three more, the rest
-    assert {total for _, total in told} == {20} == {result.games}
+    assert {total for _, total in reports} == {20} == {result.games}
 
 
 def test_a_result_is_plain_data() -> None:
@@ -198,13 +198,13 @@ def test_a_result_is_plain_data() -> None:
     assert catbox_env.make_game(data["game"], **data["options"]) == game
     assert [row["name"] for row in result.rows()] == ["one", "two"] == [s["name"] for s in data["standings"]]
     assert result.rows()[0]["score"] == result["one"].score
-    assert result.rows()[0]["paradox"] == result["one"].figures["paradox"]
+    assert result.rows()[0]["paradox"] == result["one"].statistics["paradox"]
     with pytest.raises(KeyError, match="three"):
         result["three"]
 
 
 class Cheat(Fixed):
-    """Answers whatever it is made with."""
+    """Returns the answer that it was made with."""
 
     def __init__(self, game: Any, answer: Any) -> None:
         super().__init__(game)
@@ -223,10 +223,10 @@ class Cheat(Fixed):
         (lambda n: np.full(n, -1), "chose action -1, which"),
         (lambda n: np.full(n, 99), "chose action 99, which"),
         (lambda n: np.zeros(n), "float64"),
-        (lambda n: [0], r"gave shape \(1,\)"),
+        (lambda n: [0], r"of shape \(1,\)"),
     ],
 )
-def test_an_agent_that_breaks_the_rules_is_named(answer: Any, said: str) -> None:
+def test_an_agent_that_plays_an_illegal_action_is_named(answer: Any, said: str) -> None:
     game = game_for(3)
     with pytest.raises(ValueError, match=f"(?i){said}"):
         catbox_agents.evaluate(game, [Cheat(game, answer), "random"], 10)
@@ -256,12 +256,12 @@ def test_impossible_arguments_are_refused(arguments: dict[str, Any], said: str) 
 @pytest.mark.parametrize(
     ("freedom", "printed"), [(9, 2.2622), (14, 2.1448), (30, 2.0423), (120, 1.9799), (10**6, 1.9600)]
 )
-def test_the_interval_is_as_wide_as_the_tables_of_student_say(freedom: int, printed: float) -> None:
+def test_the_interval_uses_the_quantiles_of_students_t(freedom: int, printed: float) -> None:
     assert t_quantile(freedom) == pytest.approx(printed, abs=1e-3)
 
 
 class Seeded(Fixed):
-    """Keeps the seeds it is made with."""
+    """Keeps the seeds that it is made with."""
 
     seeds: ClassVar[list[Any]] = []
 
@@ -270,7 +270,7 @@ class Seeded(Fixed):
         self.seeds.append(seed)
 
 
-def test_an_agent_is_given_a_number_and_not_the_root_of_the_deals() -> None:
+def test_an_agents_seed_is_a_number_and_not_the_seed_sequence_of_the_deals() -> None:
     Seeded.seeds.clear()
     spec = f"{__name__}:Seeded"
     catbox_agents.evaluate(game_for(3), [spec, spec], 10, seed=3)

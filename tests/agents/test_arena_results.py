@@ -1,4 +1,4 @@
-"""What a comparison tells: single deals, seats, bids, rounds that a paradox ended, and a part when it is cut short."""
+"""What a result holds: single deals, seats, bids, rounds that a paradox ended, and what an interrupted one holds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def game_for(players: int = 3, **options: Any) -> Any:
 
 
 class Bids(Agent):
-    """Bids the lowest there is, or the highest, and else takes the highest legal id; counts its bids."""
+    """Makes the lowest bid, or the highest; otherwise takes the highest legal id. Counts its bids."""
 
     def __init__(self, game: Any, highest: bool) -> None:
         super().__init__(game)
@@ -52,21 +52,21 @@ def ended_rounds(players: int, **rules: Any) -> tuple[dict[str, np.ndarray], dic
 
 @pytest.mark.parametrize("players", [3, 4, 5])
 def test_a_bid_is_hit_when_it_is_paid(players: int) -> None:
-    info, told = ended_rounds(players)
+    info, statistics = ended_rounds(players)
     met = info["bid"] == info["tricks_won"]
     assert (met & (info["paradox"] == 1)).sum() > 10  # won as many tricks as it bid, and caused a paradox
-    assert not told["bid_hit"][info["paradox"] == 1].any()
+    assert not statistics["bid_hit"][info["paradox"] == 1].any()
     won_some = info["bid"] > 0  # a seat that has won a trick has a token, so its bonus is not 0
-    assert np.array_equal(told["bid_hit"][won_some], info["bonus"][won_some] > 0)
-    assert np.array_equal(told["bid_hit"] == 1, met & (info["paradox"] == 0))
+    assert np.array_equal(statistics["bid_hit"][won_some], info["bonus"][won_some] > 0)
+    assert np.array_equal(statistics["bid_hit"] == 1, met & (info["paradox"] == 0))
 
 
-def test_any_paradox_is_told_to_every_seat() -> None:
-    info, told = ended_rounds(4, hand_size=6)
+def test_any_paradox_is_reported_to_every_seat() -> None:
+    info, statistics = ended_rounds(4, hand_size=6)
     causes = info["paradox"].sum(axis=1)
     assert set(causes) == {0, 1}
-    assert np.array_equal(told["any_paradox"], np.repeat(causes[:, None], 4, axis=1))
-    assert told["any_paradox"].mean() == pytest.approx(4 * told["paradox"].mean())
+    assert np.array_equal(statistics["any_paradox"], np.repeat(causes[:, None], 4, axis=1))
+    assert statistics["any_paradox"].mean() == pytest.approx(4 * statistics["paradox"].mean())
 
 
 # Single deals, seats, bids ---------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_the_means_are_those_of_the_single_deals() -> None:
         assert array.mean(axis=0).tolist() == pytest.approx(means, rel=1e-5)
     interval = t_quantile(29) * result.deal_margins[:, 0].std(ddof=1) / 30**0.5
     assert result.standings[0].margin_ci95 == pytest.approx(interval, rel=1e-5)
-    # Two agents, one seat against two: what one gains over the others, the others lose.
+    # Two agents, one seat against two: what one agent gains, the other loses.
     assert result.deal_margins.sum(axis=1).tolist() == pytest.approx([0.0] * 30, abs=1e-5)
     assert not any(isinstance(value, np.ndarray) for value in result.as_dict().values())
 
@@ -116,7 +116,7 @@ def test_the_means_of_a_seat_are_those_of_the_games_in_which_the_agent_sat_there
         assert result.rows()[i]["score_seat_2"] == standing.by_seat["score"][2]
 
 
-def test_it_is_told_how_often_each_bid_was_made() -> None:
+def test_the_result_tells_how_often_each_bid_was_made() -> None:
     game = game_for(3, rounds=2)
     agents = [Bids(game, False), Bids(game, True)]
     result = catbox_agents.evaluate(game, agents, 10, names=["low", "high"])
@@ -130,7 +130,7 @@ def test_it_is_told_how_often_each_bid_was_made() -> None:
     assert json.loads(json.dumps(result.as_dict()))["standings"][0]["distributions"]["bid"]["1"] > 0.9
 
 
-def test_where_there_are_no_bids_none_are_told() -> None:
+def test_without_bids_the_result_has_none() -> None:
     result = catbox_agents.evaluate(game_for(2, bids=()), ["heuristic", "random"], 10)
     assert result.standings[0].distributions == {}
     assert catbox_env.make_game("petrify_v0").info_values == {}
@@ -140,7 +140,7 @@ def test_where_there_are_no_bids_none_are_told() -> None:
 
 
 class Impatient(Agent):
-    """The lowest legal id; presses Ctrl-C when it has been asked for so many decisions."""
+    """The lowest legal id; presses Ctrl-C after a given number of decisions."""
 
     def __init__(self, game: Any, seed: Any = None, patience: int = 3000) -> None:
         super().__init__(game, seed)
@@ -187,9 +187,7 @@ def test_a_comparison_that_is_interrupted_at_once_has_no_result() -> None:
         ({"agents": [Agent, "random"]}, "is the class Agent, expected an agent"),
     ],
 )
-def test_what_is_no_number_of_deals_no_seed_and_no_agent_is_refused(
-    arguments: dict[str, Any], said: str
-) -> None:
+def test_an_invalid_number_of_deals_seed_or_agent_is_refused(arguments: dict[str, Any], said: str) -> None:
     full: dict[str, Any] = {"agents": ["random", "heuristic"], "num_deals": 10, **arguments}
     with pytest.raises(ValueError, match="(?s)" + said):
         catbox_agents.evaluate(game_for(), **full)

@@ -29,7 +29,7 @@ def game_for(players: int = 3, **options: Any) -> Any:
 
 
 class First(Agent):
-    """The lowest legal id; keeps what it is made with."""
+    """The lowest legal id; keeps its arguments."""
 
     seeds: ClassVar[list[int]] = []
 
@@ -95,7 +95,7 @@ def test_a_mask_that_an_agent_has_changed_makes_nothing_legal() -> None:
 
 
 class Remembers(First):
-    """Keeps, call by call, which deal its rows in the discard phase are of: two players see the same revealed cards."""
+    """Keeps, for each call, the deals of its rows in the discard phase: the revealed cards, which every seat sees."""
 
     def __init__(self, game: Any, seed: Any = None) -> None:
         super().__init__(game, seed)
@@ -133,7 +133,7 @@ def test_neither_the_order_of_rows_nor_that_of_calls_tells_the_deal(players_of_i
 
 
 class Notebook(First):
-    """Writes down what it sees in the discard phase."""
+    """Records what it sees in the discard phase."""
 
     made: ClassVar[list[Notebook]] = []
 
@@ -161,7 +161,7 @@ def test_no_object_of_a_users_class_meets_a_deal_twice_or_sits_in_two_seats() ->
 
 
 @pytest.mark.parametrize("num_deals", [10, 17, 33, 49, 1000, 1023, 10**9 + 1])
-def test_no_few_deals_are_left_for_the_end(num_deals: int) -> None:
+def test_the_last_batch_of_deals_is_not_small(num_deals: int) -> None:
     total, sizes = 0, []
     for size in duplicate._chunks(num_deals, 5):
         total += size
@@ -186,13 +186,13 @@ def test_the_result_does_not_depend_on_how_many_games_are_played_side_by_side(
     for result in results[1:]:
         assert np.array_equal(result.deal_scores, results[0].deal_scores)
         assert np.array_equal(result.deal_win_shares, results[0].deal_win_shares)
-        assert result["First"].figures == pytest.approx(results[0]["First"].figures)
+        assert result["First"].statistics == pytest.approx(results[0]["First"].statistics)
 
 
 # Seeds -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_seeds_of_agents_are_the_same_whatever_is_dealt() -> None:
+def test_the_seeds_of_agents_do_not_depend_on_the_deals() -> None:
     game = game_for()
     results, seeds = [], []
     for seed in (0, 1, 2**100):
@@ -220,7 +220,7 @@ def test_an_agent_that_tries_the_small_seeds_does_not_find_its_own() -> None:
             assert words.isdisjoint(candidate.generate_state(2, np.uint64).tolist())
 
 
-def test_a_seed_of_none_is_drawn_and_told() -> None:
+def test_without_a_seed_a_random_one_is_used_and_reported() -> None:
     game = game_for()
     one, two = (catbox_agents.evaluate(game, ["heuristic", "random"], 10, seed=None) for _ in range(2))
     assert one.seed != two.seed
@@ -228,13 +228,13 @@ def test_a_seed_of_none_is_drawn_and_told() -> None:
 
 
 def same_cards_same_seed(found: dict[bytes, set[int]], hidden: dict[bytes, set[bytes]]) -> None:
-    """One seed for what a seat sees, although the other seats held different cards."""
+    """What a seat sees has one seed, although the other seats held different cards."""
     assert max(len(other) for other in hidden.values()) > 1
     assert all(len(seeds) == 1 for seeds in found.values())
     assert len({seed for seeds in found.values() for seed in seeds}) == len(found) > 3
 
 
-def test_a_seed_at_the_table_follows_from_the_cards_that_the_seat_sees_itself() -> None:
+def test_an_agents_seed_at_the_terminal_follows_from_the_cards_that_it_sees() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", **TINY)
     found: dict[bytes, set[int]] = {}
     hidden: dict[bytes, set[bytes]] = {}
@@ -247,7 +247,7 @@ def test_a_seed_at_the_table_follows_from_the_cards_that_the_seat_sees_itself() 
     same_cards_same_seed(found, hidden)
 
 
-def test_a_seed_of_an_opponent_follows_from_the_cards_that_it_sees_itself() -> None:
+def test_an_opponents_seed_follows_from_the_cards_that_it_sees() -> None:
     env = LearnerEnv("cat_in_the_box_v0", opponents=FIRST, learner_seat=0, **TINY)
     found: dict[bytes, set[int]] = {}
     hidden: dict[bytes, set[bytes]] = {}
@@ -268,7 +268,7 @@ def test_an_opponent_that_was_drawn_for_no_seat_gets_a_seed_that_is_always_the_s
     seeds = set()
     for seed in range(12):
         given = seeds_given(lambda seed=seed: env.reset(seed=seed))
-        if env.tables.players[0, 1] == 1:
+        if env.games.players[0, 1] == 1:
             seeds.update(given)
     assert seeds == {agent_seed(0)}
 

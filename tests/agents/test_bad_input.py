@@ -1,4 +1,4 @@
-"""Bad input to the public functions of ``catbox_agents``: refused by us, by name, and nothing changes."""
+"""Bad input to public functions of ``catbox_agents`` is refused with a message that names it, and changes nothing."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ FUNCTIONS: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
 
 
 def fingerprint() -> bytes:
-    vecs = [VEC, ENV.tables.vec, ENVS.tables.vec]
+    vecs = [VEC, ENV.games.vec, ENVS.games.vec]
     return b"".join(array.tobytes() for vec in vecs for array in vec.save().values())
 
 
@@ -77,7 +77,7 @@ def test_a_class_is_not_an_agent(give: Callable[[Any], list[Any]]) -> None:
     assert np.array_equal(VEC.current_player, [0, 0])
 
 
-def test_flags_are_no_seats_and_no_counts() -> None:
+def test_true_and_false_are_not_seats_or_counts() -> None:
     for flag in FLAGS:
         with pytest.raises(ValueError, match="learner_seat"):
             LearnerEnv("petrify_v0", learner_seat=flag)

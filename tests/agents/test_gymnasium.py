@@ -1,4 +1,4 @@
-"""The single-agent view: Gymnasium's own checks, exact pay, fair seats, and a learner of another library on it."""
+"""The Gymnasium view: Gymnasium's own checks, exact rewards, seats, opponents, and a learner of another library."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ IDS = [gymnasium_id(game_id) for game_id in GAMES]
 
 
 class LegalLearner(LearnerEnv):
-    """Takes any action id for a legal one, so that a checker that knows no masks can play."""
+    """Replaces an illegal action by a legal one, so that a checker that knows no masks can play."""
 
     def step(self, action: int) -> tuple:
         legal = np.flatnonzero(self.action_masks())
@@ -77,31 +77,31 @@ def test_every_game_is_made_by_its_name(env_id: str) -> None:
 def test_the_learner_is_paid_all_that_its_seat_wins(
     game_id: str, learner_seat: int | str, options: dict[str, int]
 ) -> None:
-    """The pay of an episode is the return of the learner's seat, and the figures of every round are told."""
+    """The rewards of an episode sum to the return of the learner's seat; `info` has the statistics of every round."""
     env = LearnerEnv(game_id, opponents="random", learner_seat=learner_seat, **options)
     rng = np.random.default_rng(0)
     for seed in range(12):
         _, info = env.reset(seed=seed)
         paid, over, rounds = 0.0, False, 0
         while not over:
-            seat = int(env.tables.seats[0])
-            assert env.tables.vec.current_player[0] == seat
+            seat = int(env.games.seats[0])
+            assert env.games.vec.current_player[0] == seat
             _, reward, over, truncated, info = env.step(int(legal(rng, info["action_mask"][None])[0]))
             assert not truncated
             paid += reward
             rounds += set(env.game.info_names) < set(info)
-        assert paid == pytest.approx(float(env.tables.vec._records["returns"][0, seat]))
+        assert paid == pytest.approx(float(env.games.vec._records["returns"][0, seat]))
         assert rounds == options.get("rounds", 1)
         assert not info["action_mask"].any()
 
 
-def test_pay_before_the_learners_first_decision_comes_with_its_first_step() -> None:
+def test_what_is_paid_before_the_learners_first_decision_comes_with_its_first_step() -> None:
     """Seat 0 shows an instant win in the first round, before seat 3 has decided anything: seat 3 pays an ante."""
     env = LearnerEnv("cat_te_v0", opponents="heuristic", learner_seat=3, rounds=3)
     found = 0
     for seed in range(200):
         _, info = env.reset(seed=seed)
-        owed = float(env.tables.vec._records["returns"][0, 3])
+        owed = float(env.games.vec._records["returns"][0, 3])
         assert (owed != 0) == ("score" in info)
         if owed == 0:
             continue
@@ -111,14 +111,14 @@ def test_pay_before_the_learners_first_decision_comes_with_its_first_step() -> N
         while not over:
             _, reward, over, _, info = env.step(int(info["action_mask"].argmax()))
             paid += reward
-        assert paid == pytest.approx(float(env.tables.vec._records["returns"][0, 3]))
+        assert paid == pytest.approx(float(env.games.vec._records["returns"][0, 3]))
     assert found > 0
 
 
-def test_the_batch_tells_the_figures_of_every_round() -> None:
+def test_the_infos_of_a_batch_hold_the_statistics_of_every_round() -> None:
     envs = LearnerVectorEnv(16, "cat_te_v0", opponents="heuristic", rounds=3, instant_wins=False)
     _, infos = envs.reset(seed=0)
-    told, games = np.zeros(16, int), np.zeros(16, int)
+    reported, games = np.zeros(16, int), np.zeros(16, int)
     while games.min() < 2:
         actions = infos["action_mask"].argmax(1)
         _, rewards, terminated, _, infos = envs.step(actions)
@@ -130,10 +130,10 @@ def test_the_batch_tells_the_figures_of_every_round() -> None:
             assert np.array_equal(infos["final_info"]["_score"], terminated)
             assert np.array_equal(rewards[terminated], infos["final_info"]["score"][terminated])
             assert not infos["final_info"]["action_mask"][terminated].any()
-        told += between
+        reported += between
         games += terminated
         for row in np.flatnonzero(terminated):
-            assert told[row] == 2 * games[row]
+            assert reported[row] == 2 * games[row]
 
 
 def test_the_batch_plays_the_episodes_that_single_environments_play() -> None:
@@ -175,7 +175,7 @@ def test_the_batch_plays_the_episodes_that_single_environments_play() -> None:
     assert ended > 10
 
 
-def test_seeds_reproduce_and_no_seed_goes_on() -> None:
+def test_a_seed_reproduces_everything_and_without_one_the_generator_continues() -> None:
     def episode(env: LearnerEnv, seed: int | None) -> list:
         rng = np.random.default_rng(3)
         seen, info = env.reset(seed=seed)
@@ -204,14 +204,14 @@ def test_seats_and_opponents_are_drawn_for_each_episode_and_kept_through_it() ->
         num_players=3,
     )
     _, infos = envs.reset(seed=0)
-    tables, rng = envs.tables, np.random.default_rng(0)
-    assert set(tables.seats) == {0, 1, 2}
-    assert set(tables.players[tables.players >= 0]) == {0, 1}
+    games, rng = envs.games, np.random.default_rng(0)
+    assert set(games.seats) == {0, 1, 2}
+    assert set(games.players[games.players >= 0]) == {0, 1}
     changed = np.zeros(200, bool)
     for _ in range(25):
-        seats, players = tables.seats.copy(), tables.players.copy()
+        seats, players = games.seats.copy(), games.players.copy()
         _, _, terminated, _, infos = envs.step(legal(rng, infos["action_mask"]))
-        moved = (seats != tables.seats) | (players != tables.players).any(1)
+        moved = (seats != games.seats) | (players != games.players).any(1)
         assert not (moved & ~terminated).any()
         changed |= moved
     assert changed.mean() > 0.5
@@ -220,7 +220,7 @@ def test_seats_and_opponents_are_drawn_for_each_episode_and_kept_through_it() ->
 def test_one_opponent_for_each_seat_sits_clockwise_from_the_learner() -> None:
     env = LearnerEnv("cat_in_the_box_v0", opponents=["random", "heuristic"], learner_seat=2, num_players=3)
     env.reset(seed=0)
-    assert env.tables.players[0].tolist() == [0, 1, -1]
+    assert env.games.players[0].tolist() == [0, 1, -1]
 
 
 def test_an_opponent_that_asks_for_its_history_gets_it() -> None:
@@ -250,7 +250,7 @@ def test_checkpoints_play_the_other_seats(tmp_path: Path, game_id: str) -> None:
         return state
 
     compared = 0
-    assert envs.tables.num_skipped == 0
+    assert envs.games.num_skipped == 0
     for state in map(play_on, states):
         assert not state.is_terminal()
     over = np.zeros(6, bool)
@@ -293,7 +293,7 @@ def test_stable_baselines_makes_environments_by_name() -> None:
 def test_games_that_end_before_the_learners_first_decision_are_counted() -> None:
     envs = LearnerVectorEnv(50, "petrify_v0", opponents="heuristic", learner_seat=3, num_players=4, size=3)
     envs.reset(seed=0)
-    assert envs.tables.num_skipped > 10
+    assert envs.games.num_skipped > 10
 
 
 def test_maskable_ppo_learns_without_a_wrapper() -> None:
@@ -324,18 +324,18 @@ def test_maskable_ppo_learns_without_a_wrapper() -> None:
 @pytest.mark.parametrize("learner_seat", [0, 1, 2, "random"])
 @pytest.mark.parametrize("game_id", GAMES)
 def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learner_seat: int | str) -> None:
-    """A batch that has stopped shows seat 0; the learner is shown what its own seat sees."""
+    """A finished game of a batch shows what seat 0 sees; the learner gets what its own seat sees."""
     options = {"num_players": 3, "size": 6} if game_id == "petrify_v0" else {"num_players": 3}
     env = LearnerEnv(game_id, opponents="heuristic", learner_seat=learner_seat, **options)
     envs = LearnerVectorEnv(8, game_id, opponents="heuristic", learner_seat=learner_seat, **options)
-    vec, told_apart = env.tables.vec, 0
+    vec, told_apart = env.games.vec, 0
     for seed in range(8):
         seen, info = env.reset(seed=seed)
         over = False
         while not over:
             seen, _, over, _, info = env.step(int(info["action_mask"].argmax()))
         every = [vec.observe(np.array([seat]))[0].tolist() for seat in range(3)]
-        own = every.pop(int(env.tables.seats[0]))
+        own = every.pop(int(env.games.seats[0]))
         assert seen.tolist() == own
         told_apart += own not in every
     assert told_apart > 0
@@ -343,7 +343,7 @@ def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learne
     _, infos = envs.reset(seed=0)
     ended = 0
     while ended < 8:
-        before, seats = envs.tables.vec.save(), envs.tables.seats.copy()
+        before, seats = envs.games.vec.save(), envs.games.seats.copy()
         actions = infos["action_mask"].argmax(1)
         _, _, terminated, _, infos = envs.step(actions)
         if (

@@ -1,4 +1,4 @@
-"""The single-agent view with bad input: what is refused, in which words, and that nothing has moved."""
+"""Bad input to the Gymnasium view: what is refused, with which message, and that nothing has moved."""
 
 from pathlib import Path
 
@@ -31,13 +31,13 @@ def test_an_opponent_of_another_game_or_other_rules_is_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("action", [-1, 44, 1000, None, 0.5])
-def test_a_mask_ignored_is_an_error_that_changes_nothing(action: object) -> None:
+def test_an_illegal_action_raises_and_changes_nothing(action: object) -> None:
     env = LearnerEnv("cat_in_the_box_v0", opponents="random", num_players=4)
     env.reset(seed=0)
-    before = env.tables.vec._records.tobytes()
+    before = env.games.vec._records.tobytes()
     with pytest.raises(ValueError, match=r"illegal actions|expected an integer from 0 to 44"):
         env.step(action)  # type: ignore[arg-type]
-    assert env.tables.vec._records.tobytes() == before
+    assert env.games.vec._records.tobytes() == before
 
 
 def test_a_step_after_the_end_is_refused() -> None:
@@ -62,15 +62,15 @@ def test_an_illegal_action_is_refused_with_the_rule() -> None:
 @pytest.mark.parametrize("batch", [False, True])
 def test_a_step_before_the_first_reset_is_refused(batch: bool) -> None:
     env = LearnerVectorEnv(1, "petrify_v0") if batch else LearnerEnv("petrify_v0")
-    before = env.tables.vec._records.tobytes()
-    action = int(env.tables.vec.action_mask[0].argmax())
+    before = env.games.vec._records.tobytes()
+    action = int(env.games.vec.action_mask[0].argmax())
     with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
         env.step(np.array([action]) if batch else action)
-    assert env.tables.vec._records.tobytes() == before
+    assert env.games.vec._records.tobytes() == before
 
 
 class Illegal(Agent):
-    """Plays on where it may not."""
+    """Plays an illegal action."""
 
     def act_batch(self, observations, action_masks, histories=None):  # type: ignore[no-untyped-def]
         return np.argmin(action_masks, axis=1)
@@ -87,10 +87,12 @@ class Fraction(Agent):
     ("opponent", "message"),
     [
         (f"{__name__}:Illegal", r"agent '.*:Illegal' chose action \d+ .*, which is illegal there"),
-        (f"{__name__}:Fraction", r"agent '.*:Fraction': act_batch gave .* float64 .* expected integers"),
+        (f"{__name__}:Fraction", r"agent '.*:Fraction': act_batch returned float64 .* expected integers"),
     ],
 )
-def test_an_opponent_that_breaks_the_rules_is_named_and_the_game_is_over(opponent: str, message: str) -> None:
+def test_an_opponent_that_plays_an_illegal_action_is_named_and_the_game_is_over(
+    opponent: str, message: str
+) -> None:
     env = LearnerEnv("petrify_v0", opponents=opponent)
     _, info = env.reset(seed=0)
     action = int(info["action_mask"].argmax())
@@ -101,7 +103,7 @@ def test_an_opponent_that_breaks_the_rules_is_named_and_the_game_is_over(opponen
 
 
 class LateIllegal(Agent):
-    """Plays by the rules until a new game comes after the first ones."""
+    """Plays legally until a game is dealt after the first ones."""
 
     def act_batch(self, observations, action_masks, histories=None):  # type: ignore[no-untyped-def]
         fresh = self.game.observation_layout.unpack(observations)["open"].all(axis=(1, 2))
@@ -128,7 +130,7 @@ def test_after_an_opponents_error_in_a_new_game_the_batch_asks_for_reset() -> No
 
 def test_options_of_reset_are_refused_rather_than_ignored() -> None:
     for env in (LearnerEnv("petrify_v0"), LearnerVectorEnv(2, "petrify_v0")):
-        with pytest.raises(ValueError, match="no options of reset"):
+        with pytest.raises(ValueError, match="has no options"):
             env.reset(options={"deal": {}})
         env.reset(seed=np.int64(1), options={}) if isinstance(env, LearnerVectorEnv) else env.reset(
             options={}
@@ -140,8 +142,8 @@ def test_options_of_reset_are_refused_rather_than_ignored() -> None:
     [
         ({"opponents": "hueristic"}, "did you mean 'heuristic'"),
         ({"opponents": ["random"]}, "1 agents for 3 other seats; give one agent for all"),
-        ({"opponents": {"pool": ["random"]}}, "expected {'any_of': .one agent or more.}"),
-        ({"opponents": {"any_of": []}}, "expected {'any_of': .one agent or more.}"),
+        ({"opponents": {"pool": ["random"]}}, "expected {'any_of': .one or more agents.}"),
+        ({"opponents": {"any_of": []}}, "expected {'any_of': .one or more agents.}"),
         ({"learner_seat": 4}, "learner_seat=4: expected a seat from 0 to 3, or 'random'"),
         ({"learner_seat": "first"}, "learner_seat='first'"),
         ({"num_players": 9}, "num_players=9"),

@@ -1,4 +1,4 @@
-"""Games played on by agents in one batch end and pay as they do one at a time."""
+"""`play_out` plays the games of a batch as agents play them one at a time, and pays the same."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Historian(Highest):
 
 
 def begun(game: Any, num_games: int, moves: int, agent: Agent, **options: Any) -> tuple[Vec, list[Any]]:
-    """A batch some moves on, each game a different number of them, and the same games one at a time."""
+    """A batch whose games have moved on by different numbers of moves, and the same games one at a time."""
     vec = Vec(game, num_games, seed=3, auto_deal=False, **options)
     states = [game.new_initial_state(seed=child) for child in np.random.SeedSequence(3).spawn(num_games)]
     for move in range(moves):
@@ -49,7 +49,7 @@ def begun(game: Any, num_games: int, moves: int, agent: Agent, **options: Any) -
 
 
 def one_by_one(states: list[Any], agents: list[Agent], until: str) -> Iterator[list[float]]:
-    """What each seat is paid when every game is played on by itself."""
+    """What each seat is paid when every game is played alone."""
     for state in states:
         paid = np.zeros(state.game.num_players)
         while not state.is_terminal():
@@ -111,7 +111,7 @@ def test_an_agent_is_asked_for_the_whole_batch_at_once() -> None:
     assert agent.calls <= game.history_length
 
 
-def test_specs_play_too_and_draw_anew_in_every_call() -> None:
+def test_specs_can_play_and_draw_new_random_numbers_in_every_call() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
 
     def paid(agents: Any) -> list[list[float]]:

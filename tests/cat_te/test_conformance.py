@@ -164,7 +164,7 @@ def test_more_illegal_actions_are_refused_with_their_rule() -> None:
     refused("claim", "seat 0 has claimed")
     state.apply_action(game.string_to_action("play AS"))
     refused("play AH", "has to follow suit while the hand holds spades; play spades or fold")
-    refused("fold QX", "unknown action 'fold QX'.*near it: 'fold Q")
+    refused("fold QX", "unknown action 'fold QX'.*similar: 'fold Q")
 
 
 def test_a_fold_in_the_blind_trick_is_refused() -> None:

@@ -15,13 +15,13 @@ PACKAGES = tuple(str(Path(package.__file__).parent) for package in (catbox_env, 
 
 
 class Odd:
-    """What no function expects."""
+    """An object that no function expects."""
 
     def __repr__(self) -> str:
         return "<odd>"
 
 
-#: Values of every kind. A function below names those that it may take.
+#: Values of every kind. A case names those that its function accepts.
 VALUES: list[Any] = [
     None, "no", "3", "", 2.5, 1.0, float("nan"), float("inf"), True, False, -1, 99_999, 2**63, -(2**63), 10**30,
     np.uint64(2**64 - 1), np.float32(1.0), np.bool_(True), b"x", [], [1.5], ["a"], [[1]], [[1], [1, 2]], (), {},
@@ -39,7 +39,7 @@ def is_one_of(value: Any, others: list[Any]) -> bool:
 
 
 def is_named(value: Any, message: str) -> bool:
-    """By its text, its type, its first item, its dtype and shape as an array, or how many items there are of it."""
+    """Whether ``message`` has its text, its type, its first item, its dtype and shape as an array, or its length."""
     ragged = isinstance(value, list) and value == [[1], [1, 2]]
     array = np.asarray(value, dtype=object if ragged or isinstance(value, set | dict) else None)
     names = [repr(value)[:20], str(value)[:20], type(value).__name__, repr(array)[:6], str(array.shape)]
@@ -52,7 +52,10 @@ def is_named(value: Any, message: str) -> bool:
 def check_refusals(
     name: str, function: Callable[[Any], Any], taken: list[Any], fingerprint: Callable[[], bytes]
 ) -> None:
-    """``function`` refuses all values but those it has ``taken``: by us, by name, with a remedy, changing nothing."""
+    """Check that ``function`` refuses every value that is not in ``taken``, and changes nothing.
+
+    The error must come from catbox's own code, name the value, and say what to do.
+    """
     refused = 0
     for value in VALUES:
         if is_one_of(value, taken):

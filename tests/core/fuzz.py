@@ -1,9 +1,9 @@
 """Mutated input for everything that reads games from outside: ``python -m tests.core.fuzz --inputs 10000``.
 
-Bytes of a serialised state, a saved batch and a pickle, the first two also with the checksum made to fit again;
-observations, for worlds to be drawn from; and bare records. Bytes must be refused, or give what they were made from;
-with a checksum that fits, for observations and for records, another state may come out, from which the game is then
-played to its end. The rules are drawn too. Run in a child process, so that a crash is seen (`tests/core/test_fuzz.py`).
+The inputs are bytes of a serialised state, a saved batch and a pickle, the first two also with a new, valid checksum;
+observations, from which worlds are drawn; and records. Bytes must be refused or give what they were made from. With a
+valid checksum, and for observations and records, the result may be another state, and the game is then played to its
+end. The rules are random too. `tests/core/test_fuzz.py` runs this in a child process, so that it notices a crash.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from catbox_env.core.saved import checksum
 from catbox_env.core.state import GameState
 
 KINDS = ("state", "sealed state", "batch", "sealed batch", "pickle", "vector", "record")
-#: What each field of the rules is drawn from; a set that cannot be played is drawn again.
+#: The values from which each field of the rules is drawn. Rules that cannot be played are drawn again.
 RULES: dict[str, dict[str, list[Any]]] = {
     "cat_in_the_box_v0": {
         "num_players": [2, 3, 4, 5], "num_ranks": list(range(2, 10)), "num_colors": [2, 3, 4],
@@ -45,7 +45,7 @@ DIGEST = len(checksum())
 
 
 def mutate(data: bytes, rng: np.random.Generator, start: int = 0) -> bytes:
-    """``data`` with something changed from byte ``start`` on."""
+    """``data`` with a random change from byte ``start`` on."""
     spoilt = bytearray(data)
     kind, length = rng.integers(7), len(data) - start
     if length == 0:
@@ -77,7 +77,7 @@ def is_sound(state: GameState) -> bool:
 
 
 def corrupt(state: GameState, rng: np.random.Generator) -> None:
-    """Change a byte of the record, a few bytes, single elements of fields, or all that is the game's own."""
+    """Change a byte of the record, a few bytes, single elements of fields, or all fields of the game itself."""
     records = state.records
     raw = records.view(np.uint8)
     way = int(rng.integers(4))

@@ -1,6 +1,6 @@
-"""Golden playthroughs: whole games as text, so that a reviewer sees at once what a change of the rules does.
+"""Golden playthroughs: complete games as text. They show a reviewer what a change of the rules does.
 
-``python -m tests.core.playthrough`` writes the files of ``golden/`` anew; look at the difference before you commit.
+``python -m tests.core.playthrough`` writes the files of ``golden/``; review their difference before you commit.
 """
 
 from pathlib import Path

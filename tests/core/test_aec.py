@@ -1,4 +1,4 @@
-"""The PettingZoo face: the official checks, and what they do not look at."""
+"""The PettingZoo interface: the official checks, and what these do not check."""
 
 import copy
 import pickle
@@ -26,15 +26,15 @@ def _only_our_warnings() -> None:
 
 
 def play(env: object, rng: np.random.Generator, steps: int | None = None) -> dict[str, float]:
-    """Play at random through ``last``; the sum of the rewards that each agent was told."""
-    told = dict.fromkeys(env.possible_agents, 0.0)
+    """Play at random through ``last``. Returns the sum of the rewards that each agent got."""
+    received = dict.fromkeys(env.possible_agents, 0.0)
     while env.agents and steps != 0:
         observation, reward, terminated, truncated, _ = env.last()
-        told[env.agent_selection] += reward
+        received[env.agent_selection] += reward
         steps = None if steps is None else steps - 1
         done = terminated or truncated
         env.step(None if done else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
-    return told
+    return received
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -78,16 +78,16 @@ def test_only_the_seat_to_move_has_a_mask_and_it_allows_exactly_what_the_game_do
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_no_reward_is_lost_or_told_twice(options: dict) -> None:
+def test_no_reward_is_lost_or_counted_twice(options: dict) -> None:
     env = cat_in_the_box_v0.env(**options)
     rng = np.random.default_rng(0)
     for seed in range(10):
         env.reset(seed=seed)
-        told = play(env, rng)
-        assert list(told.values()) == pytest.approx(env.unwrapped.game_state.returns())
+        received = play(env, rng)
+        assert list(received.values()) == pytest.approx(env.unwrapped.game_state.returns())
 
 
-def test_rewards_are_those_of_the_last_step_alone() -> None:
+def test_rewards_are_those_of_the_last_step_only() -> None:
     env = cat_in_the_box_v0.raw_env(num_players=3, rounds=2)
     rng = np.random.default_rng(0)
     env.reset(seed=0)
@@ -96,20 +96,20 @@ def test_rewards_are_those_of_the_last_step_alone() -> None:
         assert list(env.rewards.values()) == env.game_state.rewards()
 
 
-def test_the_figures_of_a_round_reach_every_agent() -> None:
+def test_every_agent_gets_the_statistics_of_a_round() -> None:
     env = cat_in_the_box_v0.raw_env(num_players=3, rounds=2)
     rng = np.random.default_rng(0)
     env.reset(seed=0)
-    told = {agent: [] for agent in env.agents}
+    scores = {agent: [] for agent in env.agents}
     for agent in env.agent_iter():
         observation, _, terminated, _, info = env.last()
         if info:
             assert list(info) == ["score", "tricks_won", "bid", "bonus", "paradox"]
             assert all(type(value) is int for value in info.values())
-            told[agent].append(info["score"])
+            scores[agent].append(info["score"])
         env.step(None if terminated else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
-    assert [len(scores) for scores in told.values()] == [2, 2, 2]
-    assert [sum(scores) for scores in told.values()] == env.game_state.returns()
+    assert [len(paid) for paid in scores.values()] == [2, 2, 2]
+    assert [sum(paid) for paid in scores.values()] == env.game_state.returns()
 
 
 def test_observations_are_never_changed_by_a_later_step() -> None:
@@ -149,18 +149,18 @@ def test_an_illegal_action_through_env_ends_the_game_with_less_than_any_legal_pl
     env.reset(seed=0)
     env.last()
     env.step(25)
-    told = {}
+    rewards = {}
     for agent in env.agent_iter():
-        _, told[agent], terminated, _, _ = env.last()
+        _, rewards[agent], terminated, _, _ = env.last()
         assert terminated
         env.step(None)
-    assert told["player_0"] == env.unwrapped.game.min_utility == -8.0
-    assert told["player_1"] == 0
+    assert rewards["player_0"] == env.unwrapped.game.min_utility == -8.0
+    assert rewards["player_1"] == 0
 
 
 @pytest.mark.parametrize("make", [cat_in_the_box_v0.env, cat_in_the_box_v0.raw_env])
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_keep_the_middle_of_a_game_and_go_on_alike(make: object, duplicate: object) -> None:
+def test_copies_keep_the_middle_of_a_game_and_play_on_alike(make: object, duplicate: object) -> None:
     env = make(num_players=3, rounds="match")
     env.reset(seed=3)
     play(env, np.random.default_rng(1), steps=40)
@@ -173,7 +173,7 @@ def test_copies_keep_the_middle_of_a_game_and_go_on_alike(make: object, duplicat
         assert results[0] == results[1]
 
 
-def test_the_same_seed_gives_the_same_game_and_no_seed_goes_on() -> None:
+def test_the_same_seed_gives_the_same_game_and_without_one_the_generator_continues() -> None:
     one, two = cat_in_the_box_v0.raw_env(num_players=4), cat_in_the_box_v0.raw_env(num_players=4)
     states = []
     for env in (one, two):
@@ -200,7 +200,7 @@ def test_a_given_deal() -> None:
 
 @pytest.mark.parametrize("seed", [None, 99])
 def test_a_deal_that_is_refused_leaves_the_game_under_way_as_it_is(seed: int | None) -> None:
-    """Up to the deals of its later rounds, and of games that are dealt without a seed."""
+    """Also the deals of its later rounds, and of later games without a seed, stay the same."""
     spoilt, plain = (cat_in_the_box_v0.raw_env(num_players=2, rounds=2) for _ in range(2))
     for env in (spoilt, plain):
         env.reset(seed=1)
@@ -227,7 +227,7 @@ def test_a_step_after_every_agent_has_left_says_so(call: object) -> None:
         call(env)
 
 
-def test_use_before_reset_and_wrong_names_are_told_apart() -> None:
+def test_use_before_reset_and_wrong_names_have_different_errors() -> None:
     env = cat_in_the_box_v0.raw_env()
     with pytest.raises(RuntimeError, match="call reset"):
         env.observe("player_0")

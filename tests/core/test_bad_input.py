@@ -1,4 +1,4 @@
-"""Bad input to every public function of ``catbox_env``: refused by us, by name, and nothing changes."""
+"""Bad input to any public function of ``catbox_env`` is refused with a message that names it, and changes nothing."""
 
 import dataclasses
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def rules_of(game_id: str) -> list[Case]:
 
 
 def deals_of(game_id: str) -> list[Case]:
-    """Each part of a given deal, whole, its first item, and the first item of that."""
+    """Each part of a given deal: the part itself, its first item, and the first item of that item."""
     game = GAME if game_id == GAME.id else make_game(game_id)
     given = DEALS[game_id]
 
@@ -152,12 +152,12 @@ def test_bad_input_is_refused_by_name_and_nothing_changes(
 
 
 def test_a_part_named_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="part 'hand' is named twice"):
+    with pytest.raises(ValueError, match="two parts have the name 'hand'"):
         Layout([Part("hand", (2,), "cards"), Part("hand", (3,), "cards")])
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
-def test_a_table_without_the_seat_is_not_drawn(game_id: str) -> None:
+def test_rendering_for_a_seat_that_does_not_exist_is_refused(game_id: str) -> None:
     game: Game = make_game(game_id)
     state = game.new_initial_state(seed=0)
     for seat in (game.num_players, -1, True, 0.0, "0"):

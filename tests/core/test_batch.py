@@ -1,4 +1,4 @@
-"""Many games at once: the same games as one by one, whatever the threads, and nothing moves on bad input."""
+"""A batch plays the same games as single games do, with any number of threads, and bad input moves no game."""
 
 from collections.abc import Callable
 
@@ -127,7 +127,7 @@ def test_a_caller_that_overwrites_the_mask_does_not_make_an_action_legal() -> No
         vec.step(np.array([44, 44]))
 
 
-def test_saved_games_go_on_exactly() -> None:
+def test_saved_games_continue_exactly() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=6, seed=0, history=True, rounds=2)
     vec.step_random(31, seed=1)
     saved = vec.save()
@@ -147,7 +147,7 @@ def test_saved_games_of_another_batch_are_refused() -> None:
     assert snapshot(vec) == before
 
 
-def test_reset_without_a_seed_goes_on_and_with_it_begins_again() -> None:
+def test_reset_without_a_seed_continues_and_with_one_starts_again() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=2, seed=5)
     first = vec.observation.copy()
     vec.reset()
@@ -175,7 +175,7 @@ def test_impossible_arguments_are_named(arguments: dict, message: str) -> None:
         make_vec("cat_in_the_box_v0", **arguments)
 
 
-def test_what_was_not_asked_for_is_not_there() -> None:
+def test_history_and_state_exist_only_where_asked_for() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=1, seed=0)
     with pytest.raises(ValueError, match="history=True"):
         _ = vec.history

@@ -1,4 +1,4 @@
-"""Compiled code is kept where it can be; where it cannot, or a file of it is damaged, everything runs all the same."""
+"""Compiled code is cached where possible; without a cache, or with a damaged one, everything still runs."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The check of the contract that every game keeps finds what it is for."""
+"""`check_game` finds games that break the contract of all games."""
 
 import dataclasses
 

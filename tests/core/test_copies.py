@@ -1,4 +1,4 @@
-"""Copies of everything that holds games play on exactly as the original does, and share nothing with it."""
+"""Copies of everything that holds games play on exactly as the original does and share no memory with it."""
 
 import copy
 import pickle
@@ -34,10 +34,10 @@ def what_agents_see(env: AECGame) -> dict[str, np.ndarray]:
         for agent in env.possible_agents
         for name, array in env.observe(agent).items()
     }
-    told = {
+    attributes = {
         name: np.array(repr(getattr(env, name))) for name in ("rewards", "infos", "terminations", "agents")
     }
-    return seen | told | {"state": env.state(), "mover": np.array(env.agent_selection)}
+    return seen | attributes | {"state": env.state(), "mover": np.array(env.agent_selection)}
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
@@ -63,9 +63,13 @@ def learn_in_all(env: LearnerVectorEnv, number: int) -> None:
 
 
 def what_the_learners_see(env: LearnerVectorEnv) -> dict[str, np.ndarray]:
-    vec = env.tables.vec
-    told = {"seen": np.array(repr(getattr(env, "shown", None))), "masks": env.action_masks()}
-    return told | {f"info {name}": values for name, values in vec.info.items()} | {"seats": env.tables.seats}
+    vec = env.games.vec
+    attributes = {"seen": np.array(repr(getattr(env, "shown", None))), "masks": env.action_masks()}
+    return (
+        attributes
+        | {f"info {name}": values for name, values in vec.info.items()}
+        | {"seats": env.games.seats}
+    )
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
@@ -87,7 +91,7 @@ def test_a_copied_vector_environment_plays_on_with_the_same_opponents(num_thread
     check_copies_play_on(env, learn_in_all, what_the_learners_see, num_moves=30)
 
 
-def test_the_info_of_a_copy_is_its_own() -> None:
+def test_a_copy_has_an_info_of_its_own() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=2, seed=0, num_players=2)
     for twin in (copy.deepcopy(vec), pickle.loads(pickle.dumps(vec))):
         while not twin.round_ended.any():
@@ -124,7 +128,7 @@ class CountingVec(Vec):
     ["num_envs", "num_threads", "game", "auto_deal", "observation", "action_mask", "current_player", "rewards",
      "terminated", "round_ended", "win_shares", "info", "history", "state"],
 )  # fmt: skip
-def test_what_a_batch_is_made_of_cannot_be_assigned(name: str) -> None:
+def test_the_attributes_of_a_batch_cannot_be_assigned(name: str) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=2, seed=0, history=True, state=True)
     with pytest.raises(AttributeError):
         setattr(vec, name, 3)
@@ -151,7 +155,7 @@ def test_a_game_cannot_be_changed() -> None:
     assert pickle.loads(pickle.dumps(copy.deepcopy(game))) == game
 
 
-def test_what_a_batch_is_made_of_cannot_be_deleted_nor_its_info_written() -> None:
+def test_the_attributes_of_a_batch_cannot_be_deleted_and_its_info_cannot_be_written() -> None:
     vec = make_vec("petrify_v0", num_envs=2, seed=0)
     with pytest.raises(AttributeError, match="cannot be deleted"):
         del vec.observation

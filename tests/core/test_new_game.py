@@ -1,27 +1,24 @@
-"""What docs/new_game.md claims: a game is one folder, one module, one registry line, and every door opens to it."""
+"""What docs/new_game.md says: a game is one folder, one module, one registry line, and every interface serves it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import importlib
+import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import numba
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import catbox_env
+import catbox_env.games
 from catbox_agents import Agent
 from catbox_agents.arena import evaluate
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.cli import app
-from catbox_env.adapters.aec import AECGame
 from catbox_env.core.conformance import check_game
-from catbox_env.core.game import Game
-from catbox_env.core.kernels import CORE_PARAMS, REWARDS, Kernels, core_state_fields, record_dtype
-from catbox_env.core.layout import Layout, Part
 
 PACKAGE = Path(catbox_env.__file__).parent
+PAGE = PACKAGE.parent / "docs" / "new_game.md"
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
@@ -35,130 +32,41 @@ def test_only_its_folder_its_module_and_the_registry_know_a_game(game_id: str) -
     assert outside <= {PACKAGE / "core" / "registry.py", PACKAGE / "__init__.py"}
     lines = (PACKAGE / "core" / "registry.py").read_text(encoding="utf-8").splitlines()
     assert sum(name in line for line in lines) == 1
-    assert {path.stem for path in folder.glob("*.py")} >= {
-        "rules",
-        "state",
-        "kernels",
-        "observation",
-        "text",
-        "game",
-    }
+    files = {"rules", "state", "observation", "kernels", "sampling", "checks", "text", "render", "game"}
+    assert {path.stem for path in folder.glob("*.py")} >= files
 
 
-# Nim: take one to three from the heap; who takes the last one wins. The smallest game that the core accepts.
-
-STATE = record_dtype([*core_state_fields(2, 1), ("heap", np.int8)])
-PARAMS = record_dtype([*CORE_PARAMS, ("heap", np.int64)])
-
-
-@numba.njit
-def deal(params, generator, state):  # type: ignore[no-untyped-def]
-    state.heap = params.heap
-    state.current_player = 0
-
-
-@numba.njit
-def apply(params, generator, state, action):  # type: ignore[no-untyped-def]
-    seat = int(state.current_player)
-    state.heap -= action + 1
-    state.current_player = 1 - seat
-    if state.heap == 0:
-        for other in range(2):
-            state.rewards[other] = 1.0 if other == seat else -1.0
-            state.win_shares[other] = 1.0 if other == seat else 0.0
-            state.info[0, other] = 1 if other == seat else 0
-        state.round_ended = 1
-        state.terminated = 1
-        state.current_player = -1
+@pytest.fixture
+def nim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The game of the page, written into files and registered; the folder of its tests."""
+    text = PAGE.read_text(encoding="utf-8")
+    for name, code in re.findall(r"^```python (\S+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code, encoding="utf-8")
+    (tmp_path / "catbox_env/games/nim/__init__.py").touch()
+    for package, folder in ((catbox_env, "catbox_env"), (catbox_env.games, "catbox_env/games")):
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / folder)])
+    game_id, place = re.search(r'^"(nim_v0)": "(\S+)",$', text, re.MULTILINE).groups()
+    monkeypatch.setitem(catbox_env.GAMES, game_id, place)
+    monkeypatch.chdir(tmp_path)
+    yield tmp_path / "tests" / "nim"
+    for name in [name for name in sys.modules if "nim" in re.split(r"[._]", name)]:
+        del sys.modules[name]
+    vars(catbox_env).pop("nim_v0", None)
+    vars(catbox_env.games).pop("nim", None)
 
 
-@numba.njit
-def write_mask(params, state, mask):  # type: ignore[no-untyped-def]
-    for action in range(3):
-        mask[action] = state.current_player >= 0 and action < state.heap
+def test_the_example_of_the_page_passes_its_own_test(nim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(nim)
+    module = importlib.import_module("test_conformance")
+    del sys.modules["test_conformance"]
+    (cases,) = module.test_nim_keeps_the_contract_of_every_game.pytestmark
+    for options in cases.args[1]:
+        module.test_nim_keeps_the_contract_of_every_game(options)
 
 
-@numba.njit
-def write_observation(params, state, seat, out):  # type: ignore[no-untyped-def]
-    out[0] = state.heap
-    out[1] = seat
-    out[2] = state.current_player == seat
-
-
-@numba.njit
-def shown_action(params, state, action):  # type: ignore[no-untyped-def]
-    return action
-
-
-@numba.njit
-def sample(params, observation, generators, states):  # type: ignore[no-untyped-def]
-    if observation[0] == 0:
-        return 1
-    for i in range(len(states)):
-        states[i].heap = observation[0]
-        states[i].current_player = observation[1] if observation[2] else 1 - observation[1]
-    return 0
-
-
-@numba.njit
-def check_state(params, state):  # type: ignore[no-untyped-def]
-    taken = params.heap - int(state.heap)
-    return 0 <= taken <= params.heap and state.num_moves <= taken and (state.heap == 0) == state.terminated
-
-
-@dataclass(frozen=True)
-class NimRules:
-    num_players: int = 2
-    heap: int = 11
-
-
-class Nim(Game):
-    id = "nim_v0"
-    kernels = Kernels(
-        deal, apply, write_mask, write_observation, write_observation, shown_action, sample, check_state
-    )
-    rules_class = NimRules
-    state_dtype = STATE
-    info_names = ("won",)
-
-    def set_up(self) -> None:
-        self.num_players, self.num_actions = 2, 3
-        self.observation_layout = self.state_layout = Layout(
-            [
-                Part("heap", (1,), "what is left", 0, self.rules.heap),
-                Part("seat", (1,), "the observer"),
-                Part("to_move", (1,), "1: the observer is to move"),
-            ]
-        )
-        self.history_length = self.rules.heap
-        self.min_utility, self.max_utility = -1.0, 1.0
-        self.params = np.zeros(1, PARAMS)
-        record = self.params[0]
-        record.num_players, record.num_actions = 2, 3
-        record.reward_mode = REWARDS.index(self.reward)
-        record.heap = self.rules.heap
-
-    def action_to_string(self, action: int) -> str:
-        return f"take {self.check_action_id(action) + 1}"
-
-    def why_illegal(self, state: np.record, action: int) -> str:
-        return f"only {state.heap} are left"
-
-    def set_deal(self, state: np.record, deal: Any) -> None:
-        raise ValueError(f"deal={deal!r}: Nim has no deal")
-
-    def describe_actions(self) -> list[tuple[int, int, str]]:
-        return [(0, 2, "take 1..3")]
-
-    def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
-        return [(f"{state.heap} left\n", "")]
-
-    def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {"won": info["won"].astype(float)}
-
-
-def test_a_game_that_is_only_registered_is_served_by_every_door(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(catbox_env.GAMES, "nim_v0", f"{__name__}:Nim")
+def test_every_interface_serves_a_game_that_is_only_registered(nim: Path) -> None:
     game = catbox_env.make_game("nim_v0")
     check_game(game, num_games=3)
 
@@ -166,7 +74,7 @@ def test_a_game_that_is_only_registered_is_served_by_every_door(monkeypatch: pyt
     vec.step_random(20, seed=1)
     assert (vec.observation[:, 0] > 0).all()
 
-    aec = AECGame("nim_v0", render_mode="ansi")
+    aec = catbox_env.nim_v0.env(render_mode="ansi")
     aec.reset(seed=0)
     aec.step(2)
     assert aec.render() == "8 left\n"
@@ -183,14 +91,13 @@ def test_a_game_that_is_only_registered_is_served_by_every_door(monkeypatch: pyt
 
     result = evaluate(game, [LeavesFours(game), "random"], num_deals=200, names=["winner", "random"])
     assert result["winner"].margin > 1.5
+    assert result["winner"].statistics["won"] > 0.8
 
 
 def test_the_command_line_and_training_serve_a_game_that_is_only_registered(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    nim: Path,
 ) -> None:
-    """Nim has no heuristic and no preset: what is not there is not needed."""
-    monkeypatch.setitem(catbox_env.GAMES, "nim_v0", f"{__name__}:Nim")
-    monkeypatch.chdir(tmp_path)
+    """Nim has no heuristic and no preset: neither is needed."""
 
     def catbox(*arguments: str, typed: str = "") -> str:
         done = CliRunner().invoke(app, [*arguments, "--game", "nim_v0"], input=typed)

@@ -1,4 +1,4 @@
-"""Known games come out as they always did, to the last observation."""
+"""The golden games play as they always did, in every observation."""
 
 import pytest
 

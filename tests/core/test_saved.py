@@ -1,4 +1,4 @@
-"""Bytes from outside: whatever is not exactly what was saved is refused, says why, and changes nothing."""
+"""Bytes from outside that are not exactly what was saved are refused with the reason, and change nothing."""
 
 import json
 import pickle
@@ -34,7 +34,7 @@ def contents(vec: Vec) -> dict[str, bytes]:
 
 
 def resealed(saved: Saved) -> Saved:
-    """``saved`` with the checksum that fits it: anybody can write one."""
+    """``saved`` with a valid checksum, which anybody can compute."""
     rest = [array for name, array in saved.items() if name != "checksum"]
     return {**saved, "checksum": np.frombuffer(checksum(*rest), np.uint8)}
 
@@ -123,7 +123,7 @@ def test_a_broken_or_deeply_nested_header_is_refused(header: bytes) -> None:
         (lambda saved: saved["rewards"].__setitem__((0, 0), np.nan), "the checksum does not fit"),
     ],
 )  # fmt: skip
-def test_what_is_not_whole_is_refused(spoil: Callable[[Saved], Any], named: str) -> None:
+def test_incomplete_saved_games_are_refused(spoil: Callable[[Saved], Any], named: str) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, num_players=2, history=True)
     saved = vec.save()
     spoil(saved)
@@ -149,7 +149,7 @@ def test_what_is_not_whole_is_refused(spoil: Callable[[Saved], Any], named: str)
         ("round_ended", 255, "more than True and False"),
     ],
 )  # fmt: skip
-def test_a_checksum_that_fits_does_not_make_damage_good(name: str, value: float, named: str) -> None:
+def test_damage_is_found_although_the_checksum_is_valid(name: str, value: float, named: str) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, num_players=2, history=True)
     vec.step_random(5, seed=0)
     saved = vec.save()
@@ -182,7 +182,7 @@ def test_save_returns_copies_and_load_restores_histories() -> None:
     assert all(np.array_equal(saved[name], kept[name]) for name in kept)
 
 
-def test_a_game_that_is_over_does_not_fit_a_batch_that_deals_anew() -> None:
+def test_a_batch_with_auto_deal_refuses_a_game_that_is_over() -> None:
     ends = make_vec("petrify_v0", num_envs=2, seed=0, auto_deal=False)
     while (running := np.flatnonzero(ends.current_player >= 0)).size:
         ends.step(ends.action_mask[running].argmax(axis=1), running)

@@ -34,9 +34,9 @@ def test_the_threads_of_a_dropped_batch_end() -> None:
         assert not thread.is_alive()
 
 
-def play_on(vec: Vec, told: Connection) -> None:
+def play_on(vec: Vec, sender: Connection) -> None:
     vec.step_random(30, seed=1)
-    told.send(vec.current_player)
+    sender.send(vec.current_player)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
@@ -45,17 +45,17 @@ def test_a_forked_batch_plays_on_with_threads_of_its_own() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=6, seed=0, num_threads=2)
     vec.step_random(3, seed=0)
     forking = multiprocessing.get_context("fork")
-    told, tells = forking.Pipe(duplex=False)
-    child = forking.Process(target=play_on, args=(vec, tells))
+    receiver, sender = forking.Pipe(duplex=False)
+    child = forking.Process(target=play_on, args=(vec, sender))
     child.start()
     child.join(timeout=30)
     child.kill()
     assert child.exitcode == 0, "the child hangs"
     vec.step_random(30, seed=1)
-    assert np.array_equal(told.recv(), vec.current_player)
+    assert np.array_equal(receiver.recv(), vec.current_player)
 
 
-def test_two_threads_in_one_batch_are_told_apart() -> None:
+def test_two_threads_in_one_batch_get_an_error() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=64, seed=0)
     stop, enough = threading.Event(), threading.Event()
     refused: list[str] = []
@@ -134,9 +134,7 @@ def test_an_error_in_one_thread_is_raised_when_all_have_finished() -> None:
 
 
 @pytest.mark.parametrize("num_threads", [1, 2])
-def test_a_step_that_is_cut_off_leaves_no_old_mask_behind(
-    num_threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_step_leaves_no_old_mask(num_threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=0, num_players=2, num_threads=num_threads)
     twin = copy.deepcopy(vec)
     view = vec._view
@@ -156,7 +154,7 @@ def test_a_step_that_is_cut_off_leaves_no_old_mask_behind(
     vec.step(vec.action_mask.argmax(axis=1))
 
 
-def test_a_thread_that_was_lost_to_ctrl_c_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_that_ctrl_c_left_behind_does_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     threads = Threads(2)
     threads.run(lambda rows: None, np.arange(2))
     submit, asked, worked = threads._pool.submit, [], []  # type: ignore[union-attr]
@@ -197,7 +195,7 @@ def load_others(vec: Vec) -> None:
     [*((change, where) for change in (deal_all, reset_all, put_one_state) for where in ("_begin", "_view")),
      (load_others, "_view"), (load_others, "_view_all")],
 )  # fmt: skip
-def test_games_that_were_dealt_while_ctrl_c_came_are_seen_anew(
+def test_games_dealt_during_ctrl_c_are_observed_again(
     change: Callable[[Vec], None], where: str, num_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=0, num_players=2, num_threads=num_threads)

@@ -1,4 +1,4 @@
-"""Batches of worlds and given states: drawn, put into rows, played on."""
+"""Worlds and given states in batches: how they are drawn, put into rows and played on."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def test_worlds_of_a_match_draw_different_later_rounds() -> None:
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, "3", None, True])
-def test_a_count_of_worlds_that_is_none_is_refused(count: Any) -> None:
+def test_an_invalid_count_of_worlds_is_refused(count: Any) -> None:
     state = middle("petrify_v0", 2)
     with pytest.raises(ValueError, match="count="):
         state.game.sample_states(state.observation(0), count)
@@ -72,7 +72,7 @@ def test_a_vector_that_no_seat_sees_gives_no_worlds() -> None:
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
-def test_a_row_goes_on_as_the_state_that_was_put_there(game_id: str) -> None:
+def test_a_row_plays_on_as_the_state_that_was_put_there(game_id: str) -> None:
     states = [middle(game_id, moves) for moves in (0, 3, 6)]
     vec = make_vec(game_id, num_envs=5, seed=9, history=True, **LONG.get(game_id, {}))
     vec.step_random(4, seed=0)

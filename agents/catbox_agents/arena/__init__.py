@@ -1,4 +1,4 @@
-"""The arena: agents on the same deals, from every seat, and what the comparison came to."""
+"""The arena: compares agents on the same deals from every seat."""
 
 from catbox_agents.arena.duplicate import MIN_DEALS, EvaluationInterrupted, evaluate
 from catbox_agents.arena.results import Result, Standing

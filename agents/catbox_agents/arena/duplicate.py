@@ -1,15 +1,15 @@
-"""Agents on the same deals: who plays better, and how sure is that.
+"""Agents on the same deals: which one plays better, and how certain that is.
 
-Every deal is played once for each seat, the line-up moved on by one seat each time, so that every agent has held
-every hand from every place. What an agent gains over the others is first averaged over the games of one deal;
-these averages are independent of one another, and the interval comes from them (a paired design: the luck of the
-deal cancels instead of widening it).
+Every deal is played once for each seat; each time the line-up moves on by one seat, so that every agent holds every
+hand. An agent's margin over the others is first averaged over the games of one deal. These averages are independent,
+and the interval is computed from them. In this paired design the luck of the deal cancels out and does not widen the
+interval.
 
-An agent cannot tell the deals from anything it is given: all rotations of many deals are played side by side, in rows
-that are shuffled at every step; what it is shown are copies; its seed (`agent_seed`) depends on its place in the
-line-up alone; and a class of a user's own is made once for each seat of each rotation, so that no object meets a deal
-twice. With a small ``seed`` anybody who knows this code can deal the same cards: for agents that might, give None, and
-the result tells the 128 random bits that were used.
+Nothing that an agent is given tells it which games have the same deal: all rotations of many deals are played side by
+side, in rows that are shuffled at every step; it sees copies; its seed (`agent_seed`) depends only on its place in the
+line-up; and a user's class, given as a spec, is made once for each seat of each rotation, so that no object meets a
+deal twice. With a small ``seed``, anyone who knows this code can deal the same cards. For agents that might do so, give
+None: 128 random bits are then used, and the result contains them.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from catbox_env.core.checks import is_integer, shown
 from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.rng import seed_sequence
 
-#: Games played side by side. Larger batches cost memory and save little.
+#: Most games played side by side. Larger batches cost memory and save little time.
 CHUNK = 2048
 
-#: Deals of the first batch; each next one is half as large again, up to CHUNK games, so that an interrupted comparison
-#: of slow agents has not lost much.
+#: Deals of the first batch. Each next batch is half as large again, up to CHUNK games, so that little is lost when a
+#: comparison of slow agents is interrupted.
 FIRST_DEALS = 16
 
 #: Deals are numbered in blocks of this many: deal d is child d % BLOCK of child d // BLOCK.
 BLOCK = 2048
 
-#: Fewest deals that are told apart from luck; the quantile of the interval is exact to 0.001 from here on.
+#: With fewer deals an interval would say nothing. From here on its quantile is exact to 0.001.
 MIN_DEALS = 10
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
-    """Ctrl-C during `evaluate`. ``result`` is that of the deals that were finished, None for fewer than MIN_DEALS."""
+    """Ctrl-C during `evaluate`. ``result``: of the finished deals; None if there are fewer than MIN_DEALS."""
 
     def __init__(self, result: Result | None, num_deals: int) -> None:
         done = 0 if result is None else result.deals
@@ -63,16 +63,16 @@ def evaluate(
 ) -> Result:
     """Play ``num_deals`` deals, each with every rotation of the seats, and compare the agents.
 
-    ``agents``: specs (see :func:`catbox_agents.make`) or agents; the last one fills the seats that are left, so
-    ``[net, "heuristic"]`` is one net among heuristics. ``progress`` is called with (games played, games in all).
-    The same arguments give the same result. ``seed`` is that of the deals, None for one drawn by the system. The
-    random numbers of an agent made from a spec are the same for every ``seed``; give an agent with a seed of its own
-    to have others.
+    ``agents``: specs (see :func:`catbox_agents.make`) or agents; the last one fills the remaining seats, so
+    ``[net, "heuristic"]`` is one net among heuristics. ``progress`` is called with (games played, games in total).
+    The same arguments give the same result. ``seed`` seeds the deals; None draws a random one. The random numbers of
+    an agent made from a spec are the same for every ``seed``; for other numbers, give an agent that you made with a
+    seed of its own.
 
     Raises ValueError for fewer than two agents, more agents than seats, fewer than ten deals (their interval would say
-    nothing), an unknown agent, a seed that is no integer of 0 or more, or an agent that does not play by the rules or
-    whose code raises an error (`AgentError`). Ctrl-C raises `EvaluationInterrupted`, a KeyboardInterrupt that holds the
-    result so far.
+    nothing), an unknown agent, a seed that is not an integer of 0 or more, an agent that plays an illegal action, and
+    one whose code raises an error (`AgentError`). Ctrl-C raises `EvaluationInterrupted`, a KeyboardInterrupt that holds
+    the result so far.
     """
     check_game_object(game)
     labels = _labels(agents, names)
@@ -80,7 +80,9 @@ def evaluate(
     if seed is None:
         seed = secrets.randbits(128)
     elif isinstance(seed, np.random.SeedSequence):
-        raise ValueError(f"seed={seed!r}: expected an integer of 0 or more, or None; its entropy is one")
+        raise ValueError(
+            f"seed={seed!r}: expected an integer of 0 or more, or None; give its entropy, an integer"
+        )
     root = seed_sequence(seed)
     seed = int(seed)
     played = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
@@ -109,9 +111,9 @@ def evaluate(
 
 
 class _Cast:
-    """The objects that play. ``places`` (rotations, P): which of them holds a seat.
+    """The agents that play. ``places`` (rotations, P): the index of the one that holds each seat.
 
-    One for each agent, but for a class of a user's own that is given as a spec: one for each seat of each rotation.
+    There is one object for each agent; for a user's class given as a spec, one for each seat of each rotation.
     """
 
     def __init__(
@@ -130,7 +132,7 @@ class _Cast:
 
 
 def _chunks(num_deals: int, seats: int) -> Iterator[int]:
-    """The numbers of deals that are played side by side, the last one about as large as the others."""
+    """The numbers of deals played side by side; the last batch is about as large as the one before it."""
     largest = max(1, CHUNK // seats)
     size = min(FIRST_DEALS, largest)
     while num_deals > 0:
@@ -153,13 +155,13 @@ def _play(
     order: np.random.Generator,
     tell: Callable[[int], None],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], RoundTotals]:
-    """Every deal with every line-up, all at once: scores and win shares (deals, rotations, P), and the rounds."""
+    """Play every deal with every line-up, all at once: scores and win shares (deals, rotations, P), and the rounds."""
     rotations, seats = line_ups.shape
     num_games = len(deals) * rotations
     history = any(needs_history(agent) for agent in cast.agents)
     seeds = [deal for deal in deals for _ in range(rotations)]
     vec = Vec(game, num_games, seed=seeds, history=history, auto_deal=False)
-    players, objects = (np.tile(table, (len(deals), 1)) for table in (line_ups, cast.places))
+    players, objects = (np.tile(seating, (len(deals), 1)) for seating in (line_ups, cast.places))
     scores = np.zeros((num_games, seats))
     rounds = RoundTotals(int(line_ups.max()) + 1)
     finished = 0
@@ -174,7 +176,7 @@ def _play(
 
 
 def _labels(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
-    """A name of its own for each agent: the given ones, else the spec or the class, numbered where they repeat."""
+    """A different name for each agent: the given names, else the spec or the class, numbered where they repeat."""
     if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
         raise ValueError(
             f"agents={shown(agents)}: expected a list of agents, such as ['heuristic', 'random']"
@@ -196,7 +198,7 @@ def _labels(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[st
 
 
 def _check(game: Game, labels: Sequence[str], num_deals: int) -> int:
-    """Raise ValueError for what cannot be compared; the number of deals."""
+    """The number of deals. Raises ValueError for agents or deals that cannot be compared."""
     if len(labels) < 2:
         raise ValueError(
             f"agents: {len(labels)} ({', '.join(labels) or 'none'}); expected at least 2 to compare"
@@ -210,6 +212,6 @@ def _check(game: Game, labels: Sequence[str], num_deals: int) -> int:
         raise ValueError(f"num_deals={shown(num_deals)}: expected an integer, such as 1000")
     if num_deals < MIN_DEALS:
         raise ValueError(
-            f"num_deals={num_deals}: expected at least {MIN_DEALS}; fewer give no interval worth the name"
+            f"num_deals={num_deals}: expected at least {MIN_DEALS}; with fewer the interval would say nothing"
         )
     return int(num_deals)

@@ -1,4 +1,4 @@
-"""What a comparison of agents came to: sums while it runs, and the result at the end."""
+"""The result of a comparison of agents, and the sums from which it is computed."""
 
 from __future__ import annotations
 
@@ -11,28 +11,32 @@ from numpy.typing import NDArray
 
 from catbox_env.core.batch import Vec
 
-#: What is told of every deal and by seat.
+#: What is measured for every deal and in every seat.
 MEASURES = ("score", "margin", "win_share")
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How one agent did. Every mean is over games and over the seats it held (a game of several rounds counts once
-    in ``score`` and ``margin``, with the total)."""
+    """How one agent did. Every mean is over games and over the seats that the agent held. A game of several rounds
+    counts once in ``score`` and ``margin``, with its total."""
 
     name: str
-    seats: int  #: how many seats of a game it held
-    score: float  #: mean score of a game
-    margin: float  #: mean own score minus mean score of the other agents' seats in the same game
-    margin_ci95: float  #: half the width of the 95 % interval of the margin
-    win_share: float  #: share of a win, mean over its seats: 1 / number of players is even
-    figures: dict[str, float]  #: mean of the other figures of the game's ``statistics``, per round
-    by_seat: dict[
-        str, list[float]
-    ]  #: "score", "margin", "win_share" -> the mean in each seat of the table (P)
-    distributions: dict[
-        str, dict[int, float]
-    ]  #: such as "bid" -> {value: share of the rounds in which it came up}
+    #: How many seats of a game it held.
+    seats: int
+    #: Mean score of a game.
+    score: float
+    #: Mean own score minus mean score of the other agents' seats in the same game.
+    margin: float
+    #: Half the width of the 95 % interval of the margin.
+    margin_ci95: float
+    #: Share of a win, mean over its seats; 1 / number of players if all agents are equal.
+    win_share: float
+    #: Means per round of the game's ``statistics``, without the score.
+    statistics: dict[str, float]
+    #: "score", "margin", "win_share" -> the mean in each seat (P).
+    by_seat: dict[str, list[float]]
+    #: For example "bid" -> {value: share of the agent's rounds that had it}.
+    distributions: dict[str, dict[int, float]]
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,13 @@ class Result:
     """A comparison: one `Standing` for each agent, in the order given.
 
     ``deal_scores``, ``deal_margins`` and ``deal_win_shares`` are float32 arrays (deals, agents): the means of each
-    deal over its rotations and the agent's seats, for statistics of your own. They are no part of `as_dict`.
+    deal over its rotations and the agent's seats, for statistics of your own. `as_dict` leaves them out.
     """
 
     game: str
     options: dict[str, Any]
     deals: int  #: deals played
-    deals_planned: int  #: deals asked for: more than were played when the comparison was interrupted
+    deals_planned: int  #: deals asked for: more than ``deals`` if the comparison was interrupted
     games: int
     seed: int
     standings: list[Standing]
@@ -64,7 +68,7 @@ class Result:
         rows = []
         for standing in self.standings:
             row = asdict(standing)
-            row.update(row.pop("figures"))
+            row.update(row.pop("statistics"))
             for name, means in row.pop("by_seat").items():
                 row.update({f"{name}_seat_{seat}": mean for seat, mean in enumerate(means)})
             for name, shares in row.pop("distributions").items():
@@ -80,12 +84,12 @@ class Result:
 
 
 class RoundTotals:
-    """Sums over the rounds of some games, by agent: the game's statistics and how often single values came up."""
+    """Sums over the rounds of some games, by agent: the game's statistics, and how often single values occurred."""
 
     def __init__(self, num_agents: int) -> None:
         self.num_agents = num_agents
         self.rounds = 0
-        self.figures: dict[str, NDArray[np.float64]] = {}  # (agents,)
+        self.statistics: dict[str, NDArray[np.float64]] = {}  # (agents,)
         self.counts: dict[str, dict[int, NDArray[np.float64]]] = {}  # value -> (agents,)
 
     def add_round(self, vec: Vec, players: NDArray[np.int64]) -> None:
@@ -97,8 +101,8 @@ class RoundTotals:
         agents = players[ended].ravel()
         info = {name: values[ended] for name, values in vec.info.items()}
         for name, values in vec.game.statistics(info).items():
-            if name != "score":  # the total of the game is told apart
-                sums = self.figures.setdefault(name, np.zeros(self.num_agents))
+            if name != "score":  # `Standing.score` has the total of the game
+                sums = self.statistics.setdefault(name, np.zeros(self.num_agents))
                 sums += np.bincount(agents, values.ravel(), self.num_agents)
         for name, known in vec.game.info_values.items():
             for value in known:
@@ -107,10 +111,10 @@ class RoundTotals:
                 sums += np.bincount(agents[made], minlength=self.num_agents)
 
     def add(self, other: RoundTotals) -> None:
-        """Count the rounds of ``other`` too."""
+        """Add the rounds of ``other``."""
         self.rounds += other.rounds
-        for name, sums in other.figures.items():
-            self.figures[name] = self.figures.get(name, 0.0) + sums
+        for name, sums in other.statistics.items():
+            self.statistics[name] = self.statistics.get(name, 0.0) + sums
         for name, counts in other.counts.items():
             own = self.counts.setdefault(name, {})
             for value, number in counts.items():
@@ -119,7 +123,7 @@ class RoundTotals:
 
 @dataclass(frozen=True)
 class Part:
-    """What some deals came to."""
+    """The results of some deals."""
 
     deals: NDArray[np.float32]  # (measures, deals, agents)
     by_seat: NDArray[np.float64]  # (measures, agents, P): sums over the deals
@@ -127,17 +131,17 @@ class Part:
 
 
 class Totals:
-    """What the deals played so far came to, by agent. ``line_ups`` (rotations, P): the agent in each seat."""
+    """The results of the deals played so far, by agent. ``line_ups`` (rotations, P): the agent in each seat."""
 
     def __init__(self, num_agents: int, line_ups: NDArray[np.int64]) -> None:
         #: (agents, rotations, P): 1 where the agent sits.
         self.holds = (line_ups == np.arange(num_agents)[:, None, None]).astype(np.float64)
         self.seats = self.holds[:, 0].sum(1)
-        #: Added to in one go, so that an interruption finds whole parts only.
+        #: Each part is added in one operation, so that an interruption finds only whole parts.
         self.parts: list[Part] = []
 
     def add(self, scores: NDArray[np.float64], win_shares: NDArray[np.float64], rounds: RoundTotals) -> None:
-        """The games of some deals: ``scores`` and ``win_shares`` (deals, rotations, P)."""
+        """Add the games of some deals: ``scores`` and ``win_shares`` (deals, rotations, P)."""
         own = np.einsum("drs,ars->dra", scores, self.holds) / self.seats
         others = (scores.sum(2)[..., None] - own * self.seats) / (scores.shape[2] - self.seats)
         wins = np.einsum("drs,ars->dra", win_shares, self.holds) / self.seats
@@ -145,7 +149,9 @@ class Totals:
 
         points, share = (np.einsum("drs,ars->as", values, self.holds) for values in (scores, win_shares))
         against = np.einsum("dra,ars->as", others, self.holds)
-        rotations = self.holds.sum(1)  # (agents, P): in so many rotations the agent holds the seat
+        rotations = self.holds.sum(
+            1
+        )  # (agents, P): the number of rotations in which the agent holds the seat
         self.parts.append(Part(deals, np.stack([points, points - against, share]) / rotations, rounds))
 
     @property
@@ -177,7 +183,7 @@ class Totals:
                 margin=float(margins[i]),
                 margin_ci95=float(half_widths[i]),
                 win_share=float(win_shares[i]),
-                figures={name: per_round(sums, i) for name, sums in rounds.figures.items()},
+                statistics={name: per_round(sums, i) for name, sums in rounds.statistics.items()},
                 by_seat={name: by_seat[k, i].tolist() for k, name in enumerate(MEASURES)},
                 distributions={
                     name: {value: per_round(number, i) for value, number in counts.items()}

@@ -15,13 +15,12 @@ def results_table(matches: list[Result], title: str) -> Table:
         caption="margin: own score minus the others', with its 95 % interval",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
-        padding=0,  # the box leaves a space between columns; more would not fit into 80
+        padding=0,  # the box leaves a space between columns; more would not fit into 80 characters
     )
-    figures = [name for name in matches[0].standings[0].figures if name != "score"] if matches else []
-    table.add_column(
-        "agent", overflow="fold"
-    )  # a long path takes more lines; figures and headers are never cut
-    for column in ("score", "margin", "win_share", *figures):
+    statistics = list(matches[0].standings[0].statistics) if matches else []
+    # A long path takes more lines; numbers and headers are never cut.
+    table.add_column("agent", overflow="fold")
+    for column in ("score", "margin", "win_share", *statistics):
         table.add_column(column.replace("_", "\n"), justify="right", no_wrap=True)
     for match in matches:
         for standing in match.standings:
@@ -30,7 +29,7 @@ def results_table(matches: list[Result], title: str) -> Table:
                 f"{standing.score:.2f}",
                 f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
                 f"{standing.win_share:.1%}",
-                *(f"{standing.figures[name]:.2f}" for name in figures),
+                *(f"{standing.statistics[name]:.2f}" for name in statistics),
                 end_section=standing is match.standings[-1],
             )
     return table

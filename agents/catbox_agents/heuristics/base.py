@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed, checked_rows
+from catbox_agents.agent import Agent, Seed, check_rows
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.game import Game
 
@@ -60,7 +60,7 @@ class ReasonedAgent(Agent):
         self, observations: NDArray[np.int8], action_masks: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The actions (N,), and the points (A, reasons) of the last row."""
-        seen, masks = checked_rows(self.game, observations, action_masks)
+        seen, masks = check_rows(self.game, observations, action_masks)
         actions = np.full(len(seen), -1, np.int64)
         points = np.zeros((self.game.num_actions, len(self.reasons)))
         self.weigh(seen, masks, points, actions)

@@ -1,1 +1,1 @@
-"""Trained networks: what computes, the agent that plays it, and the file that keeps it. Needs torch."""
+"""Trained networks, the agent that plays them, and their checkpoint files. Needs torch."""

@@ -1,7 +1,7 @@
 """The checkpoint file of a trained network.
 
-A policy checkpoint is one safetensors file (https://huggingface.co/docs/safetensors): named arrays, and in the
-header a JSON text that says what they are for. Reading one executes no code.
+A policy checkpoint is one safetensors file (https://huggingface.co/docs/safetensors): named arrays, and a JSON text in
+its header that describes them. Reading it runs no code.
 
     key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}}
     arrays              "input_scale" (O,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,), all float32
@@ -20,13 +20,13 @@ import safetensors.torch
 import torch
 from safetensors import SafetensorError, safe_open
 
-from catbox_agents.compatibility import differing_options, named, same_to_play
+from catbox_agents.compatibility import describe_options, differing_options, plays_alike
 from catbox_agents.files import LARGEST_TEXT, check_format, parse_json, write_atomically
 from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS, MLP
 from catbox_env import make_game
 from catbox_env.core.game import Game
 
-#: The value of "format" in the header: raised when files of before cannot be read any more.
+#: The value of "format" in the header. Its number goes up when older files can no longer be read.
 FORMAT = "catbox-policy-1"
 POLICY_FILE = "policy.safetensors"
 CHECKPOINTS_FOLDER = "checkpoints"
@@ -35,7 +35,7 @@ ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in t
 
 @dataclass(frozen=True)
 class PolicyCheckpoint:
-    """What a policy checkpoint holds: the network, the game it was trained for, how far training had come."""
+    """The content of a policy checkpoint: the network, the game it was trained for, and facts about the training."""
 
     path: Path
     network: MLP
@@ -47,9 +47,9 @@ class PolicyCheckpoint:
 def save_checkpoint(
     path: str | os.PathLike[str], network: MLP, game: Game, training: dict[str, Any] | None = None
 ) -> None:
-    """Write ``network`` as a policy checkpoint for ``game``; ``training`` are JSON values of the caller's own.
+    """Write ``network`` as a policy checkpoint for ``game``. ``training``: any JSON values, for the caller.
 
-    Raises ``ValueError`` for weights that are not finite, ``OSError`` when the file cannot be written.
+    Raises ``ValueError`` for weights that are not finite, ``OSError`` if the file cannot be written.
     """
     header = {
         "format": FORMAT,
@@ -61,14 +61,14 @@ def save_checkpoint(
     arrays = {name: array.detach().contiguous() for name, array in network.state_dict().items()}
     for name, array in arrays.items():
         if not array.isfinite().all():
-            raise ValueError(f"{path} is not written: {name} holds numbers that are not finite")
+            raise ValueError(f"{path} was not written: {name} holds numbers that are not finite")
     write_atomically(Path(path), safetensors.torch.save(arrays, metadata={"catbox": json.dumps(header)}))
 
 
 def find_policy(path: str | os.PathLike[str]) -> Path:
-    """The policy file meant by ``path``: the file itself, that of a checkpoint folder, or a run folder's latest.
+    """The policy file at ``path``: the file itself, the file in a checkpoint folder, or the latest of a run folder.
 
-    Raises ``FileNotFoundError`` when there is none.
+    Raises ``FileNotFoundError`` if there is none.
     """
     given = Path(path)
     if given.is_file():
@@ -89,7 +89,7 @@ def latest_checkpoint(run: str | os.PathLike[str]) -> Path | None:
 
 
 def numbered_checkpoints(run: str | os.PathLike[str]) -> list[Path]:
-    """The checkpoint folders of a training run, oldest first. They are named by number, and whole when named."""
+    """The checkpoint folders of a training run, oldest first. A folder gets its number as name once it is complete."""
     parent = Path(run) / CHECKPOINTS_FOLDER
     if not parent.is_dir():
         return []
@@ -101,17 +101,17 @@ def numbered_checkpoints(run: str | os.PathLike[str]) -> list[Path]:
 
 
 def _is_number(name: str) -> bool:
-    """Whether training names a checkpoint so; ``str.isdigit`` alone is true for digits such as ``"²"`` as well."""
+    """Whether ``name`` is one that training gives; ``str.isdigit`` alone also accepts digits such as ``"²"``."""
     return name.isascii() and name.isdigit() and name == f"{int(name):08d}"
 
 
 def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> PolicyCheckpoint:
     """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
 
-    With ``game`` given, it must be the game the policy was trained for, with the same options (the reward, the number
-    of rounds and the start player may differ where the observation has the same parts). Raises ``FileNotFoundError``
-    when there is no checkpoint, another ``OSError`` when it cannot be read, ``ValueError`` when it is damaged, of
-    another format, or for another game or rule set.
+    ``game``, if given, must be the game that the policy was trained for, with the same options; the reward, the number
+    of rounds and the start player may differ if the observation has the same parts. Raises ``FileNotFoundError`` if
+    there is no checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is damaged, of another
+    format, or for another game or rule set.
     """
     file = find_policy(path)
     try:
@@ -131,20 +131,20 @@ def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> P
 
 
 class _OtherFormat(Exception):
-    """A file that is read whole is of another format; the text is the whole message."""
+    """The file could be read, but has another format. The text of this error is the complete message."""
 
 
 def _read(file: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-    """Header and arrays of a policy file, whose sizes are those of the arrays and whose layers are few."""
+    """Header and arrays of a policy file. Raises ``ValueError`` for a header too large and for too many arrays."""
     with open(file, "rb") as start:
         length = int.from_bytes(start.read(8), "little")
-    if length > LARGEST_TEXT:  # the library itself would read a hundred times as much
+    if length > LARGEST_TEXT:  # the library itself reads up to a hundred times as much
         raise ValueError(f"its header has {length:,} bytes, expected at most {LARGEST_TEXT:,}")
     with safe_open(file, framework="pt") as content:
         header = parse_json((content.metadata() or {}).get("catbox", "null"))
         try:
             found = header.get("format") if isinstance(header, dict) else None
-            check_format(str(file), found, FORMAT, f"it is no policy of catbox; {ANOTHER_CHECKPOINT}")
+            check_format(str(file), found, FORMAT, f"it is not a catbox policy; {ANOTHER_CHECKPOINT}")
         except ValueError as error:
             raise _OtherFormat(str(error)) from None
         for name, kind in (("network", dict), ("game", str), ("options", dict), ("training", dict)):
@@ -153,13 +153,13 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         names = list(content.keys())
         if len(names) > 2 * (MAX_HIDDEN_LAYERS + 1) + 1:
             raise ValueError(
-                f"{len(names)} arrays, expected those of at most {MAX_HIDDEN_LAYERS} hidden layers"
+                f"it holds {len(names)} arrays, more than a network of {MAX_HIDDEN_LAYERS} hidden layers has"
             )
         return header, {name: content.get_tensor(name) for name in names}
 
 
 def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]) -> PolicyCheckpoint:
-    """The checkpoint that a file holds. Every size comes from the arrays; the header has to agree with them."""
+    """The checkpoint in a file. Every size comes from the arrays, and the header must agree with them."""
     for name, array in arrays.items():
         if array.dtype != torch.float32 or not array.isfinite().all():
             raise ValueError(f"{name} ({array.dtype}) holds numbers that are not finite or not float32")
@@ -176,7 +176,7 @@ def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]
     if shapes != expected or header["network"] != described or min(sizes) < 1:
         raise ValueError(f"its arrays do not fit its header {header['network']!r:.200}")
     if not isinstance(activation, str):
-        raise ValueError(f"activation = {activation!r}, expected a text")
+        raise ValueError(f"activation = {activation!r}, expected a string")
     network = MLP(arrays["input_scale"], hidden, outputs, activation)
     network.load_state_dict(arrays)
     network.requires_grad_(False)
@@ -207,9 +207,10 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
         raise ValueError(
             f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
         ) from error
-    if same_size and same_to_play(trained_for, game, differing):
+    if same_size and plays_alike(trained_for, game, differing):
         return
     raise ValueError(
-        f"{checkpoint.path} was trained for {game.id} with {named(checkpoint.options, differing)}, asked to play with "
-        f"{named(game.options, differing)}: use the rules it was trained for, or a checkpoint trained with these"
+        f"{checkpoint.path} was trained for {game.id} with {describe_options(checkpoint.options, differing)}, asked to "
+        f"play with {describe_options(game.options, differing)}: use the rules it was trained for, or a checkpoint "
+        "trained with these"
     )

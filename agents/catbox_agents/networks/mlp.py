@@ -18,10 +18,10 @@ MAX_HIDDEN_LAYERS = 64
 
 
 def input_scale(layout: Layout) -> torch.Tensor:
-    """Factors (O,) float32 that bring counts near the size of the one-hot parts of a vector of ``layout``.
+    """Factors (O,) float32 that bring the counts in a vector of ``layout`` near the size of its one-hot parts.
 
-    The power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
-    Powers of two, because they multiply small integers without rounding, in bfloat16 as well.
+    Each is the power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
+    A power of two multiplies small integers without rounding, also in bfloat16.
     """
     low, high = layout.bounds()
     largest = np.maximum(np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))), 1)
@@ -31,9 +31,9 @@ def input_scale(layout: Layout) -> torch.Tensor:
 class MLP(nn.Module):
     """Fully connected layers from an int8 vector to float32 outputs: the actor, and in training the critic.
 
-    ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``precision`` is the type
-    in which the hidden layers compute; the last layer always computes in float32, because a logit or a value
-    rounded to bfloat16's three digits would be too coarse.
+    ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. The hidden layers compute in
+    the type ``precision``, the last layer always in float32: bfloat16 has about three digits, too few for a logit or a
+    value.
     """
 
     input_scale: torch.Tensor
@@ -73,10 +73,10 @@ class MLP(nn.Module):
         return cast(list[nn.Linear], list(self.layers))
 
     def forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8, or converted to ``precision`` already."""
+        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I), int8 or already converted to ``precision``."""
         activate, (first, *middle, last) = ACTIVATIONS[self.activation], self.linear_layers()
         x = vectors.to(self.precision)
-        # Scaling the weights is the same as scaling the inputs, and less work.
+        # To scale the weights gives the same as to scale the inputs, with less work.
         weights = [
             (first.weight * self.input_scale, first.bias),
             *((layer.weight, layer.bias) for layer in middle),
@@ -86,7 +86,7 @@ class MLP(nn.Module):
         return nn.functional.linear(x.float(), last.weight, last.bias)
 
     def describe(self) -> dict[str, Any]:
-        """The sizes that rebuild this network, as JSON values."""
+        """The sizes from which this network can be rebuilt, as JSON values."""
         layers = self.linear_layers()
         return {
             "inputs": layers[0].in_features,

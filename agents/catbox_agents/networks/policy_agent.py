@@ -1,4 +1,4 @@
-"""The agent that plays a network."""
+"""The agent that plays with a network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from catbox_env.core.game import Game
 
 
 class PolicyAgent(Agent):
-    """Plays a network: the legal action it thinks best, or with ``greedy=False`` one drawn from its distribution."""
+    """Plays the legal action with the highest logit, or with ``greedy=False`` one drawn from the policy."""
 
     def __init__(self, network: MLP, game: Game, seed: Seed = None, greedy: bool = True) -> None:
         super().__init__(game, seed)
@@ -50,17 +50,17 @@ class PolicyAgent(Agent):
         if (observations.shape, masks.shape) != ((len(masks), inputs), (len(masks), outputs)):
             raise ValueError(
                 f"observations of shape {observations.shape} and masks of shape {masks.shape}: "
-                f"this policy needs (n, {inputs}) and (n, {outputs})"
+                f"expected (n, {inputs}) and (n, {outputs})"
             )
         if not masks.any(axis=1).all():
             raise ValueError("a mask without a legal action: ask only for seats that are to move")
         with torch.no_grad():
-            # A copy, because the caller's array may be read-only, which torch does not know.
+            # A copy, because the caller's array may be read-only, which torch does not support.
             scores = self.network(torch.from_numpy(observations.astype(np.int8))).numpy()
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
-                f"weights are too large, as after a training that diverged: {ANOTHER_CHECKPOINT}"
+                f"weights are too large, as after training that diverged: {ANOTHER_CHECKPOINT}"
             )
         if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
             scores = scores + self._generator.gumbel(size=scores.shape)

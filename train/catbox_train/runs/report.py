@@ -39,7 +39,7 @@ def evaluate_policy(
             "margin": standing.margin,
             "margin_ci95": standing.margin_ci95,
             "win_share": standing.win_share,
-            **{name: value for name, value in standing.figures.items() if name != "score"},
+            **{name: value for name, value in standing.statistics.items() if name != "score"},
         }
         row |= {f"evaluation/{opponent}/{name}": value for name, value in figures.items()}
     margins = ", ".join(

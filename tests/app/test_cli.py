@@ -358,8 +358,11 @@ def test_rules_are_read_as_what_they_are(text: str, value: Any) -> None:
 
 
 def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from catbox_train import memory
     from catbox_train.algorithms.ppo import training
 
+    kept: list[bool] = []
+    monkeypatch.setattr(memory, "keep_freed_memory", lambda: kept.append(True))
     calls: list[tuple[Any, Path]] = []
     monkeypatch.setattr(training, "train", lambda config, output: calls.append((config, Path(output))))
     monkeypatch.chdir(tmp_path)
@@ -372,6 +375,7 @@ def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.Mo
     assert run("train", "--preset", "quick", "--rounds", "match").exit_code == 0
     assert run("train", "--output", "x", "--bids", "1,3").exit_code == 0
     assert run("train", "--output", "x", "--set", "game_options.bids=1,3").exit_code == 0
+    assert len(kept) == len(calls) == 5
     (default, first), (own, second), (match, third), (rule, _), (setting, _) = calls
     assert (default.game_options, first) == ({"num_players": 3}, Path("runs/quick"))
     assert (own.seed, own.epochs, second) == (8, 3, Path("runs/mine"))

@@ -65,6 +65,7 @@ def test_a_written_configuration_reads_back_the_same(tmp_path: Path) -> None:
 def test_every_setting_says_what_it_does() -> None:
     rows = TrainConfig.describe()
     assert [name for name, *_ in rows] == list(TrainConfig().as_dict())
+    assert TrainConfig(**{name: default for name, default, _ in rows}) == TrainConfig()
     assert all(len(text) > 10 for *_, text in rows)
 
 

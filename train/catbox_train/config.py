@@ -232,12 +232,12 @@ class TrainConfig(BaseModel):
 
     @classmethod
     def describe(cls) -> list[tuple[str, str, str]]:
-        """Rows (name, default, what it does) for help texts."""
-        default = cls()
-        return [
-            (name, str(getattr(default, name)), field.description or "")
-            for name, field in cls.model_fields.items()
-        ]
+        """Rows (name, default, what it does) for help texts; the default as the command line takes it."""
+        defaults = {
+            name: ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            for name, value in cls().as_dict().items()
+        }
+        return [(name, defaults[name], field.description or "") for name, field in cls.model_fields.items()]
 
 
 def preset_names() -> list[str]:

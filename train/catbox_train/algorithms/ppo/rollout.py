@@ -197,11 +197,11 @@ def check_enough_to_learn(workers: list[Worker], update: int) -> None:
     config = workers[0].config
     if max(len(worker.ready) for worker in workers) >= config.num_minibatches:
         return
-    ready = sum(len(worker.ready) for worker in workers)
+    ready, steps = sum(len(worker.ready) for worker in workers), config.num_steps
     raise ValueError(
         f"only {ready} of the {config.batch_size} decisions of update {update} can be learned from, too few for "
         f"{config.num_minibatches} minibatches: a decision counts once its seat decides again or the game ends, and a "
-        f"batch has {config.num_steps} steps of each game. Make batch_size larger, or num_envs smaller"
+        f"batch has {steps} step{'s' * (steps > 1)} of each game. Make batch_size larger, or num_envs smaller"
     )
 
 

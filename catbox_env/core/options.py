@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -30,18 +31,20 @@ _DEEPEST = 4
 def parse_value(text: str) -> Any:
     """The value that ``text`` stands for (see the table above). Nothing is refused: what is no value is a text."""
     text = text.strip()
-    parts = _parts(text)
-    if parts is None:
-        return text
-    if len(parts) > 1 or not text:
-        return _list(parts)
-    if text[0] in "'\"" and text.find(text[0], 1) == len(text) - 1:
+    items = _items(text)
+    if items is not None:
+        return [parse_value(item) for item in items]
+    if _is_enclosed(text, "{", "}"):
+        return _mapping(text)
+    if _is_quoted(text):
         return text[1:-1]
-    if text[0] in _CLOSING and text[-1] == _CLOSING[text[0]]:
-        inside = _parts(text[1:-1].strip())
-        if inside is not None:
-            return _mapping(inside, text) if text[0] == "{" else _list(inside)
     return _number_or_word(text)
+
+
+def parse_texts(text: str) -> list[str]:
+    """The texts that ``text`` lists, which may look like numbers; one that is no list is a list of one."""
+    items = _items(text.strip())
+    return [item[1:-1] if _is_quoted(item) else item for item in ([text.strip()] if items is None else items)]
 
 
 def read_options(game_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,6 +66,8 @@ def read_options(game_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
 def _number_or_word(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
+    if re.match("[-+]?0[0-9]", text):  # octal in YAML, decimal to most people
+        return text
     for read in (int, float, lambda digits: int(digits, 0)):
         try:
             return read(text)
@@ -71,16 +76,28 @@ def _number_or_word(text: str) -> Any:
     return text
 
 
-def _list(parts: list[str]) -> list[Any]:
-    """The values of ``parts``; nothing after the last comma is no value."""
-    if not parts[-1]:
-        parts = parts[:-1]
-    return [parse_value(part) for part in parts]
+def _is_quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] in "'\"" and text.find(text[0], 1) == len(text) - 1
 
 
-def _mapping(parts: list[str], text: str) -> Any:
-    """The mapping of parts ``name: value``; ``text`` itself where one of them is not such."""
-    pairs = [part.partition(":") for part in parts if part]
+def _is_enclosed(text: str, opening: str, closing: str) -> bool:
+    """Whether the first character is the bracket ``opening``, and the last one closes it."""
+    enclosed = text.startswith(opening) and text.endswith(closing)
+    return enclosed and _parts(text) is not None and _parts(text[1:-1]) is not None
+
+
+def _items(text: str) -> list[str] | None:
+    """The items of a list; None where ``text`` is none. Nothing after the last comma is no item."""
+    bracketed = _is_enclosed(text, "[", "]") or _is_enclosed(text, "(", ")")
+    parts = _parts(text[1:-1] if bracketed else text)
+    if parts is None or (len(parts) == 1 and text and not bracketed):
+        return None
+    return parts if parts[-1] else parts[:-1]
+
+
+def _mapping(text: str) -> Any:
+    """The mapping that ``text``, in braces, lists as ``name: value``; the text itself where it does not."""
+    pairs = [part.partition(":") for part in _parts(text[1:-1]) or [] if part]
     if not all(colon for _, colon, _ in pairs):
         return text
     return {name.strip().strip("'\""): parse_value(value) for name, _, value in pairs}

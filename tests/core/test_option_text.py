@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from catbox_env import make_game
-from catbox_env.core.options import parse_value, read_options
+from catbox_env.core.options import parse_texts, parse_value, read_options
 
 
 @pytest.mark.parametrize(
@@ -21,13 +21,44 @@ from catbox_env.core.options import parse_value, read_options
         *(("{num_players: 3, bids: [1, 3]}", {"num_players": 3, "bids": [1, 3]}), ("{}", {})),
         *(("{'a': 'x, y'}", {"a": "x, y"}), ("[1],[2]", [[1], [2]]), ("'7'", "7"), ('"a,b"', "a,b")),
         *(("laos", "laos"), ("module:Class", "module:Class"), ("it's", "it's"), ("run [1]", "run [1]")),
-        *(("[1", "[1"), ("]", "]"), ("[1]x", "[1]x"), ("{a}", "{a}"), ("'a", "'a")),
+        *(
+            ("[1", "[1"),
+            ("]", "]"),
+            ("[1]x", "[1]x"),
+            ("{a}", "{a}"),
+            ("'a", "'a"),
+            ("010", "010"),
+            ("0.5", 0.5),
+            ("0", 0),
+        ),
     ],
 )
 def test_a_text_is_read_as_what_it_says(text: str, value: Any) -> None:
     read = parse_value(text)
     assert read == value
     assert type(read) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        *(
+            ("random", ["random"]),
+            ("random, heuristic", ["random", "heuristic"]),
+            ("[random, 7]", ["random", "7"]),
+        ),
+        *(
+            ("00000120", ["00000120"]),
+            ("true", ["true"]),
+            ("'a,b', c", ["a,b", "c"]),
+            ("", []),
+            ("a,", ["a"]),
+        ),
+        *(("runs/x [1]", ["runs/x [1]"]), ("zoo:Best", ["zoo:Best"])),
+    ],
+)
+def test_a_list_of_texts_leaves_its_items_as_they_are(text: str, texts: list[str]) -> None:
+    assert parse_texts(text) == texts
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "[" * 100_000 + "]" * 100_000, "{a:" * 50_000, "'" * 99_999])

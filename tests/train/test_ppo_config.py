@@ -168,6 +168,7 @@ def test_a_whole_number_may_be_written_as_a_float(tmp_path: Path) -> None:
         ({"hidden": "64"}, {"hidden": [64]}),
         ({"hidden": 64}, {"hidden": "[64]"}),
         ({"opponents": "random, runs/x"}, {"opponents": ["random", "runs/x"]}),
+        ({"opponents": "00000120"}, {"opponents": ["00000120"]}),
         ({"opponents": ""}, {"opponents": []}),
         ({"privileged_critic": "yes"}, {"privileged_critic": True}),
     ],

@@ -34,7 +34,7 @@ from catbox_agents.specs import default_agent
 from catbox_env import make_game
 from catbox_env.core.checks import shown
 from catbox_env.core.game import Game
-from catbox_env.core.options import parse_value, read_options
+from catbox_env.core.options import parse_texts, parse_value, read_options
 
 #: Each worker is a thread with networks of its own.
 MAX_WORKERS = 256
@@ -63,6 +63,10 @@ def _read_list(value: Any) -> Any:
     """One value is a list of one."""
     value = _read(value)
     return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _read_texts(value: Any) -> Any:
+    return tuple(parse_texts(value)) if isinstance(value, str) else _read_list(value)
 
 
 # Strict: True is not 1, and 1 is no text.
@@ -167,7 +171,7 @@ class TrainConfig(BaseModel):
     final_deals: Integer = Field(
         1000, ge=MIN_DEALS, le=MAX_COUNT, description="deals of the evaluation at the end"
     )
-    opponents: Annotated[tuple[Text, ...], BeforeValidator(_read_list)] = Field(
+    opponents: Annotated[tuple[Text, ...], BeforeValidator(_read_texts)] = Field(
         ("random", "heuristic"), description="agents to play against in evaluations"
     )
 

@@ -54,19 +54,8 @@ def whole_game(players: int, seed: int, **options: Any) -> str:
 def test_evaluate_shows_and_writes_what_the_arena_finds(tmp_path: Path) -> None:
     json_file, csv_file = tmp_path / "result.json", tmp_path / "result.csv"
     ran = run(
-        *(
-            "evaluate",
-            "heuristic",
-            "random",
-            "--players",
-            "3",
-            "--deals",
-            "20",
-            "--seed",
-            "5",
-            "--rounds",
-            "2",
-        ),
+        *("evaluate", "heuristic", "random", "--players", "3", "--deals", "20"),
+        *("--seed", "5", "--rounds", "2"),
         *("--json", str(json_file), "--csv", str(csv_file)),
     )
     assert ran.exit_code == 0, ran.output

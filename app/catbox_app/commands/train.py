@@ -100,7 +100,7 @@ def train(
         f"game_options.{name}": value for name, value in rule_options(game, players, rounds, rule).items()
     }
     overrides |= dict(pair(text, "--set") for text in settings or [])
-    keep_freed_memory()
+    keep_freed_memory()  # here, because it changes the whole process, which is this command's
     try:
         if resume:
             if output is None:

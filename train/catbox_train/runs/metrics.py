@@ -17,6 +17,8 @@ from catbox_agents.files import WriteError, parse_json, write_all, write_atomica
 from catbox_train.runs.tensorboard import EventFile
 
 METRICS_FILE = "metrics.jsonl"
+#: Numbers of damaged lines that the notice lists.
+MOST_LINES = 10
 
 
 class MetricsLog:
@@ -37,7 +39,7 @@ class MetricsLog:
         if damaged:
             copy = _free_name(run)
             write_atomically(copy, data)
-            lines = ", ".join(map(str, damaged[:10])) + (", ..." if len(damaged) > 10 else "")
+            lines = ", ".join(map(str, damaged[:MOST_LINES])) + (", ..." if len(damaged) > MOST_LINES else "")
             self.notice = (
                 f"{self.path}: left out damaged lines ({lines}); the file as it was is kept as {copy.name}"
             )

@@ -1,4 +1,4 @@
-"""Measurements behind the figures in the README, each beside what it is compared with.
+"""Measurements behind the numbers in the README, each beside what it is compared with.
 
     python -m benchmarks                 every measurement, one table at the end (what `make bench` runs)
     python -m benchmarks engine aec      some of them
@@ -14,7 +14,7 @@
 | learner | the vectorised Gymnasium view among random and heuristic opponents |
 | ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
 
-Each module has one function `measure(quick) -> list[Figure]` and runs in a process of its own.
+Each module has one function `measure(quick) -> list[Metric]` and runs in a process of its own.
 """
 
 #: In the order they run: name -> BLAS and torch threads of its process.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks import MEASUREMENTS
 from benchmarks import __doc__ as description
-from benchmarks.report import Figure, machine, table
+from benchmarks.report import Metric, machine, table
 
 
 def main() -> None:
@@ -29,29 +29,29 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="a short run, only to see that it works")
     parser.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the metrics here")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.names if name not in MEASUREMENTS]
     if unknown:
-        parser.error(f"unknown measurement {unknown[0]!r}: choose from {', '.join(MEASUREMENTS)}")
+        parser.error(f"unknown measurement {unknown[0]!r}: expected one of {', '.join(MEASUREMENTS)}")
 
     names = arguments.names or list(MEASUREMENTS)
     where = machine()
     print(where, flush=True)
-    figures: list[Figure] = []
+    metrics: list[Metric] = []
     for name in names:
         if arguments.in_process:
-            figures += importlib.import_module(f"benchmarks.{name}").measure(arguments.quick)
+            metrics += importlib.import_module(f"benchmarks.{name}").measure(arguments.quick)
         else:
             print(f"measuring {name} ...", flush=True)
-            figures += _in_own_process(name, arguments.quick)
-    print(table(figures))
+            metrics += _in_own_process(name, arguments.quick)
+    print(table(metrics))
     if arguments.json:
-        record = {"machine": where, "figures": [asdict(figure) for figure in figures]}
+        record = {"machine": where, "metrics": [asdict(metric) for metric in metrics]}
         arguments.json.write_text(json.dumps(record, indent=1) + "\n")
 
 
-def _in_own_process(name: str, quick: bool) -> list[Figure]:
+def _in_own_process(name: str, quick: bool) -> list[Metric]:
     """One measurement in a fresh process: no other's memory, threads or warnings filters touch it."""
     threads = str(MEASUREMENTS[name])
     environment = os.environ | {
@@ -62,7 +62,7 @@ def _in_own_process(name: str, quick: bool) -> list[Figure]:
         "PYGAME_HIDE_SUPPORT_PROMPT": "1",
     }
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "figures.json"
+        file = Path(folder) / "metrics.json"
         command = [sys.executable, "-m", "benchmarks", name, "--in-process", "--json", str(file)]
         done = subprocess.run(
             command + ["--quick"] * quick, env=environment, stdout=subprocess.DEVNULL, check=False
@@ -71,7 +71,7 @@ def _in_own_process(name: str, quick: bool) -> list[Figure]:
             sys.exit(
                 f"python -m benchmarks {name} ended with exit code {done.returncode}: its error is above"
             )
-        return [Figure(**figure) for figure in json.loads(file.read_text())["figures"]]
+        return [Metric(**metric) for metric in json.loads(file.read_text())["metrics"]]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 
 from pettingzoo.classic import connect_four_v3
 
-from benchmarks.report import Figure, alternate, figure_of, ratio_of
+from benchmarks.report import Metric, alternate, metric_of, ratio_of
 from catbox_env import cat_in_the_box_v0
 
 
@@ -35,7 +35,7 @@ def drive(env: Any, num_decisions: int) -> Callable[[], float]:
     return run
 
 
-def measure(quick: bool) -> list[Figure]:
+def measure(quick: bool) -> list[Metric]:
     """Five players against connect_four."""
     num_decisions = 200 if quick else 20_000
     runs = {
@@ -45,7 +45,7 @@ def measure(quick: bool) -> list[Figure]:
     alternate(runs, repeats=1)  # compiles
     results = alternate(runs, repeats=2 if quick else 7)
     return [
-        figure_of("raw_env, 5 players, last() and step()", results["catbox"], "/s"),
-        figure_of("PettingZoo connect_four, the same loop", results["connect_four"], "/s"),
+        metric_of("raw_env, 5 players, last() and step()", results["catbox"], "/s"),
+        metric_of("PettingZoo connect_four, the same loop", results["connect_four"], "/s"),
         ratio_of("raw_env / connect_four", results["catbox"], results["connect_four"], 3),
     ]

@@ -10,7 +10,7 @@ from typing import Any
 import pyspiel
 
 import catbox_env
-from benchmarks.report import Figure, alternate, figure_of, ratio_of
+from benchmarks.report import Metric, alternate, metric_of, ratio_of
 
 GAME = "cat_in_the_box_v0"
 NUM_ENVS = 512
@@ -38,7 +38,7 @@ def hearts_run(num_games: int) -> Callable[[], float]:
     """A run of OpenSpiel's C++ hearts, stepped from Python with tensor and legal mask for every decision.
 
     Hearts has no observation tensor, so it is the information state tensor. The clock stands still during the deal
-    (chance nodes), although catbox's figure includes dealing.
+    (chance nodes), although catbox's time includes dealing.
     """
     game = pyspiel.load_game("hearts")
     generator = random.Random(0)
@@ -61,7 +61,7 @@ def hearts_run(num_games: int) -> Callable[[], float]:
     return run
 
 
-def measure(quick: bool) -> list[Figure]:
+def measure(quick: bool) -> list[Metric]:
     """Five players against hearts and against two threads; the other player counts for the record."""
     num_steps = 20 if quick else 10_000
     results = alternate(
@@ -84,17 +84,17 @@ def measure(quick: bool) -> list[Figure]:
         repeats=1 if quick else 3,
     )
     return [
-        figure_of("batch engine, random play, 5 players, 1 thread", results["one"], "/s", 4_000_000),
-        figure_of("OpenSpiel hearts from Python, tensor and legal mask", results["hearts"], "/s"),
+        metric_of("batch engine, random play, 5 players, 1 thread", results["one"], "/s", 4_000_000),
+        metric_of("OpenSpiel hearts from Python, tensor and legal mask", results["hearts"], "/s"),
         ratio_of("batch engine / OpenSpiel hearts", results["one"], results["hearts"], 40),
-        figure_of("batch engine, random play, 5 players, 2 threads", results["two"], "/s"),
+        metric_of("batch engine, random play, 5 players, 2 threads", results["two"], "/s"),
         ratio_of("2 threads / 1 thread", results["two"], results["one"], 1.7),
         *(
-            figure_of(f"batch engine, random play, {p} players, 1 thread", others[str(p)], "/s")
+            metric_of(f"batch engine, random play, {p} players, 1 thread", others[str(p)], "/s")
             for p in (2, 3, 4)
         ),
         *(
-            figure_of(f"the same, {game_id}, default rules", others[game_id], "/s", TARGETS.get(game_id))
+            metric_of(f"the same, {game_id}, default rules", others[game_id], "/s", TARGETS.get(game_id))
             for game_id in catbox_env.GAMES
             if game_id != GAME
         ),

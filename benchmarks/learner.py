@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.report import Figure, alternate, figure_of
+from benchmarks.report import Metric, alternate, metric_of
 from catbox_agents import Agent, make
 from catbox_agents.gymnasium import LearnerVectorEnv
 from catbox_env import make_game
@@ -57,7 +57,7 @@ def learner_run(opponent: Timed, num_steps: int, shares: list[float]) -> Callabl
     return run
 
 
-def measure(quick: bool) -> list[Figure]:
+def measure(quick: bool) -> list[Metric]:
     """Five players, 1,024 games."""
     shares: dict[str, list[float]] = {"random": [], "heuristic": []}
     runs = {name: learner_run(Timed(name), 5 if quick else 200, shares[name]) for name in shares}
@@ -66,8 +66,8 @@ def measure(quick: bool) -> list[Figure]:
         taken.clear()
     results = alternate(runs, repeats=1 if quick else 5)
     return [
-        figure_of("Gymnasium view, 5 players, random opponents", results["random"], "/s", 150_000),
-        figure_of("share of that time in the opponents' choices", shares["random"], "%"),
-        figure_of("Gymnasium view, 5 players, heuristic opponents", results["heuristic"], "/s"),
-        figure_of("share of that time in the opponents' choices", shares["heuristic"], "%"),
+        metric_of("Gymnasium view, 5 players, random opponents", results["random"], "/s", 150_000),
+        metric_of("share of that time in the opponents' choices", shares["random"], "%"),
+        metric_of("Gymnasium view, 5 players, heuristic opponents", results["heuristic"], "/s"),
+        metric_of("share of that time in the opponents' choices", shares["heuristic"], "%"),
     ]

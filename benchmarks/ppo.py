@@ -18,17 +18,19 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.learner_seat import LearnerSeat
-from benchmarks.report import Figure, alternate, figure_of, ratio_of
+from benchmarks.report import Metric, alternate, metric_of, ratio_of
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.algorithms.ppo.training import Trainer
-from catbox_train.config import TrainConfig
+from catbox_train.config import Precision, TrainConfig
+from catbox_train.memory import keep_freed_memory
 
 GAME, NUM_PLAYERS, CORES = "cat_in_the_box_v0", 5, 2
-LARGE = 4096  # a minibatch that favours both sides: fewer steps of the optimizer for the same arithmetic
+#: A minibatch that favours both sides: fewer steps of the optimizer for the same arithmetic.
+LARGE = 4096
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
-def settings(precision: str, minibatch_size: int, batch_size: int) -> TrainConfig:
+def settings(precision: Precision, minibatch_size: int, batch_size: int) -> TrainConfig:
     """The defaults of `catbox train` with two hidden layers of 256 and two epochs, whatever they are."""
     return TrainConfig(
         game=GAME,
@@ -44,9 +46,8 @@ def settings(precision: str, minibatch_size: int, batch_size: int) -> TrainConfi
 
 def catbox_run(config: TrainConfig, num_updates: int, pool: ThreadPoolExecutor) -> Callable[[], float]:
     """A run of ``num_updates`` batches, each played and learned from."""
-    trainer = Trainer(
-        config, config.make_game(), Path(tempfile.gettempdir()), pool
-    )  # writes nothing by itself
+    # The folder is not used: a trainer writes nothing by itself.
+    trainer = Trainer(config, config.make_game(), Path(tempfile.gettempdir()), pool)
 
     def run() -> float:
         torch.set_num_threads(1)
@@ -91,8 +92,9 @@ def sb3_run(config: TrainConfig, num_envs: int) -> Callable[[], float]:
     return run
 
 
-def measure(quick: bool) -> list[Figure]:
+def measure(quick: bool) -> list[Metric]:
     """Five players, two cores; float32 is what MaskablePPO computes in, auto what `catbox train` does."""
+    keep_freed_memory()  # as `catbox train` does
     batch_size = 8192 if quick else TrainConfig().batch_size
     updates = 1 if quick else 16
     default = TrainConfig().minibatch_size
@@ -108,10 +110,10 @@ def measure(quick: bool) -> list[Figure]:
         results = alternate(runs, repeats=1 if quick else 3)
     name = f"self-play PPO, 5 players, 2 cores, minibatches of {LARGE:,}"
     return [
-        figure_of(name, results["large"], "/s", 45_000),
-        figure_of("the same with hidden layers in float32", results["float32"], "/s"),
-        figure_of(f"the same with the default minibatches of {default:,}", results["default"], "/s"),
-        figure_of("sb3-contrib MaskablePPO, 1 seat of 5, 2 cores", results["sb3"], "/s"),
+        metric_of(name, results["large"], "/s", 45_000),
+        metric_of("the same with hidden layers in float32", results["float32"], "/s"),
+        metric_of(f"the same with the default minibatches of {default:,}", results["default"], "/s"),
+        metric_of("sb3-contrib MaskablePPO, 1 seat of 5, 2 cores", results["sb3"], "/s"),
         ratio_of("self-play PPO / MaskablePPO", results["large"], results["sb3"], 10),
         ratio_of("self-play PPO in float32 / MaskablePPO", results["float32"], results["sb3"], 10),
     ]

@@ -1,4 +1,4 @@
-"""One measured figure, the machine it was measured on, repeats that alternate, and the table."""
+"""One metric, the machine it was measured on, repeats that alternate, and the table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Figure:
+class Metric:
     """One line of the table."""
 
     name: str
@@ -43,16 +43,16 @@ class Figure:
         return [self.name, _number(self.value, self.unit), spread, target, reached]
 
 
-def figure_of(
+def metric_of(
     name: str, values: Sequence[float], unit: str, target: float | None = None, at_most: bool = False
-) -> Figure:
+) -> Metric:
     """The median of repeats, with their spread."""
-    return Figure(name, statistics.median(values), unit, target, at_most, (min(values), max(values)))
+    return Metric(name, statistics.median(values), unit, target, at_most, (min(values), max(values)))
 
 
-def ratio_of(name: str, values: Sequence[float], others: Sequence[float], target: float | None) -> Figure:
+def ratio_of(name: str, values: Sequence[float], others: Sequence[float], target: float | None) -> Metric:
     """The median of the ratios of repeats that ran one right after the other."""
-    return figure_of(name, [a / b for a, b in zip(values, others, strict=True)], "x", target)
+    return metric_of(name, [a / b for a, b in zip(values, others, strict=True)], "x", target)
 
 
 def alternate(runs: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
@@ -78,11 +78,11 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores{load}; {platform.system()}, Python {platform.python_version()}, {versions}"
 
 
-def table(figures: Sequence[Figure]) -> str:
-    """The figures as a Markdown table."""
+def table(metrics: Sequence[Metric]) -> str:
+    """The metrics as a Markdown table."""
     rows = [
-        ["figure", "median", "smallest - largest", "target", "reached"],
-        *(figure.row() for figure in figures),
+        ["metric", "median", "smallest - largest", "target", "reached"],
+        *(metric.row() for metric in metrics),
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = [

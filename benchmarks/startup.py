@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from benchmarks.report import Figure, figure_of
+from benchmarks.report import Metric, metric_of
 
 PROGRAM = """
 import catbox_env
@@ -25,7 +25,7 @@ def start(cache: str) -> float:
     return time.perf_counter() - started
 
 
-def measure(quick: bool) -> list[Figure]:
+def measure(quick: bool) -> list[Metric]:
     """Each repeat starts with an empty cache, then runs again with what the first run left."""
     cold, warm = [], []
     for _ in range(1 if quick else 3):
@@ -33,6 +33,6 @@ def measure(quick: bool) -> list[Figure]:
             cold.append(start(cache))
             warm += [start(cache) for _ in range(3)]
     return [
-        figure_of("first make_vec, reset, step: empty cache", cold, "s", 20, at_most=True),
-        figure_of("first make_vec, reset, step: warm cache", warm, "s", 2, at_most=True),
+        metric_of("first make_vec, reset, step: empty cache", cold, "s", 20, at_most=True),
+        metric_of("first make_vec, reset, step: warm cache", warm, "s", 2, at_most=True),
     ]

@@ -7,12 +7,12 @@ import time
 import numpy as np
 
 import catbox_env
-from benchmarks.report import Figure, figure_of
+from benchmarks.report import Metric, metric_of
 
 NUM_ENVS = 4096
 
 
-def measure(quick: bool) -> list[Figure]:
+def measure(quick: bool) -> list[Metric]:
     """The time inside `vec.step` alone, and the whole loop with its random legal choice in NumPy."""
     vec = catbox_env.make_vec("cat_in_the_box_v0", NUM_ENVS, seed=0, num_threads=1, num_players=5)
     vec.reset(seed=0)
@@ -34,6 +34,6 @@ def measure(quick: bool) -> list[Figure]:
         looping.append(NUM_ENVS * num_steps / (time.perf_counter() - started))
         stepping.append(NUM_ENVS * num_steps / inside)
     return [
-        figure_of("vec.step, 4,096 games, 5 players, 1 thread", stepping, "/s", 2_500_000),
-        figure_of("the same with the random legal choice in NumPy", looping, "/s"),
+        metric_of("vec.step, 4,096 games, 5 players, 1 thread", stepping, "/s", 2_500_000),
+        metric_of("the same with the random legal choice in NumPy", looping, "/s"),
     ]

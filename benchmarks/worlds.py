@@ -6,12 +6,12 @@ import time
 
 import catbox_agents
 import catbox_env
-from benchmarks.report import Figure, figure_of
+from benchmarks.report import Metric, metric_of
 
 NUM_WORLDS = 4096
 
 
-def measure(quick: bool) -> list[Figure]:
+def measure(quick: bool) -> list[Metric]:
     """Worlds drawn in the third trick of a game of five, and decisions of the heuristic in worlds played to the end."""
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=5)
     agent = catbox_agents.make("heuristic", game)
@@ -34,6 +34,6 @@ def measure(quick: bool) -> list[Figure]:
             drawing.append(NUM_WORLDS / (drawn - began))
             playing.append(moves / (played - began_to_play))
     return [
-        figure_of("sample_states, 5 players, 4,096 worlds, 1 thread", drawing, "/s", 400_000),
-        figure_of("decisions of play_out with the heuristic, 5 players", playing, "/s"),
+        metric_of("sample_states, 5 players, 4,096 worlds, 1 thread", drawing, "/s", 400_000),
+        metric_of("decisions of play_out with the heuristic, 5 players", playing, "/s"),
     ]

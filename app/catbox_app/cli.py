@@ -16,7 +16,7 @@ from catbox_app.commands.evaluate import evaluate
 from catbox_app.commands.info import info
 from catbox_app.commands.play import play, watch
 from catbox_app.commands.train import train
-from catbox_app.options import WithRules
+from catbox_app.options import with_rules
 
 
 class _Commands(TyperGroup):
@@ -55,18 +55,18 @@ def _show_version(wanted: bool) -> None:
 def _catbox(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """Card games for learning machines: train, compare, play and watch agents."""
 
 
-app.command(cls=WithRules)(train)
-app.command(cls=WithRules, no_args_is_help=True)(evaluate)
-app.command(cls=WithRules)(play)
-app.command(cls=WithRules)(watch)
-app.command(cls=WithRules)(info)
+app.command()(with_rules(train))
+app.command(no_args_is_help=True)(with_rules(evaluate))
+app.command()(with_rules(play))
+app.command()(with_rules(watch))
+app.command()(with_rules(info))
 app.command("compile")(compile_code)
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import ast
+import functools
 import glob
-from dataclasses import fields
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import MISSING, fields
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from rich.markup import escape
 
 import catbox_env
 from catbox_env.core.game import Game
+from catbox_env.core.options import read_options
 from catbox_env.core.registry import game_class
 
-RULES_PANEL = "The game"
+GAME_PANEL = "The game"
+DEFAULT_GAME = "cat_in_the_box_v0"
+#: Rules that have an option in every command already.
+COMMON_RULES = ("num_players", "rounds")
 
 
 def complete_game(incomplete: str) -> list[str]:
@@ -29,55 +36,104 @@ def complete_agent(incomplete: str) -> list[str]:
 
 GameId = Annotated[
     str,
-    typer.Option("--game", help="Id of the game.", autocompletion=complete_game, rich_help_panel=RULES_PANEL),
+    typer.Option("--game", help="Id of the game.", autocompletion=complete_game, rich_help_panel=GAME_PANEL),
 ]
 Players = Annotated[
     int | None,
     typer.Option(
-        "--players", "-p", help="Number of players.", show_default="the game's", rich_help_panel=RULES_PANEL
+        "--players",
+        "--num-players",
+        "-p",
+        help="Number of players.",
+        show_default="the game's",
+        rich_help_panel=GAME_PANEL,
     ),
 ]
 Rounds = Annotated[
     str | None,
-    typer.Option("--rounds", help="Rounds of a game: a number, or match.", rich_help_panel=RULES_PANEL),
+    typer.Option("--rounds", help="Rounds of a game: a number, or match.", rich_help_panel=GAME_PANEL),
 ]
 RuleOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--rule",
         metavar="NAME=VALUE",
-        help="Any other rule: --rule num_ranks=7 --rule bids=1,3,4; also as --num-ranks 7.",
-        rich_help_panel=RULES_PANEL,
+        help="An option of the game by its name: --rule num_ranks=7 is --num-ranks 7; also reward=margin.",
+        rich_help_panel=GAME_PANEL,
     ),
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", help="Same seed, same game.", show_default="new every time")
 ]
-DEFAULT_GAME = "cat_in_the_box_v0"
 
 
-class WithRules(TyperCommand):
-    """Takes every rule of every game as an option of its own: ``--region laos`` is ``--rule region=laos``."""
+def with_rules(command: Callable[..., None]) -> Callable[..., None]:
+    """``command`` with an option for every rule of every game: ``--region laos`` is ``--rule region=laos``."""
+    options = _rule_parameters()
+    signature = inspect.signature(command, eval_str=True)
+    parameters = [*signature.parameters.values(), *options.values()]
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
-        expanded: list[str] = []
-        rest = iter(args)
-        for text in rest:
-            name, equals, value = text.partition("=")
-            rule = name.removeprefix("--").replace("-", "_")
-            if not text.startswith("--") or name in own or rule not in rule_names():
-                expanded.append(text)
-                continue
-            given = value if equals else next(rest, None)
-            if given is None:
-                raise ValueError(f"{name}: expected a value, such as {name} VALUE")
-            expanded += ["--rule", f"{rule}={given}"]
-        return super().parse_args(ctx, expanded)
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        named = {name: given.pop(name) for name in options}
+        rule = [f"{name}={value}" for name, value in named.items() if value is not None]
+        command(**{**given, "rule": [*(given["rule"] or []), *rule]})
+
+    # What typer reads the options from.
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
-def rule_names() -> set[str]:
-    return {field.name for game_id in catbox_env.GAMES for field in fields(game_class(game_id).rules_class)}
+def _rule_parameters() -> dict[str, inspect.Parameter]:
+    """A parameter of a command for each rule, by name, in the order of the games."""
+    games: dict[str, list[str]] = {}
+    for game_id in catbox_env.GAMES:
+        for field in fields(game_class(game_id).rules_class):
+            if field.name not in COMMON_RULES:
+                games.setdefault(field.name, []).append(game_id)
+    return {
+        name: inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[str | None, _rule_option(name, game_ids)],
+        )
+        for name, game_ids in games.items()
+    }
+
+
+def _rule_option(name: str, game_ids: list[str]) -> Any:
+    """The option of the rule ``name`` of these games, described as their ``Rules`` describe it."""
+    helps, types, defaults = [], [], []
+    for game_id in game_ids:
+        rules_class = game_class(game_id).rules_class
+        field = next(field for field in fields(rules_class) if field.name == name)
+        described = rule_help(rules_class).get(name, "")
+        helps.append(described[:1].upper() + described[1:])
+        types.append(str(field.type))
+        defaults.append("" if field.default in (None, MISSING) else str(field.default))
+    return typer.Option(
+        f"--{name.replace('_', '-')}",
+        metavar="|".join(dict.fromkeys(types))
+        .replace("tuple[int, ...]", "int,int,...")
+        .replace(" ", "")
+        .upper(),
+        help=escape(" / ".join(dict.fromkeys(helps))),
+        show_default=" / ".join(dict.fromkeys(defaults)) or False,
+        rich_help_panel=f"Rules of {', '.join(game_ids)}",
+    )
+
+
+def rule_help(rules_class: type) -> dict[str, str]:
+    """What the docstring of a ``Rules`` says of each field, under "Attributes:"; several fields may share an entry."""
+    text = (inspect.getdoc(rules_class) or "").partition("\nAttributes:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n     .*)*)", text, re.MULTILINE)
+    return {
+        name: " ".join(described.replace("``", "").split())
+        for names, described in entries
+        for name in names.split(", ")
+    }
 
 
 def build_game(game_id: str, players: int | None, rounds: str | None, rule: list[str] | None) -> Game:
@@ -93,35 +149,18 @@ def rule_options(
     if players is not None:
         options["num_players"] = players
     if rounds is not None:
-        options["rounds"] = value_of(rounds)
+        options["rounds"] = rounds
     for text in rule or []:
         name, value = pair(text, "--rule")
         if name in options:
             raise ValueError(f"--rule {text!r}: {name} was given before; give it once")
-        options[name] = value_of(value)
-    # One number for a rule that takes several: --rule bids=1
-    for field in fields(game_class(game_id or DEFAULT_GAME).rules_class):
-        if "tuple" in str(field.type) and isinstance(options.get(field.name), int):
-            options[field.name] = (options[field.name],)
-    return options
+        options[name] = value
+    return read_options(game_id or DEFAULT_GAME, options)
 
 
 def pair(text: str, option: str) -> tuple[str, str]:
+    """The two sides of NAME=VALUE. Raises ValueError, naming ``option``, for anything else."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
     return name.strip(), value.strip()
-
-
-def value_of(text: str) -> Any:
-    """A number, a list of numbers, true or false as such; anything else is the text itself."""
-    text = text.strip()
-    if text == "":
-        return ()
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-    return tuple(value) if isinstance(value, list) else value

@@ -17,12 +17,15 @@ from catbox_app.typed_actions import parse_action, shortened
 from catbox_env.core.game import Game, GameState
 from catbox_env.core.rng import seed_sequence
 
+#: Actions whose reasons are shown.
+MOST_REASONS = 5
+
 HELP = """\
 Type what you want to do:
   an action     in full ("{action}"), shortened to what tells it apart ("{short}"), or by its id ("#{id}")
   list          the actions you may take now, with their ids
   hint          what the heuristic thinks of them, and why
-  table         show the table again
+  table         show the game again
   help          this text
   quit          leave the game (so do Ctrl-D and Ctrl-C)"""
 
@@ -35,25 +38,27 @@ def play(game: Game, specs: Sequence[str], seat: int, seed: int | None, console:
     if not 0 <= seat < game.num_players:
         raise ValueError(f"seat {seat}: expected 0 to {game.num_players - 1} in a game of {game.num_players}")
     others = [other for other in range(game.num_players) if other != seat]
-    table = _Table(game, dict(zip(others, fill(specs, len(others)), strict=True)), seed, console, viewer=seat)
-    table.names[seat] = "you"
+    session = _Session(
+        game, dict(zip(others, fill(specs, len(others)), strict=True)), seed, console, viewer=seat
+    )
+    session.names[seat] = "you"
     _read_any_bytes()
     console.print(f"You are player_{seat}. Type [bold]help[/] if you are lost.", highlight=False)
     try:
-        while not table.state.is_terminal():
-            if table.state.current_player == seat:
-                table.show()
-                action = _ask(game, table, console)
+        while not session.state.is_terminal():
+            if session.state.current_player == seat:
+                session.show()
+                action = _ask(game, session, console)
                 if action is None:
-                    console.print("You left the table. Bye!")
+                    console.print("You left the game. Bye!")
                     return
-                table.take(action)
+                session.take(action)
             else:
-                table.take(table.choose())
+                session.take(session.agent_action())
     except (EOFError, KeyboardInterrupt):
-        console.print("\nYou left the table. Bye!")
+        console.print("\nYou left the game. Bye!")
         return
-    table.finish()
+    session.finish()
 
 
 def watch(
@@ -65,19 +70,19 @@ def watch(
     step: bool = False,
     reasons: bool = False,
 ) -> None:
-    """Agents among themselves: the table and the move at every decision.
+    """Agents among themselves: the position and the move at every decision.
 
     ``delay``: seconds between moves; ``step``: wait for Enter instead; ``reasons``: show the reasons of agents
     that give them (those with a method ``explain``).
     """
-    table = _Table(game, dict(enumerate(fill(specs, game.num_players))), seed, console, viewer=None)
+    session = _Session(game, dict(enumerate(fill(specs, game.num_players))), seed, console, viewer=None)
     _read_any_bytes()
     try:
-        while not table.state.is_terminal():
-            table.show()
+        while not session.state.is_terminal():
+            session.show()
             if reasons:
-                table.explain(table.agents[table.state.current_player])
-            table.take(table.choose())
+                session.explain(session.agents[session.state.current_player])
+            session.take(session.agent_action())
             if step:
                 console.input("[dim]Enter for the next move[/] ")
             elif delay > 0:
@@ -85,7 +90,7 @@ def watch(
     except (EOFError, KeyboardInterrupt):
         console.print("\nStopped watching.")
         return
-    table.finish()
+    session.finish()
 
 
 def fill(specs: Sequence[str], seats: int) -> list[str]:
@@ -103,8 +108,8 @@ def _read_any_bytes() -> None:
         sys.stdin.reconfigure(errors="replace")
 
 
-class _Table:
-    """A game under way, the agents at it, and how it is shown."""
+class _Session:
+    """A game under way at the terminal: its state, the agents that play it, and how it is shown."""
 
     def __init__(
         self, game: Game, specs: dict[int, str], seed: int | None, console: Console, viewer: int | None
@@ -123,12 +128,12 @@ class _Table:
         self.rounds = 0
 
     def show(self) -> None:
-        """The table, with the hand of the viewer or all hands."""
+        """Print the position, with the hand of the viewer or all hands."""
         self.console.print()
         self.console.print(Text.assemble(*self.game.render(self.state.record, self.viewer)))
 
-    def choose(self) -> int:
-        """What the agent to move does. Raises ValueError naming the agent where that is no legal action."""
+    def agent_action(self) -> int:
+        """The action of the agent whose turn it is. Raises ValueError, naming the agent, for an illegal one."""
         seat = self.state.current_player
         agent = self.agents[seat]
         past = self.state.history_observation(seat) if getattr(agent, "needs_history", False) else None
@@ -143,7 +148,7 @@ class _Table:
         return int(action)
 
     def take(self, action: int) -> None:
-        """Do it and say it, as far as the viewer may know. Raises ValueError, nothing done, where it is illegal."""
+        """Apply an action and print what the viewer may know of it. Raises ValueError for an illegal one."""
         seat = self.state.current_player
         moves = len(self.state.history())
         self.state.apply_action(action)
@@ -152,10 +157,10 @@ class _Table:
         self.console.print(f"player_{seat} ({self.names[seat]}): {text}", highlight=False, markup=False)
         if self.state.round_ended:
             self.rounds += 1
-            self.console.print(self._figures())
+            self.console.print(self._round_info())
 
     def explain(self, agent: Agent) -> None:
-        """The reasons of an agent that gives them, for its five best actions."""
+        """Print the reasons of an agent that gives them, for its best actions."""
         explain: Callable[..., dict[int, dict[str, float]]] | None = getattr(agent, "explain", None)
         if explain is None:
             self.console.print("(this agent gives no reasons)")
@@ -164,17 +169,17 @@ class _Table:
             reasons = explain(self.state.observation(self.state.current_player), self.state.action_mask())
         except Exception as error:
             raise AgentError(type(agent).__name__, error) from error
-        shown = Table(title="points by reason, best first")
-        shown.add_column("action")
+        table = Table(title="points by reason, best first")
+        table.add_column("action")
         for name in (*next(iter(reasons.values())), "total"):
-            shown.add_column(name, justify="right")
-        for action, points in list(reasons.items())[:5]:
+            table.add_column(name, justify="right")
+        for action, points in list(reasons.items())[:MOST_REASONS]:
             values = [*points.values(), sum(points.values())]
-            shown.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
-        self.console.print(shown)
+            table.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
+        self.console.print(table)
 
     def finish(self) -> None:
-        """The end of the game."""
+        """Print the last position and the returns."""
         self.show()
         returns = self.state.returns()
         best = max(returns)
@@ -184,20 +189,21 @@ class _Table:
                 f"player_{seat} ({self.names[seat]}): {value:g}{mark}", highlight=False, markup=False
             )
 
-    def _figures(self) -> Table:
-        shown = Table(title=f"round {self.rounds}")
-        shown.add_column("player")
+    def _round_info(self) -> Table:
+        """The statistics of the round that has ended, a row for each player."""
+        table = Table(title=f"round {self.rounds}")
+        table.add_column("player")
         for name in self.game.info_names:
-            shown.add_column(name.replace("_", " "), justify="right")
+            table.add_column(name.replace("_", " "), justify="right")
         for seat in range(self.game.num_players):
             values = self.state.info(seat).values()
-            shown.add_row(f"player_{seat} ({self.names[seat]})", *map(str, values))
-        return shown
+            table.add_row(f"player_{seat} ({self.names[seat]})", *map(str, values))
+        return table
 
 
-def _ask(game: Game, table: _Table, console: Console) -> int | None:
+def _ask(game: Game, session: _Session, console: Console) -> int | None:
     """A legal action from the person to move; None when the person leaves. Nothing that is typed raises."""
-    legal = table.state.legal_actions()
+    legal = session.state.legal_actions()
     while True:
         text = console.input("[bold]your move>[/] ").strip()
         word = text.lower()
@@ -213,13 +219,13 @@ def _ask(game: Game, table: _Table, console: Console) -> int | None:
                     f"  #{action:<3} {game.action_to_string(action)}", highlight=False, markup=False
                 )
         elif word in ("table", "t"):
-            table.show()
+            session.show()
         elif word == "hint":
-            _hint(game, table, console)
+            _hint(game, session, console)
         elif word:
             try:
                 action = parse_action(game, legal, text)
-                table.state.clone().apply_action(action)  # says which rule forbids it, if one does
+                session.state.clone().apply_action(action)  # says which rule forbids it, if one does
             except ValueError as error:
                 console.print(
                     f"{error} (or type help, list, hint)", style="yellow", markup=False, highlight=False
@@ -228,10 +234,10 @@ def _ask(game: Game, table: _Table, console: Console) -> int | None:
                 return action
 
 
-def _hint(game: Game, table: _Table, console: Console) -> None:
+def _hint(game: Game, session: _Session, console: Console) -> None:
     try:
         adviser = make("heuristic", game)
     except ValueError as error:  # a game without one
         console.print(str(error), markup=False)
         return
-    table.explain(adviser)
+    session.explain(adviser)

@@ -8,13 +8,15 @@ from contextlib import suppress
 
 from catbox_env.core.game import Game
 
+#: Actions that an unclear text could mean that are listed.
+MOST_SUGGESTED = 8
+
 
 def parse_action(game: Game, legal: Sequence[int], text: str) -> int:
-    """The action that a person means by ``text``; a shortened form has to fit one legal action only,
-    or, where it fits none of them, one action of the game.
+    """The action that a person means by ``text``.
 
-    Raises ValueError saying what was not understood, or which actions it could mean. The action may be illegal
-    where no legal one fits.
+    A shortened form has to fit exactly one legal action or, where it fits none, exactly one action of the game, which
+    is then illegal. Raises ValueError saying what was not understood, or which actions it could mean.
     """
     wanted = text.strip().lower()
     if match := re.fullmatch(r"(?:#|id\s*)(\d+)", wanted):
@@ -23,8 +25,8 @@ def parse_action(game: Game, legal: Sequence[int], text: str) -> int:
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        could_be = ", ".join(game.action_to_string(action) for action in fitting[:8])
-        more = ", ..." if len(fitting) > 8 else ""
+        could_be = ", ".join(game.action_to_string(action) for action in fitting[:MOST_SUGGESTED])
+        more = ", ..." if len(fitting) > MOST_SUGGESTED else ""
         raise ValueError(f"{text!r} could be: {could_be}{more}; say more")
     illegal = [
         action for action in range(game.num_actions) if _fits(wanted, game.action_to_string(action).lower())

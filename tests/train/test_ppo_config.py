@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
+import copy
+import pickle
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
+import yaml
 
-from catbox_train.config import TrainConfig, load_config, preset_names
+from catbox_agents.networks.mlp import ACTIVATIONS
+from catbox_train.config import Activation, TrainConfig, load_config, preset_names
 from catbox_train.runs.folder import free_run_folder, locked, open_run, start_run
 
 
@@ -57,9 +63,9 @@ def test_a_written_configuration_reads_back_the_same(tmp_path: Path) -> None:
 
 
 def test_every_setting_says_what_it_does() -> None:
-    names = [field.name for field in dataclasses.fields(TrainConfig)]
     rows = TrainConfig.describe()
-    assert [name for name, *_ in rows] == names
+    assert [name for name, *_ in rows] == list(TrainConfig().as_dict())
+    assert TrainConfig(**{name: default for name, default, _ in rows}) == TrainConfig()
     assert all(len(text) > 10 for *_, text in rows)
 
 
@@ -68,25 +74,26 @@ def test_every_setting_says_what_it_does() -> None:
     [
         ({"learning_rat": 1}, "unknown setting 'learning_rat'.*did you mean 'learning_rate'"),
         ({"hidden.first": 1}, "unknown setting 'hidden.first'"),
-        ({"epochs": "two"}, "epochs = 'two': expected int"),
-        ({"epochs": 1.5}, "epochs = 1.5: expected int"),
-        ({"epochs": True}, "epochs = True: expected int"),
-        ({"epochs": 0}, "epochs = 0: expected at least 1"),
-        ({"clip": "nan"}, "clip = nan: expected more than 0"),
-        ({"learning_rate": "fast"}, "learning_rate = 'fast': expected float"),
-        ({"privileged_critic": 1}, "privileged_critic = 1: expected bool"),
-        ({"hidden": []}, "hidden = .*expected one width or more"),
-        ({"hidden": "64,x"}, "hidden = 'x': expected int"),
-        ({"gamma": 1.1}, "gamma = 1.1: expected between 0 and 1"),
+        ({"epochs": "two"}, "epochs = 'two': expected an integer from 1 to 10"),
+        ({"epochs": 1.5}, "epochs = 1.5: expected an integer from 1 "),
+        ({"epochs": True}, "epochs = True: expected an integer from 1 "),
+        ({"epochs": 0}, "epochs = 0: expected an integer from 1 "),
+        ({"clip": "nan"}, "clip = 'nan': expected a number above 0"),
+        ({"learning_rate": "fast"}, "learning_rate = 'fast': expected a number above 0"),
+        ({"privileged_critic": 1}, "privileged_critic = 1: expected true or false"),
+        ({"hidden": []}, "hidden = .*expected a list of 1 to 64 values"),
+        ({"hidden": "64,x"}, "hidden = '64,x': expected a list of 1 to 64 values, each an integer"),
+        ({"gamma": 1.1}, "gamma = 1.1: expected a number from 0 to 1"),
         ({"activation": "gelu"}, "activation = 'gelu': expected one of relu, tanh"),
         ({"precision": "float16"}, "precision = 'float16': expected one of auto"),
         ({"num_envs": 1023}, r"num_envs = 1023: expected a multiple of workers \(2\)"),
         ({"batch_size": 1000}, r"batch_size = 1000: expected a multiple of num_envs \(512\)"),
         ({"minibatch_size": 3000}, "multiple of minibatch_size"),
-        ({"workers": 100_000}, "workers = 100000: expected between 1 and 256"),
-        ({"workers": 0}, "workers = 0: expected between 1 and 256"),
-        ({"game_options": {1: 2}}, "game_options = {1: 2}.*1 is no name of an option"),
-        ({"game_options": "three"}, "game_options = 'three'.*expected a mapping"),
+        ({"workers": 100_000}, "workers = 100000: expected an integer from 1 to 256"),
+        ({"workers": 0}, "workers = 0: expected an integer from 1 to 256"),
+        ({"game_options": {1: 2}}, "game_options = {1: 2}: expected a mapping of names"),
+        ({"game_options": "three"}, "game_options = 'three' in an override: expected a mapping"),
+        ({"game_options": 3, "game_options.bids": 1}, "game_options = 3 in an override: expected a mapping"),
     ],
 )
 def test_bad_settings_are_refused_by_name_and_value(overrides: dict, message: str) -> None:
@@ -94,8 +101,149 @@ def test_bad_settings_are_refused_by_name_and_value(overrides: dict, message: st
         load_config(overrides=overrides)
 
 
+def test_every_wrong_setting_is_told_in_one_line() -> None:
+    with pytest.raises(ValueError, match="epochs") as refusal:
+        TrainConfig(epochs=0, hidden=["x", "y"], clip="fast", sede=1)
+    assert str(refusal.value) == (
+        "hidden = ['x', 'y']: expected a list of 1 to 64 values, each an integer from 1 to 10^18; "
+        "epochs = 0: expected an integer from 1 to 10^18; clip = 'fast': expected a number above 0; "
+        "unknown setting 'sede': did you mean 'seed'?"
+    )
+    with pytest.raises(ValueError, match=r"num_envs = 33: .*; batch_size = 32768: ") as refusal:
+        TrainConfig(num_envs=33)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hidden: [[8]]", r"hidden = \[\[8\]\]: expected a list"),
+        ("hidden: &a [8]\nopponents: *a", "an alias .* is not taken here"),
+        ("clip: .nan", "clip = nan: expected a number above 0"),
+        ("entropy: .inf", "entropy = inf: expected a number of 0 or more"),
+        ("entropy: 1e400", "entropy = '1e400': expected a number of 0 or more"),
+        ("total_decisions: 1.0e+400", "total_decisions = inf: expected an integer"),
+        ("total_decisions: 1" + 400 * "0", "total_decisions = 1000.*expected an integer from 1 to 10"),
+        ("seed: 18446744073709551616", r"seed = .*expected an integer from 0 to 2\^64 - 1"),
+        ("seed: 2001-01-01", "seed = .*date.*expected an integer"),
+        ("privileged_critic: 'maybe'", "privileged_critic = 'maybe': expected true or false"),
+        ("opponents: [random, 3]", r"opponents = \['random', 3\]: expected a list of values, each a text"),
+        ("game: [cat_te_v0]", r"game = \['cat_te_v0'\]: expected a text"),
+        ("game_options: [bids]", r"game_options = \['bids'\] in .*config\.yaml: expected a mapping"),
+        ("activation: {}", "activation = {}: expected one of relu, tanh"),
+        ("1: 2", "unknown setting 1 in .*: the settings are game, "),
+    ],
+)
+def test_what_a_strangers_file_may_hold_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=message) as refusal:
+        load_config(file=file)
+    assert len(str(refusal.value)) < 600
+
+
+def test_a_whole_number_may_be_written_as_a_float(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "total_decisions: 2.0e+7\nepochs: '3'\ngamma: 1\nlearning_rate: 5e-4\nseed: 18446744073709551615\n"
+    )
+    config = load_config(file=file)
+    assert (config.total_decisions, config.epochs, config.gamma, config.learning_rate) == (
+        20_000_000,
+        3,
+        1.0,
+        5e-4,
+    )
+    assert [type(config.total_decisions), type(config.gamma)] == [int, float]
+    assert config.seed == 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "same"),
+    [
+        ({"game_options.bids": "1,3,4"}, {"game_options": {"bids": [1, 3, 4]}}),
+        ({"game_options": "{bids: [1, 3, 4]}"}, {"game_options": {"bids": "1,3,4"}}),
+        ({"game_options.bids": "2"}, {"game_options": {"bids": 2}}),
+        ({"game_options.bids": ""}, {"game_options": {"bids": []}}),
+        ({"hidden": "64"}, {"hidden": [64]}),
+        ({"hidden": 64}, {"hidden": "[64]"}),
+        ({"opponents": "random, runs/x"}, {"opponents": ["random", "runs/x"]}),
+        ({"opponents": "00000120"}, {"opponents": ["00000120"]}),
+        ({"opponents": ""}, {"opponents": []}),
+        ({"privileged_critic": "yes"}, {"privileged_critic": True}),
+    ],
+)
+def test_text_and_yaml_mean_the_same(tmp_path: Path, settings: dict[str, Any], same: dict[str, Any]) -> None:
+    file = tmp_path / "same.yaml"
+    file.write_text(yaml.safe_dump(same))
+    assert load_config(overrides=settings) == load_config(overrides=same) == load_config(file=file)
+
+
+def test_a_configuration_is_copied_and_pickled_and_never_changed() -> None:
+    config = load_config("petrify", overrides={"game_options.size": "5"})
+    assert pickle.loads(pickle.dumps(config)) == copy.deepcopy(config) == config.replace() == config
+    assert config.replace(seed="9", hidden=8).as_dict() == {**config.as_dict(), "seed": 9, "hidden": [8]}
+    with pytest.raises(ValueError, match="workers = 0: expected an integer"):
+        config.replace(workers=0)
+    with pytest.raises(ValueError, match="frozen"):
+        config.seed = 2
+    assert config.seed == 1
+
+
+#: As a run of version 0.1.0 wrote it.
+OLD_FILE = """\
+game: cat_in_the_box_v0
+game_options:
+  num_players: 3
+  bids:
+  - 1
+  - 3
+  rounds: match
+seed: 1
+total_decisions: 10000000
+workers: 2
+num_envs: 512
+batch_size: 32768
+precision: float32
+hidden:
+- 256
+- 256
+activation: relu
+privileged_critic: false
+epochs: 2
+minibatch_size: 1024
+learning_rate: 0.001
+learning_rate_end: 5.0e-05
+entropy: 0.06
+entropy_end: 0.002
+clip: 0.15
+gamma: 1.0
+gae_lambda: 0.95
+max_grad_norm: 0.5
+checkpoint_every: 20
+evaluate_every: 50
+evaluate_deals: 200
+final_deals: 1000
+opponents:
+- random
+- heuristic
+"""
+
+
+def test_the_settings_of_an_older_run_are_the_same_value_by_value(tmp_path: Path) -> None:
+    """A checkpoint holds them too, and a run goes on only where they are equal."""
+    (tmp_path / "config.yaml").write_text(OLD_FILE)
+    config = open_run(tmp_path)
+    assert config.as_dict() == yaml.safe_load(OLD_FILE)
+    assert config.to_yaml() == OLD_FILE
+
+
+def test_the_activations_are_those_that_networks_have() -> None:
+    assert get_args(Activation) == tuple(ACTIVATIONS)
+
+
 def test_unknown_preset_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="unknown preset 'fast': choose one of quick, standard"):
+    with pytest.raises(ValueError, match="unknown preset 'fast': expected one of quick, standard"):
         load_config("fast")
 
 
@@ -133,7 +281,6 @@ def test_a_free_folder_is_taken_at_once_and_can_be_started_in(tmp_path: Path) ->
 
 
 def test_a_folder_is_locked_while_a_run_trains_in_it(tmp_path: Path) -> None:
-    pytest.importorskip("fcntl")
     with (
         locked(tmp_path / "run"),
         pytest.raises(OSError, match="another process is training in this folder"),
@@ -141,6 +288,40 @@ def test_a_folder_is_locked_while_a_run_trains_in_it(tmp_path: Path) -> None:
     ):
         pass
     with locked(tmp_path / "run"):
+        pass
+
+
+def test_a_killed_process_leaves_no_lock_behind(tmp_path: Path) -> None:
+    program = (
+        "import sys, filelock\n"
+        "lock = filelock.FileLock(sys.argv[1])\n"
+        "lock.acquire()\n"
+        "print('held', flush=True)\n"
+        "input()"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / ".lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with holder:
+        assert holder.stdout.readline() == "held\n"
+        with (
+            pytest.raises(OSError, match=f"another process is training in this folder, {tmp_path}: "),
+            locked(tmp_path),
+        ):
+            pass
+        holder.kill()
+        holder.wait()
+    assert (tmp_path / ".lock").exists()
+    with locked(tmp_path):
+        pass
+
+
+def test_a_folder_that_cannot_be_locked_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".lock").mkdir()
+    with pytest.raises(OSError, match=rf"^cannot write {tmp_path}/\.lock: .*--output$"), locked(tmp_path):
         pass
 
 

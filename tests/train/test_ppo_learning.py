@@ -120,7 +120,7 @@ def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
         assert np.array_equal(worker.terminated[row], vec.terminated)
         rounds += int(vec.round_ended.sum())
     assert len(np.unique(worker.rewards[3:])) > 2
-    assert sum(len(values) for values in worker.figures.values()) == rounds * len(worker.figures)
+    assert sum(len(values) for values in worker.statistics.values()) == rounds * len(worker.statistics)
 
 
 def test_actions_are_legal_and_observed_by_the_seat_that_took_them() -> None:
@@ -154,14 +154,14 @@ def test_shares_of_a_minibatch_add_up_to_its_gradient() -> None:
     worker = worker_for(small(workers=1))
     worker.collect()
     rows = worker.ready[:200]
-    whole_figures = gradient(worker, rows, clip=0.2, entropy_weight=0.1, size=200)
+    whole_metrics = gradient(worker, rows, clip=0.2, entropy_weight=0.1, size=200)
     whole = worker.gradient.clone()
-    parts, figures = torch.zeros_like(whole), np.zeros_like(whole_figures)
+    parts, metrics = torch.zeros_like(whole), np.zeros_like(whole_metrics)
     for share in (rows[:70], rows[70:]):
-        figures += gradient(worker, share, clip=0.2, entropy_weight=0.1, size=200)
+        metrics += gradient(worker, share, clip=0.2, entropy_weight=0.1, size=200)
         parts += worker.gradient
     assert torch.allclose(whole, parts, atol=1e-6)
-    assert figures == pytest.approx(whole_figures, abs=1e-5)
+    assert metrics == pytest.approx(whole_metrics, abs=1e-5)
 
 
 def test_the_first_gradient_is_the_policy_gradient() -> None:
@@ -170,8 +170,8 @@ def test_the_first_gradient_is_the_policy_gradient() -> None:
     worker = worker_for(small(workers=1))
     worker.collect()
     rows = worker.ready
-    figures = gradient(worker, rows, clip=0.2, entropy_weight=0.01, size=len(rows))
-    named = dict(zip(training.LEARNING_FIGURES, figures, strict=True))
+    metrics = gradient(worker, rows, clip=0.2, entropy_weight=0.01, size=len(rows))
+    named = dict(zip(training.LEARNING_METRICS, metrics, strict=True))
     assert named["kl"] == pytest.approx(0, abs=1e-6)
     assert named["clip_fraction"] == 0
     game = worker.vec.game
@@ -198,9 +198,9 @@ def test_a_ratio_outside_the_clip_range_pulls_no_further() -> None:
     worker.log_probabilities -= 1.0  # the old policy was e times less likely to do what was done
     worker.returns[:] = worker.values
     worker.advantages[:] = 1.0
-    figures = gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
+    metrics = gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
     actor_size = sum(p.numel() for p in worker.networks.actor.parameters())
-    assert figures[training.LEARNING_FIGURES.index("clip_fraction")] == 1.0
+    assert metrics[training.LEARNING_METRICS.index("clip_fraction")] == 1.0
     assert worker.gradient[:actor_size].abs().max() == 0
     worker.advantages[:] = -1.0
     gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)

@@ -314,7 +314,6 @@ def test_missing_opponents_are_refused_on_resume_before_training(tmp_path: Path)
 
 
 def test_one_process_at_a_time_trains_in_a_folder(finished: Path, tmp_path: Path) -> None:
-    pytest.importorskip("fcntl")
     with locked(finished), pytest.raises(OSError, match="another process is training in this folder"):
         resume(finished, quiet())
     with locked(tmp_path / "run"), pytest.raises(OSError, match="another process is training in this folder"):
@@ -351,6 +350,9 @@ def test_the_command_to_go_on_with_is_the_one_it_was_started_with(
         ({"game_options": {"players": 3}}, "unknown option 'players'"),
         ({"opponents": ["grandmaster"]}, "unknown agent 'grandmaster'"),
         ({"hidden": [2_000_000, 2_000_000]}, "not enough memory for hidden = .*make one of them smaller"),
+        ({"hidden": [10**18] * 64}, "not enough memory for hidden = "),
+        ({"batch_size": 2**50}, "not enough memory for .*batch_size = 1125899906842624"),
+        ({"batch_size": 2**59, "num_envs": 2**59, "minibatch_size": 2**59}, "not enough memory"),
     ],
 )
 def test_impossible_runs_are_refused_before_anything_is_written(

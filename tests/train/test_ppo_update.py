@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from catbox_train.algorithms.ppo import training
-from catbox_train.algorithms.ppo.loss import LEARNING_FIGURES, gradient, normalise_advantages
+from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, gradient, normalise_advantages
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.algorithms.ppo.training import Trainer, train
@@ -100,10 +100,10 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
 def test_the_first_step_of_adam_is_as_long_as_the_learning_rate(tmp_path: Path, learning_rate: float) -> None:
     with trainer_with(tmp_path, **ONE_STEP, learning_rate=7.0) as trainer:
         before = trainer.weights.vector.detach().clone()
-        figures = trainer.learn(learning_rate, 0.0)
+        metrics = trainer.learn(learning_rate, 0.0)
         longest = (trainer.weights.vector.detach() - before).abs().max().item()
     assert longest == pytest.approx(learning_rate, rel=1e-2)
-    assert figures["learning_rate"] == learning_rate
+    assert metrics["learning_rate"] == learning_rate
 
 
 def test_the_entropy_weight_makes_the_policy_less_certain(tmp_path: Path) -> None:
@@ -147,9 +147,9 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
         with trainer_with(tmp_path, **settings) as trainer:
             for worker in trainer.workers:
                 worker.returns += np.float32(offset)
-            figures = trainer.learn(1e-3, 0.0)
+            metrics = trainer.learn(1e-3, 0.0)
             total = trainer.weights.vector.grad.clone()
-            gradients.append((total[trainer.weights.actor], total[trainer.weights.critic], figures))
+            gradients.append((total[trainer.weights.actor], total[trainer.weights.critic], metrics))
     (near_actor, near_critic, near), (far_actor, far_critic, far) = gradients
     assert near["critic_grad_norm"] == pytest.approx(near_critic.norm().item(), rel=1e-4)
     assert near["actor_grad_norm"] == pytest.approx(near_actor.norm().item(), rel=1e-4)
@@ -162,18 +162,18 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
             assert trainer.weights.vector.grad[part].norm().item() == pytest.approx(1e-3, rel=1e-3)
 
 
-def test_figures_are_means_over_all_steps_of_an_update(tmp_path: Path) -> None:
+def test_metrics_are_means_over_all_steps_of_an_update(tmp_path: Path) -> None:
     """Where nothing is learned, three epochs of four steps find what all rows together are."""
     with trainer_with(tmp_path, epochs=3, minibatch_size=128) as trainer:
         errors = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in trainer.workers])
-        figures = trainer.learn(0.0, 0.0)
-    assert figures["value_loss"] == pytest.approx(0.5 * (errors**2).mean(), rel=0.02)
-    assert figures["clip_fraction"] == 0
+        metrics = trainer.learn(0.0, 0.0)
+    assert metrics["value_loss"] == pytest.approx(0.5 * (errors**2).mean(), rel=0.02)
+    assert metrics["clip_fraction"] == 0
     with trainer_with(tmp_path, epochs=1, minibatch_size=512) as trainer:
         whole = trainer.learn(0.0, 0.0)
-    assert figures["entropy"] == pytest.approx(whole["entropy"], rel=0.02)
-    assert whole["critic_grad_norm"] < figures["critic_grad_norm"] < 2 * whole["critic_grad_norm"]
-    assert whole["actor_grad_norm"] < figures["actor_grad_norm"] < 4 * whole["actor_grad_norm"]
+    assert metrics["entropy"] == pytest.approx(whole["entropy"], rel=0.02)
+    assert whole["critic_grad_norm"] < metrics["critic_grad_norm"] < 2 * whole["critic_grad_norm"]
+    assert whole["actor_grad_norm"] < metrics["actor_grad_norm"] < 4 * whole["actor_grad_norm"]
 
 
 def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,10 +198,10 @@ def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pyt
     assert not np.array_equal(np.concatenate(seen[:4]), np.concatenate(seen[4:8]))
 
 
-def loss_figures(worker: Worker, clip: float = 0.2) -> dict[str, float]:
+def loss_metrics(worker: Worker, clip: float = 0.2) -> dict[str, float]:
     rows = worker.ready[:50]
     values = gradient(worker, rows, clip=clip, entropy_weight=0.0, size=len(rows))
-    return dict(zip(LEARNING_FIGURES, values, strict=True))
+    return dict(zip(LEARNING_METRICS, values, strict=True))
 
 
 @pytest.mark.parametrize(("shift", "pulls"), [(1.0, -1.0), (-1.0, 1.0), (0.15, None), (-0.15, None)])
@@ -216,13 +216,13 @@ def test_the_clip_range_has_two_ends(shift: float, pulls: float | None) -> None:
     ratio = np.exp(shift)
     for sign in (-1.0, 1.0):
         worker.advantages[:] = sign
-        figures = loss_figures(worker)
+        metrics = loss_metrics(worker)
         moves = worker.gradient[actor].abs().max().item()
         assert (moves > 0) == (pulls is None or sign == pulls)
         expected = -min(sign * ratio, sign * np.clip(ratio, 0.8, 1.2))
-        assert figures["policy_loss"] == pytest.approx(expected, rel=1e-4)
-        assert figures["clip_fraction"] == (0.0 if pulls is None else 1.0)
-        assert figures["kl"] == pytest.approx(ratio - 1 - shift, rel=1e-3)
+        assert metrics["policy_loss"] == pytest.approx(expected, rel=1e-4)
+        assert metrics["clip_fraction"] == (0.0 if pulls is None else 1.0)
+        assert metrics["kl"] == pytest.approx(ratio - 1 - shift, rel=1e-3)
 
 
 # Advantages.
@@ -255,9 +255,9 @@ def test_explained_variance_is_that_of_the_returns_as_they_were_played(tmp_path:
             np.concatenate([getattr(w, name).reshape(-1)[w.ready] for w in trainer.workers])
             for name in ("returns", "values")
         )
-        figures = trainer.learn(1e-3, 0.0)
+        metrics = trainer.learn(1e-3, 0.0)
     expected = 1 - (returns - values).var() / returns.var()
-    assert figures["explained_variance"] == pytest.approx(expected, abs=1e-4)
+    assert metrics["explained_variance"] == pytest.approx(expected, abs=1e-4)
     assert abs(expected) > 1e-3
 
 

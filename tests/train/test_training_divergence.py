@@ -178,6 +178,22 @@ def test_what_to_do_after_divergence_fits_the_settings(
     assert str(diverged).endswith(f" --config {tmp_path}/config.yaml {options} --trust")
 
 
+@pytest.mark.parametrize(
+    ("settings", "ready"),
+    [
+        ({"num_envs": 256, "minibatch_size": 512}, 0),  # two steps, three players: no seat decides twice
+        ({"num_envs": 128, "minibatch_size": 2}, 128),  # four steps: the first seat does
+    ],
+)
+def test_a_batch_with_too_little_to_learn_from_is_refused_with_what_to_change(
+    tmp_path: Path, settings: dict[str, int], ready: int
+) -> None:
+    message = f"only {ready} of the 512 decisions of update 1 .*Make batch_size larger, or num_envs smaller"
+    with pytest.raises(ValueError, match=message):
+        train(small(**BRIEF, **settings), tmp_path / "run", quiet())
+    assert latest_checkpoint(tmp_path / "run") is None
+
+
 def test_a_number_that_is_not_finite_is_never_written(tmp_path: Path) -> None:
     """The last line of defence, whatever training overlooks."""
     game = small().make_game()
@@ -194,10 +210,10 @@ def test_a_reward_that_is_not_finite_stops_the_run_at_the_checkpoint(
     learn = Trainer.learn
 
     def learn_and_spoil(trainer: Trainer, *args: float) -> dict[str, float]:
-        figures = learn(trainer, *args)
+        metrics = learn(trainer, *args)
         if trainer.done.update == 3:
             trainer.workers[1].open_rewards[:] = math.nan
-        return figures
+        return metrics
 
     monkeypatch.setattr(Trainer, "learn", learn_and_spoil)
     with pytest.raises(TrainingDiverged, match=r"in update 4: worker1\.carried\.rewards .*is .*00000002"):

@@ -21,7 +21,7 @@ from catbox_train.runs import report
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.progress import StopRequest, TrainingInterrupted
 from tests.agents.policies import network_for
-from tests.train.ppo_runs import BRIEF, SMALL, command, quiet, small
+from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
 
 
 @pytest.fixture(scope="module")
@@ -225,6 +225,32 @@ def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_o
     monkeypatch.setattr(report, "_match", match)
     resume(run, quiet())
     assert json.loads((run / "results.json").read_text())["matches"][0]["deals"] == 20
+
+
+@pytest.mark.parametrize(
+    ("update", "said"), [(0, "there is no checkpoint yet"), (2, "the last checkpoint, ")]
+)
+def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int, said: str
+) -> None:
+    run, file, learn = tmp_path / "run", tmp_path / "settings.yaml", Trainer.learn
+    file.write_text(json.dumps({**SMALL, **BRIEF}))
+
+    def learn_and_stop(trainer: Trainer, *args: float) -> dict[str, float]:
+        if trainer.done.update == update:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(Trainer, "learn", learn_and_stop)
+    code, error = command("train", "--config", str(file), "--output", str(run))
+    assert code == 130
+    assert error.startswith(f"Stopped at once; {said}")
+    assert error.count("\n") == 1
+    assert f"--resume --output {run}" in error
+    monkeypatch.setattr(Trainer, "learn", learn)
+    resume(run, quiet())
+    assert_same_end(finished, run)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")

@@ -1,107 +1,207 @@
-"""What a training run is set up with, where the settings come from, and what is refused.
+"""The settings of a training run: what each means, where its value comes from, and what is refused.
 
 A setting comes from the last of these that names it: the defaults below, a preset (``presets.yaml``), a YAML file,
-single overrides (the command line).
+single overrides (the command line). Text is read by one grammar, ``catbox_env.core.options``, wherever it stands.
 """
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
 
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.files import read_text
-from catbox_agents.networks.mlp import ACTIVATIONS, MAX_HIDDEN_LAYERS
+from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS
 from catbox_agents.specs import default_agent
 from catbox_env import make_game
+from catbox_env.core.checks import shown
 from catbox_env.core.game import Game
+from catbox_env.core.options import parse_texts, parse_value, read_options
 
-PRECISIONS = ("auto", "float32", "bfloat16")
-MAX_WORKERS = 256  # each is a thread with networks of its own
+#: Each worker is a thread with networks of its own.
+MAX_WORKERS = 256
+#: Far more than any count comes to; larger ones overflow somewhere.
+MAX_COUNT = 10**18
+#: The largest seed that torch takes.
+MAX_SEED = 2**64 - 1
+#: What they are called in messages.
+_LARGE = {MAX_COUNT: "10^18", MAX_SEED: "2^64 - 1"}
 
-
-class _Loader(yaml.SafeLoader):
-    """Takes no aliases: a few lines of them stand for gigabytes."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("an alias (*name) is not taken here: write out what it stands for")
-        return super().compose_node(parent, index)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes no aliases."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
+Activation = Literal["relu", "tanh"]
+Precision = Literal["auto", "float32", "bfloat16"]
 
 
-@dataclass(frozen=True)
-class TrainConfig:
-    """Every setting of a training run; ``catbox train --settings`` and ``describe()`` list them."""
+def _read(value: Any) -> Any:
+    return parse_value(value) if isinstance(value, str) else value
+
+
+def _read_integer(value: Any) -> Any:
+    """A whole number may be written as a float, 2e7."""
+    value = _read(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _read_list(value: Any) -> Any:
+    """One value is a list of one."""
+    value = _read(value)
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _read_texts(value: Any) -> Any:
+    return tuple(parse_texts(value)) if isinstance(value, str) else _read_list(value)
+
+
+# Strict: True is not 1, and 1 is no text.
+Integer = Annotated[int, Strict(), BeforeValidator(_read_integer)]
+Float = Annotated[float, Strict(), BeforeValidator(_read), Field(allow_inf_nan=False)]
+Flag = Annotated[bool, Strict(), BeforeValidator(_read)]
+Text = Annotated[str, Strict()]
+Width = Annotated[int, Strict(), BeforeValidator(_read_integer), Field(ge=1, le=MAX_COUNT)]
+
+
+class TrainConfig(BaseModel):
+    """Every setting of a training run; ``catbox train --settings`` and ``describe()`` list them.
+
+    Raises ``ValueError`` that names each wrong setting, what was given and what was expected.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     # What is played.
-    game: Annotated[str, "id of the game"] = "cat_in_the_box_v0"
-    game_options: Annotated[
-        dict[str, Any], "options of the game, as make_game takes them: num_players, rounds, reward, ..."
-    ] = field(default_factory=dict)
+    game: Text = Field("cat_in_the_box_v0", description="id of the game")
+    game_options: dict[Text, Any] = Field(
+        {}, description="options of the game, as make_game takes them: num_players, rounds, reward, ..."
+    )
 
     # How much, and on what.
-    seed: Annotated[int, "every random number of the run follows from it"] = 1
-    total_decisions: Annotated[int, "decisions to learn from, all seats together, in whole batches"] = (
-        20_000_000
+    seed: Integer = Field(1, ge=0, le=MAX_SEED, description="every random number of the run follows from it")
+    total_decisions: Integer = Field(
+        20_000_000,
+        ge=1,
+        le=MAX_COUNT,
+        description="decisions to learn from, all seats together, in whole batches",
     )
-    workers: Annotated[int, "threads that play and learn, best one a core; the result depends on it"] = 2
-    num_envs: Annotated[int, "games played side by side, all workers together"] = 512
-    batch_size: Annotated[int, "decisions played between two rounds of learning"] = 32_768
-    precision: Annotated[
-        str, "of the hidden layers: float32, bfloat16, or auto (bfloat16 where the CPU computes in it)"
-    ] = "auto"
+    workers: Integer = Field(
+        2,
+        ge=1,
+        le=MAX_WORKERS,
+        description="threads that play and learn, best one a core; the result depends on it",
+    )
+    num_envs: Integer = Field(
+        512, ge=1, le=MAX_COUNT, description="games played side by side, all workers together"
+    )
+    batch_size: Integer = Field(
+        32_768, ge=1, le=MAX_COUNT, description="decisions played between two rounds of learning"
+    )
+    precision: Precision = Field(
+        "auto",
+        description="of the hidden layers: float32, bfloat16, or auto (bfloat16 where the CPU computes in it)",
+    )
 
     # The networks.
-    hidden: Annotated[tuple[int, ...], "widths of the hidden layers of actor and critic"] = (256, 256)
-    activation: Annotated[str, "relu or tanh"] = "relu"
-    privileged_critic: Annotated[
-        bool, "the critic sees the whole state, hidden hands included (it is needed in training alone)"
-    ] = False
+    hidden: Annotated[tuple[Width, ...], BeforeValidator(_read_list)] = Field(
+        (256, 256),
+        min_length=1,
+        max_length=MAX_HIDDEN_LAYERS,
+        description="widths of the hidden layers of actor and critic",
+    )
+    activation: Activation = Field("relu", description="relu or tanh")
+    privileged_critic: Flag = Field(
+        False,
+        description="the critic sees the whole state, hidden hands included (only training needs the critic)",
+    )
 
     # PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347).
-    epochs: Annotated[int, "times that each batch is learned from"] = 2
-    minibatch_size: Annotated[int, "decisions for each gradient step"] = 1024
-    learning_rate: Annotated[float, "of Adam at the start, falling linearly to learning_rate_end"] = 1e-3
-    learning_rate_end: Annotated[float, "learning rate at the end"] = 5e-5
-    entropy: Annotated[float, "weight of the entropy bonus at the start, falling linearly to entropy_end"] = (
-        0.06
+    epochs: Integer = Field(2, ge=1, le=MAX_COUNT, description="times that each batch is learned from")
+    minibatch_size: Integer = Field(1024, ge=1, le=MAX_COUNT, description="decisions for each gradient step")
+    learning_rate: Float = Field(
+        1e-3, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
     )
-    entropy_end: Annotated[float, "weight of the entropy bonus at the end"] = 0.002
-    clip: Annotated[
-        float, "the probability ratio of new and old policy counts within 1 - clip .. 1 + clip"
-    ] = 0.15
-    gamma: Annotated[float, "discount from one of a seat's own decisions to its next"] = 1.0
-    gae_lambda: Annotated[float, "lambda of the advantage estimate, counted in the seat's own decisions"] = (
-        0.95
+    learning_rate_end: Float = Field(5e-5, ge=0, description="learning rate at the end")
+    entropy: Float = Field(
+        0.06, ge=0, description="weight of the entropy bonus at the start, falling linearly to entropy_end"
     )
-    max_grad_norm: Annotated[float, "longest gradient, of the actor and of the critic each"] = 0.5
+    entropy_end: Float = Field(0.002, ge=0, description="weight of the entropy bonus at the end")
+    clip: Float = Field(
+        0.15,
+        gt=0,
+        description="the probability ratio of new and old policy counts within 1 - clip .. 1 + clip",
+    )
+    gamma: Float = Field(
+        1.0, ge=0, le=1, description="discount from one of a seat's own decisions to its next"
+    )
+    gae_lambda: Float = Field(
+        0.95, ge=0, le=1, description="lambda of the advantage estimate, counted in the seat's own decisions"
+    )
+    max_grad_norm: Float = Field(
+        0.5, gt=0, description="longest gradient, of the actor and of the critic each"
+    )
 
-    # Looking at it on the way. None of these changes what is learned.
-    checkpoint_every: Annotated[int, "updates from one checkpoint to the next"] = 20
-    evaluate_every: Annotated[int, "updates from one evaluation to the next"] = 50
-    evaluate_deals: Annotated[int, "deals of an evaluation on the way; each is played from every seat"] = 200
-    final_deals: Annotated[int, "deals of the evaluation at the end"] = 1000
-    opponents: Annotated[tuple[str, ...], "agents to play against in evaluations"] = ("random", "heuristic")
+    # Checkpoints and evaluations on the way. None of these changes what is learned.
+    checkpoint_every: Integer = Field(
+        20, ge=1, le=MAX_COUNT, description="updates from one checkpoint to the next"
+    )
+    evaluate_every: Integer = Field(
+        50, ge=1, le=MAX_COUNT, description="updates from one evaluation to the next"
+    )
+    evaluate_deals: Integer = Field(
+        200,
+        ge=MIN_DEALS,
+        le=MAX_COUNT,
+        description="deals of an evaluation on the way; each is played from every seat",
+    )
+    final_deals: Integer = Field(
+        1000, ge=MIN_DEALS, le=MAX_COUNT, description="deals of the evaluation at the end"
+    )
+    opponents: Annotated[tuple[Text, ...], BeforeValidator(_read_texts)] = Field(
+        ("random", "heuristic"), description="agents to play against in evaluations"
+    )
 
-    def __post_init__(self) -> None:
-        hints = get_type_hints(type(self))
-        for name, expected in hints.items():
-            object.__setattr__(self, name, _typed(name, getattr(self, name), expected))
-        self._check_values()
+    def __init__(self, **settings: Any) -> None:
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            raise ValueError(_explained(error, settings)) from None
+
+    @field_validator("game_options", mode="before")
+    @classmethod
+    def _read_options(cls, value: Any, info: ValidationInfo) -> Any:
+        value = _read(value)
+        return read_options(info.data.get("game", ""), value) if isinstance(value, dict) else value
+
+    @model_validator(mode="after")
+    def _check_multiples(self) -> TrainConfig:
+        """The workers share the games, the games the batch, and the minibatches the batch, in equal parts."""
+        wrong = [
+            f"{name} = {getattr(self, name)}: expected a multiple of {divisor} ({getattr(self, divisor)})"
+            for name, divisor in (
+                ("num_envs", "workers"),
+                ("batch_size", "num_envs"),
+                ("batch_size", "minibatch_size"),
+            )
+            if getattr(self, name) % getattr(self, divisor)
+        ]
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return self
 
     @property
     def num_updates(self) -> int:
@@ -113,13 +213,22 @@ class TrainConfig:
         """Steps of every game in a batch."""
         return self.batch_size // self.num_envs
 
+    @property
+    def num_minibatches(self) -> int:
+        """Gradient steps in each epoch."""
+        return self.batch_size // self.minibatch_size
+
     def make_game(self) -> Game:
         """The game to train on. Raises ``ValueError`` for rules that cannot be played."""
         return make_game(self.game, **self.game_options)
 
+    def replace(self, **settings: Any) -> TrainConfig:
+        """A copy with other ``settings``, checked as all are."""
+        return type(self)(**{**self.model_dump(), **settings})
+
     def as_dict(self) -> dict[str, Any]:
         """Every setting, as values that JSON and YAML can hold."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in self.model_dump().items()}
 
     def to_yaml(self) -> str:
         """Every setting, as a file that ``load_config`` reads."""
@@ -127,44 +236,12 @@ class TrainConfig:
 
     @classmethod
     def describe(cls) -> list[tuple[str, str, str]]:
-        """Rows (name, default, what it does) for help texts."""
-        default, hints = cls(), get_type_hints(cls, include_extras=True)
-        return [(f.name, str(getattr(default, f.name)), hints[f.name].__metadata__[0]) for f in fields(cls)]
-
-    def _check_values(self) -> None:
-        for name in ("total_decisions", "num_envs", "batch_size", "epochs", "minibatch_size"):
-            self._require(name, getattr(self, name) >= 1, "at least 1")
-        for name in ("checkpoint_every", "evaluate_every"):
-            self._require(name, getattr(self, name) >= 1, "at least 1")
-        for name in ("evaluate_deals", "final_deals"):
-            self._require(name, getattr(self, name) >= MIN_DEALS, f"at least {MIN_DEALS}")
-        self._require("workers", 1 <= self.workers <= MAX_WORKERS, f"between 1 and {MAX_WORKERS}")
-        self._require("seed", self.seed >= 0, "0 or more")
-        widths = 1 <= len(self.hidden) <= MAX_HIDDEN_LAYERS and all(width >= 1 for width in self.hidden)
-        self._require("hidden", widths, f"one width or more, at most {MAX_HIDDEN_LAYERS}, each at least 1")
-        self._require("activation", self.activation in ACTIVATIONS, f"one of {', '.join(ACTIVATIONS)}")
-        self._require("precision", self.precision in PRECISIONS, f"one of {', '.join(PRECISIONS)}")
-        for name in ("learning_rate", "clip", "max_grad_norm"):
-            self._require(name, 0 < getattr(self, name) < float("inf"), "more than 0")
-        for name in ("learning_rate_end", "entropy", "entropy_end"):
-            self._require(name, 0 <= getattr(self, name) < float("inf"), "0 or more")
-        for name in ("gamma", "gae_lambda"):
-            self._require(name, 0 <= getattr(self, name) <= 1, "between 0 and 1")
-        self._require(
-            "num_envs", self.num_envs % self.workers == 0, f"a multiple of workers ({self.workers})"
-        )
-        self._require(
-            "batch_size", self.batch_size % self.num_envs == 0, f"a multiple of num_envs ({self.num_envs})"
-        )
-        self._require(
-            "batch_size",
-            self.batch_size % self.minibatch_size == 0,
-            f"a multiple of minibatch_size ({self.minibatch_size})",
-        )
-
-    def _require(self, name: str, holds: bool, expected: str) -> None:
-        if not holds:
-            raise ValueError(f"{name} = {getattr(self, name)!r}: expected {expected}")
+        """Rows (name, default, what it does) for help texts; the default as the command line takes it."""
+        defaults = {
+            name: ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            for name, value in cls().as_dict().items()
+        }
+        return [(name, defaults[name], field.description or "") for name, field in cls.model_fields.items()]
 
 
 def preset_names() -> list[str]:
@@ -188,7 +265,7 @@ def load_config(
     """Put a configuration together: defaults, then ``preset``, then the YAML ``file``, then ``overrides``.
 
     ``overrides`` maps names of settings to values, or to text as the command line gives it (``"5e-4"``,
-    ``"[128, 128]"``). A dotted name such as ``"game_options.num_players"`` sets one option of the game; the
+    ``"128,128"``). A dotted name such as ``"game_options.num_players"`` sets one option of the game; the
     options of the later sources are added to those of the earlier ones. A game without a heuristic is evaluated against
     ``random`` alone unless a source names opponents. Raises ``ValueError`` for an unknown preset or
     setting, a wrong type or an impossible value, ``OSError`` for a file that cannot be read.
@@ -197,24 +274,30 @@ def load_config(
     if preset is not None:
         presets = _presets()
         if preset not in presets:
-            raise ValueError(f"unknown preset {preset!r}: choose one of {', '.join(presets)}")
+            raise ValueError(f"unknown preset {preset!r}: expected one of {', '.join(presets)}")
         _merge(merged, presets[preset], f"preset {preset!r}")
     if file is not None:
-        try:
-            content = yaml.load(read_text(Path(file)), _Loader)
-        except OSError as error:
-            raise type(error)(
-                f"cannot read {file}: {error.strerror or error}; name a file of settings"
-            ) from error
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            raise ValueError(f"{file} is not valid YAML: {error}") from error
-        if not isinstance(content, dict):
-            raise ValueError(f"{file}: expected lines 'setting: value', found {type(content).__name__}")
-        _merge(merged, content, str(file))
+        _merge(merged, _content(Path(file)), str(file))
     _merge(merged, overrides or {}, "an override")
-    if default_agent(str(merged.get("game", TrainConfig.game))) != "heuristic":
+    if default_agent(str(merged.get("game", TrainConfig().game))) != "heuristic":
         merged.setdefault("opponents", ["random"])
     return TrainConfig(**merged)
+
+
+class _Loader(yaml.SafeLoader):
+    """Takes no aliases: a few lines of them stand for gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias (*name) is not taken here: write out what it stands for")
+        return super().compose_node(parent, index)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes no aliases."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
 def _presets() -> dict[str, dict[str, Any]]:
@@ -223,70 +306,85 @@ def _presets() -> dict[str, dict[str, Any]]:
     )
 
 
-def _merge(into: dict[str, Any], values: Mapping[str, Any], source: str) -> None:
-    known = [f.name for f in fields(TrainConfig)]
-    for key, value in values.items():
-        name, _, option = str(key).partition(".")
-        if name not in known or (option and name != "game_options"):
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(known)}"
-            raise ValueError(f"unknown setting {key!r} in {source}: {hint}")
-        if name == "game_options":
-            given = {option: _parsed(value)} if option else _parsed(value)
-            if not isinstance(given, dict):
-                raise ValueError(
-                    f"game_options = {value!r} in {source}: expected a mapping such as {{num_players: 3}}"
-                )
-            for wrong in (key for key in given if not isinstance(key, str)):
-                raise ValueError(
-                    f"game_options = {given!r} in {source}: {wrong!r} is no name of an option; expected a mapping "
-                    "such as {num_players: 3}"
-                )
-            into[name] = {**into.get(name, {}), **given}
-        else:
-            into[name] = value
-
-
-def _parsed(value: Any) -> Any:
-    """Text of the command line or a file as the value it stands for."""
-    if not isinstance(value, str):
-        return value
+def _content(file: Path) -> dict[Any, Any]:
+    """The mapping in a file of settings. Raises ``ValueError`` for anything else, ``OSError`` where none is read."""
     try:
-        return yaml.load(value, _Loader)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return value
+        content = yaml.load(read_text(file), _Loader)
+    except OSError as error:
+        raise type(error)(
+            f"cannot read {file}: {error.strerror or error}; name a file of settings"
+        ) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"{file} is not valid YAML: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{file}: expected lines 'setting: value', found {type(content).__name__}")
+    return content
 
 
-def _typed(name: str, value: Any, expected: Any) -> Any:
-    """``value`` as the type of the setting; text is read as the command line means it. Raises ``ValueError``."""
-    origin = get_origin(expected)
-    wanted = expected.__name__ if origin is None else str(expected)
-    refusal = ValueError(f"{name} = {value!r}: expected {wanted.replace('typing.', '')}")
-    if expected is str:
-        if not isinstance(value, str):
-            raise refusal
-        return value
-    value = _parsed(value)
-    if expected is bool:
-        if not isinstance(value, bool):
-            raise refusal
-        return value
-    if expected in (int, float):
-        if isinstance(value, str) and expected is float:  # YAML takes 5e-4, without a point, for text
-            try:
-                return float(value)
-            except ValueError:
-                raise refusal from None
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or (expected is int and not float(value).is_integer()):
-            raise refusal
-        return expected(value)
-    if origin is tuple:
-        if isinstance(value, str | int):
-            value = [part.strip() for part in str(value).split(",")]
-        if not isinstance(value, list | tuple):
-            raise refusal
-        return tuple(_typed(name, item, get_args(expected)[0]) for item in value)
-    if not isinstance(value, dict):
-        raise refusal
-    return {key: list(item) if isinstance(item, tuple) else item for key, item in value.items()}
+def _merge(into: dict[str, Any], values: Mapping[Any, Any], source: str) -> None:
+    """Add the settings of ``source`` to ``into``; options of the game one by one."""
+    for key, value in values.items():
+        name, dot, option = str(key).partition(".")
+        if name not in TrainConfig.model_fields or (dot and (name != "game_options" or not option)):
+            raise ValueError(f"unknown setting {shown(key)} in {source}: {_nearest(str(key))}")
+        if name == "game_options":
+            given = {option: value} if option else _read(value)
+            if not isinstance(given, dict):
+                raise ValueError(f"{name} = {shown(value)} in {source}: expected {_expected_of(name)}")
+            value = {**into.get(name, {}), **given}
+        into[name] = value
+
+
+def _nearest(unknown: str) -> str:
+    """What may have been meant by the name of an ``unknown`` setting."""
+    near = difflib.get_close_matches(unknown, TrainConfig.model_fields, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(TrainConfig.model_fields)}"
+
+
+def _explained(error: ValidationError, settings: Mapping[str, Any]) -> str:
+    """Each wrong setting of ``settings``: what was given, what was expected."""
+    messages = []
+    for wrong in error.errors(include_url=False):
+        name = str(wrong["loc"][0]) if wrong["loc"] else ""
+        if not name:  # from a validator of the whole
+            messages.append(str(wrong["ctx"]["error"]))
+        elif wrong["type"] == "extra_forbidden":
+            messages.append(f"unknown setting {shown(name)}: {_nearest(name)}")
+        else:
+            messages.append(f"{name} = {shown(settings[name])}: expected {_expected_of(name)}")
+    return "; ".join(dict.fromkeys(messages))  # once for each name, whatever is wrong inside its value
+
+
+def _expected_of(name: str) -> str:
+    """A value that the setting ``name`` takes, in words."""
+    field = TrainConfig.model_fields[name]
+    return _expected(field.annotation, field.metadata)
+
+
+def _expected(kind: Any, metadata: Sequence[Any]) -> str:
+    """A value of the type ``kind`` within the bounds of ``metadata``, in words."""
+    if get_origin(kind) is Annotated:
+        kind, *own = get_args(kind)
+        metadata = [*own, *metadata]
+    low, high = _bound(metadata, "ge", "min_length"), _bound(metadata, "le", "max_length")
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
+    if get_origin(kind) is tuple:
+        length = "" if high is None else f"{low} to {high} "
+        return f"a list of {length}values, each {_expected(get_args(kind)[0], ())}"
+    if get_origin(kind) is dict:
+        return "a mapping of names to values, such as {num_players: 3}"
+    if kind is int:
+        return f"an integer from {low} to {_LARGE.get(high, high)}"
+    if kind is float and high is None:
+        return "a number above 0" if low is None else f"a number of {low} or more"
+    return {float: f"a number from {low} to {high}", bool: "true or false", str: "a text"}[kind]
+
+
+def _bound(metadata: Sequence[Any], *names: str) -> Any:
+    """The bound that has one of ``names``, None where there is none."""
+    entries = [
+        part for entry in metadata for part in (entry.metadata if isinstance(entry, FieldInfo) else [entry])
+    ]
+    found = [getattr(entry, name) for entry in entries for name in names if hasattr(entry, name)]
+    return found[0] if found else None

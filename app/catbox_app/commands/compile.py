@@ -15,9 +15,7 @@ import catbox_env
 from catbox_agents import evaluate, known_agents
 from catbox_app.commands.train import NEEDED
 from catbox_app.extras import require
-from catbox_app.options import (
-    complete_game,
-)
+from catbox_app.options import complete_game
 from catbox_env import make_game
 from catbox_env.core.conformance import check_game
 from catbox_env.core.game import Game
@@ -28,7 +26,7 @@ def compile_code(
         list[str] | None,
         typer.Option(
             "--game",
-            help="Id of a game, as often as you like.",
+            help="Id of a game; may be repeated.",
             autocompletion=complete_game,
             show_default="all",
         ),

@@ -6,14 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 import catbox_env
-from catbox_app.options import (
-    DEFAULT_GAME,
-    GameId,
-    Players,
-    Rounds,
-    RuleOptions,
-    build_game,
-)
+from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, build_game
 
 
 def info(

@@ -9,15 +9,7 @@ from rich.console import Console
 
 from catbox_agents.specs import default_agent
 from catbox_app import terminal
-from catbox_app.options import (
-    DEFAULT_GAME,
-    GameId,
-    Players,
-    Rounds,
-    RuleOptions,
-    Seed,
-    build_game,
-)
+from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, Seed, build_game
 
 
 def play(
@@ -57,7 +49,9 @@ def watch(
         float, typer.Option("--delay", min=0, max=3600, help="Seconds between two moves.")
     ] = 0.0,
     step: Annotated[bool, typer.Option("--step", help="Wait for Enter after each move.")] = False,
-    reasons: Annotated[bool, typer.Option("--reasons", help="Show why, for agents that can say it.")] = False,
+    reasons: Annotated[
+        bool, typer.Option("--reasons", help="Show the reasons for each move, for agents that give them.")
+    ] = False,
     seed: Seed = None,
     game: GameId = DEFAULT_GAME,
     players: Players = None,

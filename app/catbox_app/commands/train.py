@@ -13,7 +13,7 @@ from rich.table import Table
 from catbox_app.extras import require
 from catbox_app.options import (
     DEFAULT_GAME,
-    RULES_PANEL,
+    GAME_PANEL,
     Players,
     Rounds,
     RuleOptions,
@@ -23,7 +23,7 @@ from catbox_app.options import (
 )
 
 #: What training needs beyond the command line, by import name.
-NEEDED = ("yaml", "matplotlib", "tensorboard", "torch", "safetensors")
+NEEDED = ("filelock", "matplotlib", "pydantic", "safetensors", "tensorboard", "torch", "yaml")
 
 
 def train(
@@ -37,7 +37,9 @@ def train(
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="Any setting, as often as you like; see --settings."
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any setting, such as hidden=64,64; may be repeated. See --settings.",
         ),
     ] = None,
     output: Annotated[
@@ -51,7 +53,7 @@ def train(
             "--trust", help="Import the modules that the file of settings or the run names for opponents."
         ),
     ] = False,
-    show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and leave.")] = False,
+    show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and exit.")] = False,
     game: Annotated[
         str | None,
         typer.Option(
@@ -59,7 +61,7 @@ def train(
             help="Id of the game.",
             autocompletion=complete_game,
             show_default="the preset's",
-            rich_help_panel=RULES_PANEL,
+            rich_help_panel=GAME_PANEL,
         ),
     ] = None,
     players: Players = None,
@@ -68,9 +70,10 @@ def train(
 ) -> None:
     """Train an agent by self-play.
 
-    Settings come from the preset, then the file, then the options of the command, the last one counting. Ctrl-C
-    saves and stops; --resume goes on exactly from there. Modules that a file names for opponents are imported with
-    --trust alone.
+    A setting comes from the last of these that names it: the preset, the
+    file, the options of the command. Ctrl-C saves and stops; --resume goes
+    on exactly from there. Modules that a file names for opponents are
+    imported only with --trust.
 
     [bold]Examples[/]
 
@@ -82,8 +85,9 @@ def train(
     """
     require("catbox train", NEEDED, "train")
     from catbox_train import config as configuration
+    from catbox_train.memory import keep_freed_memory
     from catbox_train.runs.folder import check_trusted, free_run_folder
-    from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
+    from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted
 
     if show_settings:
         table = Table("setting", "default", "what it does", title="Settings of a training run")
@@ -96,6 +100,7 @@ def train(
         f"game_options.{name}": value for name, value in rule_options(game, players, rounds, rule).items()
     }
     overrides |= dict(pair(text, "--set") for text in settings or [])
+    keep_freed_memory()  # here, because it changes the whole process, which is this command's
     try:
         if resume:
             if output is None:
@@ -127,6 +132,6 @@ def train(
     except TrainingDiverged as diverged:
         typer.echo(f"catbox: {diverged}", err=True)
         raise typer.Exit(1) from None
-    except TrainingInterrupted as stopped:
+    except (TrainingInterrupted, TrainingAborted) as stopped:
         typer.echo(str(stopped), err=True)
         raise typer.Exit(130) from None

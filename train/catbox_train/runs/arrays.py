@@ -29,7 +29,7 @@ _DAMAGE = (
 
 
 class DivergedError(ArithmeticError):
-    """A number of a run is infinite, no number, or too large to go on; the text says which."""
+    """A number of a run is infinite, NaN, or too large to go on; the text says which."""
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

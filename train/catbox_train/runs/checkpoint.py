@@ -1,4 +1,4 @@
-"""Checkpoints of a training run: folders that are there whole or not at all, enough to go on exactly.
+"""Checkpoints of a training run: each is complete or absent, and holds all that it takes to go on exactly.
 
     RUN/checkpoints/00000120/            named by the number of updates done
         policy.safetensors               the actor and what it is for (catbox_agents.networks.checkpoint)
@@ -9,8 +9,8 @@
 
 A checkpoint is written under a temporary name and renamed when every byte has reached the disk, so a run that is
 killed at any moment leaves the checkpoint before untouched; the one file of ``best`` is replaced whole. None of the
-files can hold code. What is read is checked: the checksums find damage, and since they can be computed anew, every
-number is held against what the run can come to (here and in ``ppo`` and ``rollout``).
+files can hold code. What is read is checked: the checksums find damage, and because anybody can compute them for an
+edited file, every number is checked too: here, and by the algorithm whose state it is.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ from catbox_agents.networks.mlp import MLP
 from catbox_env.core.game import Game
 from catbox_train.runs.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
 
-#: The value of "format" in training.json: raised when a run of before cannot be continued any more.
+#: The value of "format" in training.json. It is raised when runs of earlier versions can no longer be continued.
 FORMAT = "catbox-training-2"
-KEPT = 2  # the latest ones; an older one is of use when the latest is damaged
+#: How many of the latest checkpoints are kept: the second is of use when the last is damaged.
+KEPT = 2
 BEST_FOLDER = "best"
 ARRAYS_FILE, VALUES_FILE = "training.npz", "training.json"
 
@@ -155,7 +156,8 @@ def save_best(run: Path, actor: MLP, game: Game, training: dict[str, Any]) -> No
     """
     folder = run / CHECKPOINTS_FOLDER / BEST_FOLDER
     with writing(folder):
-        folder.parent.mkdir(exist_ok=True)  # not the run's folder: without its settings there is no run
+        # Not the folder of the run: without its settings there is no run.
+        folder.parent.mkdir(exist_ok=True)
         folder.mkdir(exist_ok=True)
     save_checkpoint(folder / POLICY_FILE, actor, game, training)
 

@@ -10,16 +10,24 @@ from matplotlib.figure import Figure
 
 from catbox_agents.files import write_atomically
 
-#: Panels of figures that every game and every run has: title -> metrics.
+#: Panels of metrics that every game and every run has: title -> metrics.
 LEARNING_PANELS = {
     "Entropy (nats) and explained variance": ("learning/entropy", "learning/explained_variance"),
     "Step of the policy": ("learning/kl", "learning/clip_fraction"),
 }
 
+#: Inches.
+PANEL_WIDTH, PANEL_HEIGHT = 5, 3.2
+PANELS_IN_A_ROW = 3
+#: Fewer points than these are marked, because the line between them says little.
+FEW_POINTS = 30
+#: Means over equal values differ by less, from rounding.
+SMALLEST_CHANGE = 1e-6
+
 
 def panels_of(rows: list[dict[str, float]]) -> dict[str, tuple[str, ...]]:
-    """Title -> metrics of each panel. Figures of the game that never change in self-play are left out: in many games
-    the mean score, place and share of wins of a table of equals are the same whatever is learned."""
+    """Title -> metrics of each panel. Metrics of the game that never change in self-play are left out: in many games
+    the mean score, place and share of wins among equals are the same whatever is learned."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     panels: dict[str, tuple[str, ...]] = {}
     margins = tuple(name for name in names if name.startswith("evaluation/") and name.endswith("/margin"))
@@ -28,7 +36,7 @@ def panels_of(rows: list[dict[str, float]]) -> dict[str, tuple[str, ...]]:
     for name in names:
         if name.startswith("game/") and name != "game/rounds":
             values = [row[name] for row in rows if name in row]
-            if max(values) - min(values) > 1e-6:
+            if max(values) - min(values) > SMALLEST_CHANGE:
                 panels[f"Self-play: {name.removeprefix('game/').replace('_', ' ')}"] = (name,)
     return panels | LEARNING_PANELS
 
@@ -39,11 +47,10 @@ def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
     The file is there whole or not at all. Raises ``WriteError``.
     """
     panels = panels_of(rows)
-    columns = 3
+    columns = PANELS_IN_A_ROW
     lines = -(-len(panels) // columns)
-    figure = Figure(
-        figsize=(5 * columns, 3.2 * lines), layout="constrained"
-    )  # no global state, unlike pyplot
+    # Unlike pyplot, it has no global state.
+    figure = Figure(figsize=(PANEL_WIDTH * columns, PANEL_HEIGHT * lines), layout="constrained")
     for place, (title, metrics) in enumerate(panels.items(), start=1):
         axes = figure.add_subplot(lines, columns, place)
         for name in metrics:
@@ -63,7 +70,7 @@ def _curve(axes: Axes, rows: list[dict[str, float]], name: str) -> None:
     x = [row["decisions"] / 1e6 for row in points]
     y = [row[name] for row in points]
     label = name.split("/")[1].replace("_", " ")
-    axes.plot(x, y, label=label, marker="o" if len(points) < 30 else None)
+    axes.plot(x, y, label=label, marker="o" if len(points) < FEW_POINTS else None)
     if name.endswith("/margin"):
         reach = [row[f"{name}_ci95"] for row in points]
         low, high = ([a + sign * b for a, b in zip(y, reach, strict=True)] for sign in (-1, 1))

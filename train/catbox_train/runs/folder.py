@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import fields
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import yaml
+from filelock import FileLock, Timeout
 
 from catbox_agents.files import WriteError, read_text, write_atomically, writing
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER
 from catbox_agents.specs import imports_module
-from catbox_train.runs.checkpoint import BEST_FOLDER
 from catbox_train.config import TrainConfig, load_config
-
-try:
-    import fcntl
-except ImportError:  # Windows: nothing is locked there
-    fcntl = None  # type: ignore[assignment]
+from catbox_train.runs.checkpoint import BEST_FOLDER
 
 CONFIG_FILE = "config.yaml"
 LOCK_FILE = ".lock"
@@ -55,7 +49,7 @@ def open_run(run: Path) -> TrainConfig:
         )
     config = load_config(file=file)
     given = yaml.safe_load(read_text(file))
-    if missing := [field.name for field in fields(TrainConfig) if field.name not in given]:
+    if missing := [name for name in TrainConfig.model_fields if name not in given]:
         raise ValueError(
             f"{file} lacks {', '.join(missing)}: put back what the run began with, or start a new run in another folder"
         )
@@ -87,28 +81,26 @@ def remove_leftovers(run: Path) -> None:
 def locked(run: Path) -> Iterator[None]:
     """Make the folder ``run`` if need be, and keep other processes from training in it until the end of the block.
 
-    The lock ends with the process, however that ends. Raises ``OSError`` when another process holds it or nothing can
-    be written there.
+    The lock is one of the system on the file ``.lock``: it ends with the process, however that ends, and a file that
+    is left behind locks nothing. Raises ``OSError`` when another process holds it or nothing can be written there.
     """
+    lock = FileLock(run / LOCK_FILE)
     try:
         with writing(run):
             run.mkdir(parents=True, exist_ok=True)
-        with writing(run / LOCK_FILE):
-            descriptor = os.open(run / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o666)
+        with writing(run / LOCK_FILE), suppress(Timeout):
+            lock.acquire(timeout=0)
     except WriteError as error:
         raise WriteError(f"{error}; or name another folder with --output") from error
+    if not lock.is_locked:
+        raise OSError(
+            f"another process is training in this folder, {run}: wait for it or stop it, or name another folder with "
+            "--output"
+        )
     try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise OSError(
-                    f"another process is training in this folder, {run}: wait for it or stop it, or name another "
-                    "folder with --output"
-                ) from error
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 def free_run_folder(parent: Path, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""The figures of a run, one line of JSON for each update, and the same for TensorBoard.
+"""The metrics of a run, one line of JSON for each update, and the same for TensorBoard.
 
 RUN/metrics.jsonl     {"update": 1, "decisions": 65536, "learning/entropy": 2.1, "game/score": 0.4, ...}
 RUN/tensorboard/      the same, drawn over decisions
@@ -17,10 +17,12 @@ from catbox_agents.files import WriteError, parse_json, write_all, write_atomica
 from catbox_train.runs.tensorboard import EventFile
 
 METRICS_FILE = "metrics.jsonl"
+#: Numbers of damaged lines that the notice lists.
+MOST_LINES = 10
 
 
 class MetricsLog:
-    """Writes the figures of each update; a context manager that closes its files.
+    """Writes the metrics of each update; a context manager that closes its files.
 
     ``notice`` says which damaged lines were left out and where they are kept; None where there were none.
     """
@@ -37,7 +39,7 @@ class MetricsLog:
         if damaged:
             copy = _free_name(run)
             write_atomically(copy, data)
-            lines = ", ".join(map(str, damaged[:10])) + (", ..." if len(damaged) > 10 else "")
+            lines = ", ".join(map(str, damaged[:MOST_LINES])) + (", ..." if len(damaged) > MOST_LINES else "")
             self.notice = (
                 f"{self.path}: left out damaged lines ({lines}); the file as it was is kept as {copy.name}"
             )
@@ -53,20 +55,20 @@ class MetricsLog:
             raise
 
     def write(self, row: Mapping[str, float]) -> None:
-        """Log one update: ``update`` and ``decisions`` say where it stands, every other name is a figure."""
+        """Log one update: ``update`` and ``decisions`` say where it stands, every other name is a metric."""
         with writing(self.path):
             self._begin = self._file.seek(0, os.SEEK_END)
             write_all(self._file, _line(row))
         self._draw(row, row)
 
-    def extend(self, row: Mapping[str, float], figures: Mapping[str, float]) -> None:
-        """Add ``figures`` to ``row``, which was written last."""
+    def extend(self, row: Mapping[str, float], metrics: Mapping[str, float]) -> None:
+        """Add ``metrics`` to ``row``, which was written last."""
         with writing(self.path):
             self._file.close()
             before = self.path.read_bytes()[: self._begin]
-        write_atomically(self.path, before + _line({**row, **figures}))
+        write_atomically(self.path, before + _line({**row, **metrics}))
         self._file = self._opened()
-        self._draw(row, figures)
+        self._draw(row, metrics)
 
     def sync(self) -> None:
         """Bring what was written to the disk."""
@@ -77,8 +79,8 @@ class MetricsLog:
         with writing(self.path):  # unbuffered: an error is raised by the line that it concerns
             return open(self.path, "ab", buffering=0)
 
-    def _draw(self, row: Mapping[str, float], figures: Mapping[str, float]) -> None:
-        drawn = {name: value for name, value in figures.items() if name not in ("update", "decisions")}
+    def _draw(self, row: Mapping[str, float], metrics: Mapping[str, float]) -> None:
+        drawn = {name: value for name, value in metrics.items() if name not in ("update", "decisions")}
         self._board.add(drawn, int(row["decisions"]))
 
     def __enter__(self) -> MetricsLog:
@@ -110,17 +112,17 @@ def _line(row: Mapping[str, float]) -> bytes:
 
 
 def _row(line: bytes) -> dict[str, float] | None:
-    """The figures of one line; None where it is damaged."""
+    """The metrics of one line; None where it is damaged."""
     try:
         row = parse_json(line.decode("utf-8"))
     except ValueError:
         return None
     if not isinstance(row, dict) or not all(type(row.get(name)) is int for name in ("update", "decisions")):
         return None
-    return row if all(_is_figure(value) for value in row.values()) else None
+    return row if all(_is_metric(value) for value in row.values()) else None
 
 
-def _is_figure(value: object) -> bool:
+def _is_metric(value: object) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     return type(value) is int and abs(value) < 1 << 63
@@ -134,7 +136,7 @@ def _content(path: Path) -> bytes:
     except OSError as error:
         raise OSError(
             f"{path} cannot be read ({error.strerror or error}): make it a readable file, or move it away to go on "
-            "without the figures so far"
+            "without the metrics so far"
         ) from error
 
 

@@ -56,6 +56,18 @@ class TrainingInterrupted(KeyboardInterrupt):
         self.run = run
 
 
+class TrainingAborted(KeyboardInterrupt):
+    """A run was stopped at once, in the middle of an update. Its text says what is kept and how to go on."""
+
+    def __init__(self, run: Path, trusted: bool = False) -> None:
+        last = latest_checkpoint(run)
+        kept = (
+            f"the last checkpoint, {last}, counts" if last else "there is no checkpoint yet, it starts again"
+        )
+        super().__init__(f"Stopped at once; {kept}. Go on with:  {resume_command(run, trusted)}")
+        self.run = run
+
+
 class TrainingDiverged(RuntimeError):
     """A loss, gradient or weight is not finite. Nothing of that update is saved; the text says what there is."""
 
@@ -66,7 +78,7 @@ class TrainingDiverged(RuntimeError):
             kept = f"The last good checkpoint is {last}; nothing after it is saved"
         settings = f"--config {shlex.quote(str(run / 'config.yaml'))} {_calmer(config)}"
         super().__init__(
-            f"training diverged in update {update}: {what}. {kept}. To resume would "
+            f"training diverged in update {update}: {what}. {kept}. Resuming would "
             "end here again. A smaller learning rate may help, or smaller weights of the entropy: start a run in "
             f"another folder, such as:  {command()} train {settings}{' --trust' if trusted else ''}"
         )
@@ -75,21 +87,22 @@ class TrainingDiverged(RuntimeError):
 
 def _calmer(config: TrainConfig) -> str:
     """Options for a run that is less likely to diverge: a tenth of the learning rate, nothing above the defaults."""
-    rate = min(config.learning_rate / 10, TrainConfig.learning_rate)
+    default = TrainConfig()
+    rate = min(config.learning_rate / 10, default.learning_rate)
     settings = {"learning_rate": rate}
     if config.learning_rate_end > rate:
-        settings["learning_rate_end"] = min(rate, TrainConfig.learning_rate_end)
+        settings["learning_rate_end"] = min(rate, default.learning_rate_end)
     for name in ("entropy", "entropy_end"):
-        if getattr(config, name) > getattr(TrainConfig, name):
-            settings[name] = getattr(TrainConfig, name)
+        if getattr(config, name) > getattr(default, name):
+            settings[name] = getattr(default, name)
     return " ".join(f"--set {name}={value:g}" for name, value in settings.items())
 
 
 class StopRequest:
     """Turns the first Ctrl-C, SIGTERM or SIGHUP into ``requested``, so that the batch can be finished and saved.
 
-    The second one acts as it always does. A signal that the process was started to ignore (``nohup``) stays ignored.
-    In a thread that cannot take signals, nothing is changed.
+    The second one acts as it always does: Ctrl-C raises ``KeyboardInterrupt`` where the program is. A signal that the
+    process was started to ignore (``nohup``) stays ignored. In a thread that cannot take signals, nothing is changed.
     """
 
     SIGNALS = tuple(
@@ -136,19 +149,19 @@ class TrainingProgress:
         )
         total = config.num_updates * config.batch_size
         self._task = self._bar.add_task("", total=total, completed=decisions, speed="-")
-        self._figures = Text(style="dim", no_wrap=True, overflow="ellipsis")
-        self.shown = Group(self._bar, self._figures)
+        self._metrics = Text(style="dim", no_wrap=True, overflow="ellipsis")
+        self.shown = Group(self._bar, self._metrics)
 
     def advance(self, row: Mapping[str, float]) -> None:
         """Show the row of metrics of one update."""
         speed = f"{row['speed/decisions_per_second']:,.0f}"
         self._bar.update(self._task, completed=row["decisions"], speed=speed)
-        figures = [
+        metrics = [
             f"{name.removeprefix('game/').replace('_', ' ')} {value:.2f}"
             for name, value in row.items()
             if name.startswith("game/") and name != "game/rounds"
         ]
-        self._figures.plain = "self-play: " + ", ".join(figures)
+        self._metrics.plain = "self-play: " + ", ".join(metrics)
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""

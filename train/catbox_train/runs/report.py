@@ -29,19 +29,19 @@ POLICY = "policy"
 def evaluate_policy(
     config: TrainConfig, game: Game, actor: MLP, decisions: int, say: Callable[[str], None]
 ) -> dict[str, float]:
-    """One policy among each of the opponents, on the same deals every time; figures ``evaluation/<opponent>/...``."""
+    """One policy among each of the opponents, on the same deals every time; metrics ``evaluation/<opponent>/...``."""
     row: dict[str, float] = {}
     for opponent in config.opponents:
         result = _match(game, actor, [POLICY, opponent], config.evaluate_deals, config.seed)
         standing = result[POLICY]
-        figures = {
+        metrics = {
             "score": standing.score,
             "margin": standing.margin,
             "margin_ci95": standing.margin_ci95,
             "win_share": standing.win_share,
             **{name: value for name, value in standing.statistics.items() if name != "score"},
         }
-        row |= {f"evaluation/{opponent}/{name}": value for name, value in figures.items()}
+        row |= {f"evaluation/{opponent}/{name}": value for name, value in metrics.items()}
     margins = ", ".join(
         f"{row[f'evaluation/{name}/margin']:+.2f} ± {row[f'evaluation/{name}/margin_ci95']:.2f} among {name}"
         for name in config.opponents
@@ -61,15 +61,12 @@ def final_report(
     with console.status("Playing the matches of the final evaluation"):
         for line_up in line_ups:
             matches.append(_match(game, actor, line_up, config.final_deals, config.seed + 1))
-    seconds = max(counters["seconds"], 1e-9)
+    seconds = max(counters["seconds"], 1e-9)  # 0 where nothing was played
     speed = counters["decisions"] / seconds
     results = {
         "game": game.id,
         "options": game.options,
-        "training": {
-            **counters,
-            "decisions_per_second": counters["decisions"] / max(counters["seconds"], 1e-9),
-        },
+        "training": {**counters, "decisions_per_second": speed},
         "config": config.as_dict(),
         "matches": [match.as_dict() for match in matches],
     }

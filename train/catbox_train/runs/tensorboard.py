@@ -1,4 +1,4 @@
-"""Figures for TensorBoard, written by this thread: an error is raised here, and not lost in a thread of the library."""
+"""Metrics for TensorBoard, written by this thread: an error is raised here, and not lost in a thread of the library."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class EventFile:
             self._file.close()
             raise
 
-    def add(self, figures: Mapping[str, float], step: int) -> None:
-        """Draw each of ``figures`` at ``step``."""
-        values = [Summary.Value(tag=name, simple_value=value) for name, value in figures.items()]
+    def add(self, metrics: Mapping[str, float], step: int) -> None:
+        """Draw each of ``metrics`` at ``step``."""
+        values = [Summary.Value(tag=name, simple_value=value) for name, value in metrics.items()]
         self._put(Event(step=step, summary=Summary(value=values)))
 
     def close(self) -> None:

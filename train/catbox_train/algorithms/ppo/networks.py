@@ -8,6 +8,7 @@ the workers' gradients is one addition.
 from __future__ import annotations
 
 import copy
+from itertools import pairwise
 
 import torch
 from torch import nn
@@ -75,6 +76,16 @@ class SharedWeights:
         actor = copy.deepcopy(self.networks.actor).requires_grad_(False)
         actor.precision = torch.float32
         return actor
+
+
+def weight_bytes(game: Game, config: TrainConfig) -> int:
+    """Bytes of all copies of the weights: themselves, their gradient, Adam's two moments and the one that they begin
+    as, and the gradient of each worker."""
+    seen_by_actor = game.observation_layout.size
+    seen_by_critic = game.state_layout.size if config.privileged_critic else seen_by_actor
+    sizes = (seen_by_actor, *config.hidden, game.num_actions), (seen_by_critic, *config.hidden, 1)
+    num_weights = sum((inputs + 1) * outputs for layers in sizes for inputs, outputs in pairwise(layers))
+    return (5 + config.workers) * num_weights * torch.float32.itemsize
 
 
 def native_precision() -> str:

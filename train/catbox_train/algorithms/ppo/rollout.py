@@ -27,8 +27,8 @@ class Worker:
     (the observations when the critic is not privileged), ``masks`` (R, N, A) bool, ``seats`` (R, N) int8 (-1: an
     empty carried row), ``actions`` (R, N) int64, ``log_probabilities`` and ``values`` (R, N) float32 under the
     policy that played, ``rewards`` (R, N, P) float32, ``terminated`` (R, N) bool, ``advantages`` and ``returns``
-    (R, N) float32. ``ready`` (n,) int64 are the flat rows that can be learned from, ``figures`` the game's
-    statistics of every round that ended, name -> (n, P).
+    (R, N) float32. ``ready`` (n,) int64 are the flat rows that can be learned from, ``statistics`` those of
+    the game for every round that ended, name -> (n, P).
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Worker:
         self.open_rows = np.full((game.num_players, num_games), -1, np.int64)
         self.open_rewards = np.zeros((game.num_players, num_games), np.float32)
         self.ready = np.zeros(0, np.int64)
-        self.figures: dict[str, np.ndarray] = {}
+        self.statistics: dict[str, np.ndarray] = {}
 
     def collect(self) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and estimate the advantages."""
@@ -98,7 +98,7 @@ class Worker:
 
     @torch.no_grad()
     def play(self) -> None:
-        """Fill the rows after the carried ones, and ``figures``."""
+        """Fill the rows after the carried ones, and ``statistics``."""
         vec, ended = self.vec, []
         for row in range(self.num_players, len(self.seats)):
             self.observations[row] = vec.observation
@@ -120,10 +120,10 @@ class Worker:
             self.terminated[row] = vec.terminated
             if (games := np.flatnonzero(vec.round_ended)).size:
                 ended.append({name: array[games] for name, array in vec.info.items()})
-        self.figures = {}
+        self.statistics = {}
         if ended:
             info = {name: np.concatenate([rows[name] for rows in ended]) for name in vec.info}
-            self.figures = vec.game.statistics(info)
+            self.statistics = vec.game.statistics(info)
 
     def shuffled_minibatches(self, count: int) -> list[np.ndarray]:
         """The rows in ``ready`` in random order, in ``count`` parts of nearly the same size."""
@@ -183,6 +183,26 @@ class Worker:
         """The carried rows are where the open decisions are (again): carrying them once more changes nothing."""
         players = np.arange(self.num_players)[:, None]
         self.open_rows[:] = np.where(self.seats[: self.num_players] >= 0, players, -1)
+
+
+def buffer_bytes(game: Game, config: TrainConfig) -> int:
+    """Bytes of the observations, states and masks of all workers, which are most of a batch."""
+    num_rows = config.batch_size + game.num_players * config.num_envs
+    states = game.state_layout.size if config.privileged_critic else 0
+    return num_rows * (game.observation_layout.size + states + game.num_actions)
+
+
+def check_enough_to_learn(workers: list[Worker], update: int) -> None:
+    """Raise ``ValueError`` where a minibatch would be empty: each worker shares its rows out over all of them."""
+    config = workers[0].config
+    if max(len(worker.ready) for worker in workers) >= config.num_minibatches:
+        return
+    ready, steps = sum(len(worker.ready) for worker in workers), config.num_steps
+    raise ValueError(
+        f"only {ready} of the {config.batch_size} decisions of update {update} can be learned from, too few for "
+        f"{config.num_minibatches} minibatches: a decision counts once its seat decides again or the game ends, and a "
+        f"batch has {steps} step{'s' * (steps > 1)} of each game. Make batch_size larger, or num_envs smaller"
+    )
 
 
 def checked_generator(values: object) -> dict[str, Any]:

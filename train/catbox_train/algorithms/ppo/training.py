@@ -7,20 +7,18 @@ step of Adam moves the shared weights. So a run depends on its configuration alo
 run ends with the same weights, bit for bit, as one that was never stopped.
 
     RUN/config.yaml      every setting          RUN/checkpoints/    see checkpoint.py
-    RUN/metrics.jsonl    figures by update      RUN/tensorboard/    the same:  tensorboard --logdir RUN
+    RUN/metrics.jsonl    metrics by update      RUN/tensorboard/    the same:  tensorboard --logdir RUN
     RUN/results.json     the matches at the end RUN/learning.png    learning curves
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,16 +33,17 @@ from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, lo
 from catbox_agents.specs import imports_module
 from catbox_env.core.game import Game
 from catbox_train.algorithms.ppo.loss import (
-    LEARNING_FIGURES,
+    LEARNING_METRICS,
     check_outputs,
     clip_norm,
     explained_variance,
     gradient,
     normalise_advantages,
 )
-from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, native_precision
-from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, native_precision, weight_bytes
+from catbox_train.algorithms.ppo.rollout import Worker, buffer_bytes, check_enough_to_learn
 from catbox_train.config import TrainConfig
+from catbox_train.memory import check_memory
 from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.checkpoint import (
     TrainingState,
@@ -65,12 +64,18 @@ from catbox_train.runs.folder import (
 from catbox_train.runs.metrics import MetricsLog
 from catbox_train.runs.progress import (
     StopRequest,
+    TrainingAborted,
     TrainingDiverged,
     TrainingInterrupted,
     resume_command,
     training_progress,
 )
 from catbox_train.runs.report import evaluate_policy, final_report
+
+#: As in OpenAI's baselines (ppo2), and most implementations since.
+ADAM_EPSILON = 1e-5
+#: Adam counts its steps in float32, which counts no further.
+LARGEST_ADAM_STEP = 1 << 24
 
 
 @dataclass
@@ -89,14 +94,16 @@ def train(
 
     Raises ``ValueError`` for rules or opponents that do not exist and for a run that does not fit into memory,
     ``FileExistsError`` when the folder holds a run already, ``OSError`` when it cannot be written or another process
-    trains in it; all before anything is trained. Ctrl-C (or SIGTERM, or SIGHUP) raises
-    ``TrainingInterrupted`` after saving; ``resume`` goes on from there. A loss, gradient or weight that is not finite
-    raises ``TrainingDiverged``, a file that cannot be written ``WriteError``; the last checkpoint is kept.
+    trains in it; all before anything is trained. Ctrl-C (or SIGTERM, or SIGHUP) raises ``TrainingInterrupted`` after
+    saving, a second Ctrl-C ``TrainingAborted`` at once; ``resume`` goes on from what is saved. A loss, gradient or
+    weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, a batch with
+    too few decisions to learn from ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()``
+    makes training about a tenth faster, if it is called before.
     """
     game = config.make_game()
     _check_opponents(config, game)
     if config.precision == "auto":  # settled for good, so that the run goes on the same on another machine
-        config = replace(config, precision=native_precision())
+        config = config.replace(precision=native_precision())
     return _run(config, game, Path(output), console or Console(), new=True)
 
 
@@ -128,18 +135,6 @@ def _check_opponents(config: TrainConfig, game: Game) -> None:
         catbox_agents.make(spec, game)  # refused now rather than at the first evaluation
 
 
-def keep_freed_memory() -> None:
-    """Let the C library keep the megabytes that every minibatch takes and frees.
-
-    Linux's glibc hands them back to the system at once, and to fetch them anew costs about a tenth of the time.
-    Other systems are left as they are.
-    """
-    if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
-        trim_threshold, mmap_threshold = -1, -3  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD of malloc.h
-        mallopt(trim_threshold, 1 << 30)
-        mallopt(mmap_threshold, 1 << 25)  # the largest that glibc accepts
-
-
 def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool) -> dict[str, Any]:
     threads_before = torch.get_num_threads()
     torch.set_num_threads(1)  # the cores are taken by the workers
@@ -151,7 +146,12 @@ def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool
                     start_run(run, config)
                 remove_leftovers(run)
                 trainer.load_latest()
-                trainer.train(console)
+                try:
+                    trainer.train(console)
+                except TrainingInterrupted:
+                    raise
+                except KeyboardInterrupt:  # Ctrl-C for the second time
+                    raise TrainingAborted(run, _trusted(config)) from None
                 actor, done = trainer.weights.actor_to_play(), asdict(trainer.done)
                 try:
                     return final_report(config, game, run, actor, done, console)
@@ -166,13 +166,11 @@ def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool
 
 
 def _allocated(config: TrainConfig, game: Game, run: Path, pool: ThreadPoolExecutor) -> Trainer:
-    """The trainer. Raises ``ValueError`` when it does not fit into memory, for which torch has no error of its own."""
+    """The trainer. Raises ``ValueError`` when it does not fit into memory."""
     try:
+        check_memory(weight_bytes(game, config) + buffer_bytes(game, config))
         return Trainer(config, game, run, pool)
-    except (MemoryError, OverflowError, RuntimeError) as error:
-        text = str(error).lower()
-        if type(error) is RuntimeError and not any(word in text for word in ("alloc", "memory", "overflow")):
-            raise
+    except MemoryError as error:
         raise ValueError(
             f"not enough memory for hidden = {list(config.hidden)}, batch_size = {config.batch_size}, "
             f"num_envs = {config.num_envs}, workers = {config.workers}: make one of them smaller"
@@ -183,11 +181,10 @@ class Trainer:
     """The parts of a run under way: the weights, the optimizer, the workers, the counters."""
 
     def __init__(self, config: TrainConfig, game: Game, run: Path, pool: ThreadPoolExecutor) -> None:
-        keep_freed_memory()
         self.config, self.game, self.run, self.pool = config, game, run, pool
         self.weights = SharedWeights(ActorCritic(game, config))
         self.optimizer = torch.optim.Adam(
-            [self.weights.vector], lr=config.learning_rate, eps=1e-5, fused=True
+            [self.weights.vector], lr=config.learning_rate, eps=ADAM_EPSILON, fused=True
         )
         seeds = np.random.SeedSequence(config.seed).spawn(config.workers)
         self.workers = [Worker(game, config, self.weights, seed) for seed in seeds]
@@ -213,7 +210,7 @@ class Trainer:
 
                 list(self.pool.map(Worker.collect, self.workers))
                 try:
-                    figures = self.learn(learning_rate, entropy_weight)
+                    metrics = self.learn(learning_rate, entropy_weight)
                 except DivergedError as error:
                     raise self.diverged(done.update + 1, error) from error
 
@@ -222,8 +219,8 @@ class Trainer:
                 done.decisions += config.batch_size
                 done.seconds += seconds
                 row: dict[str, float] = {"update": done.update, "decisions": done.decisions}
-                row |= {f"learning/{name}": value for name, value in figures.items()}
-                row |= {f"game/{name}": value for name, value in self.game_figures().items()}
+                row |= {f"learning/{name}": value for name, value in metrics.items()}
+                row |= {f"game/{name}": value for name, value in self.game_metrics().items()}
                 row["speed/decisions_per_second"] = config.batch_size / seconds
                 progress.advance(row)
 
@@ -240,7 +237,7 @@ class Trainer:
                     raise TrainingInterrupted(self.run, done.decisions, _trusted(config))
 
     def evaluate(self, say: Callable[[str], None]) -> dict[str, float]:
-        """Figures of the policy against the opponents. The policy is kept where it did better than any before."""
+        """Metrics of the policy against the opponents. The policy is kept where it did better than any before."""
         actor, done = self.weights.actor_to_play(), self.done
         row = evaluate_policy(self.config, self.game, actor, done.decisions, say)
         margins = [row[f"evaluation/{name}/margin"] for name in self.config.opponents]
@@ -260,12 +257,13 @@ class Trainer:
             return -math.inf
 
     def learn(self, learning_rate: float, entropy_weight: float) -> dict[str, float]:
-        """Improve the weights on what the workers have collected; the figures of this update.
+        """Improve the weights on what the workers have collected; the metrics of this update.
 
-        Raises ``DivergedError`` for a loss, gradient, weight or output that is not finite, and for huge logits.
+        Raises ``DivergedError`` for a loss, gradient, weight or output that is not finite, and for huge logits;
+        ``ValueError`` for a batch with fewer decisions to learn from than minibatches.
         """
         config, weights = self.config, self.weights
-        num_minibatches = config.batch_size // config.minibatch_size
+        check_enough_to_learn(self.workers, self.done.update + 1)
         for worker in self.workers:
             if not np.isfinite(worker.returns.reshape(-1)[worker.ready]).all():
                 raise DivergedError("a value of the critic is not finite")
@@ -273,9 +271,9 @@ class Trainer:
         normalise_advantages(self.workers)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate
-        sums, norms = np.zeros(len(LEARNING_FIGURES)), np.zeros(2)
+        sums, norms = np.zeros(len(LEARNING_METRICS)), np.zeros(2)
         for _ in range(config.epochs):
-            shares = [worker.shuffled_minibatches(num_minibatches) for worker in self.workers]
+            shares = [worker.shuffled_minibatches(config.num_minibatches) for worker in self.workers]
             for minibatch in zip(*shares, strict=True):
                 size = sum(len(rows) for rows in minibatch)
                 work = partial(gradient, clip=config.clip, entropy_weight=entropy_weight, size=size)
@@ -300,22 +298,22 @@ class Trainer:
         for name, moment in self.optimizer.state[weights.vector].items():
             if not moment.isfinite().all():
                 raise DivergedError(f"Adam's {name} is not finite")
-        for name, value in zip(LEARNING_FIGURES, sums, strict=True):
+        for name, value in zip(LEARNING_METRICS, sums, strict=True):
             if not math.isfinite(value):
                 raise DivergedError(f"{name} is not finite")
         list(self.pool.map(check_outputs, self.workers, minibatch))  # what the last step made of the networks
-        steps = config.epochs * num_minibatches
-        figures = dict(zip(LEARNING_FIGURES, (sums / steps).tolist(), strict=True))
-        figures |= {"actor_grad_norm": norms[0] / steps, "critic_grad_norm": norms[1] / steps}
-        figures |= {"explained_variance": explained}
-        return figures | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
+        steps = config.epochs * config.num_minibatches
+        metrics = dict(zip(LEARNING_METRICS, (sums / steps).tolist(), strict=True))
+        metrics |= {"actor_grad_norm": norms[0] / steps, "critic_grad_norm": norms[1] / steps}
+        metrics |= {"explained_variance": explained}
+        return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
 
-    def game_figures(self) -> dict[str, float]:
+    def game_metrics(self) -> dict[str, float]:
         """The game's statistics in self-play, means over seats and over the rounds that ended in this batch."""
-        batches = [worker.figures for worker in self.workers if worker.figures]
+        batches = [worker.statistics for worker in self.workers if worker.statistics]
         names = batches[0] if batches else ()
-        figures = {name: float(np.concatenate([b[name] for b in batches]).mean()) for name in names}
-        return figures | {"rounds": float(sum(len(next(iter(b.values()))) for b in batches))}
+        means = {name: float(np.concatenate([b[name] for b in batches]).mean()) for name in names}
+        return means | {"rounds": float(sum(len(next(iter(b.values()))) for b in batches))}
 
     def state(self) -> TrainingState:
         """Everything the rest of the run depends on."""
@@ -371,8 +369,8 @@ class Trainer:
             raise ValueError(f"update = {update}, expected 1 to {config.num_updates}")
         if type(done.seconds) is not float or not 0 <= done.seconds < math.inf:
             raise ValueError(f"seconds = {done.seconds!r:.40}, expected a number from 0")
-        steps = update * config.epochs * (config.batch_size // config.minibatch_size)
-        if arrays["adam.step"] != min(steps, 1 << 24):  # float32 counts no further
+        steps = update * config.epochs * config.num_minibatches
+        if arrays["adam.step"] != min(steps, LARGEST_ADAM_STEP):
             raise ValueError(f"adam.step = {arrays['adam.step']}, expected {steps}")
         if not (arrays["adam.exp_avg_sq"] >= 0).all():
             raise ValueError("adam.exp_avg_sq holds squares under 0")

@@ -1,0 +1,85 @@
+"""The help of the command line, what the shell completes, and how output fits a narrow terminal."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import catbox_env
+from catbox_app.cli import app
+from catbox_app.options import complete_agent, rule_help
+from catbox_env.core.registry import game_class
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "80"}, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "play", "watch", "info"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    ran = run(command, "--help")
+    assert ran.exit_code == 0
+    assert f"catbox {command} " in ran.stdout
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "play", "watch", "info"])
+def test_help_lists_every_rule_with_what_its_game_says_of_it(command: str) -> None:
+    ran = run(command, "--help")
+    assert max(map(len, ran.stdout.splitlines())) <= 80
+    assert "…" not in ran.stdout
+    for game_id in catbox_env.GAMES:
+        rules_class = game_class(game_id).rules_class
+        assert f"Rules of {game_id}" in ran.stdout
+        names = [field.name for field in dataclasses.fields(rules_class)]
+        assert sorted(rule_help(rules_class)) == sorted(names)
+        for name in names:
+            assert f"--{name.replace('_', '-')} " in ran.stdout
+    assert "what may be bid, ascending" in " ".join(ran.stdout.replace("│", " ").split()).lower()
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("ev", "evaluate"), ("evaluate heu", "heuristic"), ("info --game cat_i", "cat_in_the_box_v0")],
+)
+def test_the_shell_completes(words: str, completed: str) -> None:
+    asked = {
+        "_CATBOX_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"catbox {words}",
+        "COMP_CWORD": f"{words.count(' ') + 1}",
+    }
+    ran = CliRunner().invoke(app, [], prog_name="catbox", env=asked)
+    assert ran.stdout.split() == [completed]
+
+
+def test_the_shell_completes_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run [1]").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert complete_agent(f"{tmp_path}/ru") == [f"{tmp_path}/run [1]"]
+    assert complete_agent("run [") == ["run [1]"]
+    assert complete_agent("") == ["random", "heuristic"]
+
+
+def test_the_results_fit_a_narrow_terminal_with_every_word_of_the_headers() -> None:
+    ran = run("evaluate", "heuristic", "random", "-n", "10")
+    assert "…" not in ran.stdout
+    for word in ("agent", "score", "margin", "share", "tricks", "won", "bonus", "paradox", "bid", "hit"):
+        assert word in ran.stdout
+    assert max(map(len, ran.stdout.splitlines())) <= 80
+
+
+def test_the_version_is_shown() -> None:
+    assert run("--version").stdout == f"catbox {catbox_env.__version__}\n"
+
+
+def test_a_rule_is_an_option_of_its_own() -> None:
+    for arguments in (["--region", "khmer"], ["--region=khmer"], ["--rule", "region=khmer"]):
+        result = CliRunner().invoke(app, ["info", "--game", "cat_te_v0", *arguments])
+        assert result.exit_code == 0, result.output
+        assert "khmer" in result.output
+    assert CliRunner().invoke(app, ["info", "--game", "cat_te_v0", "--region"]).exit_code == 2
+    assert CliRunner().invoke(app, ["info", "--num-ranks", "7", "--players", "3"]).exit_code == 0
+    assert CliRunner().invoke(app, ["info", "--region", "khmer"]).exit_code == 2

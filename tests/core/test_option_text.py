@@ -1,0 +1,88 @@
+"""One text means one value, on the command line and in files of settings."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from catbox_env import make_game
+from catbox_env.core.options import parse_texts, parse_value, read_options
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(("7", 7), ("-3", -3), ("2_000_000", 2_000_000), ("0x10", 16), ("5e-4", 5e-4), (" 1.5 ", 1.5)),
+        *(("true", True), ("No", False), ("on", True), ("null", None), ("None", None)),
+        *(("1,3,4", [1, 3, 4]), ("[1, 3, 4]", [1, 3, 4]), ("(1,3)", [1, 3]), ("1,", [1]), ("[1]", [1])),
+        *(("", []), ("[]", []), ("random, heuristic", ["random", "heuristic"]), ("[random]", ["random"])),
+        *(("{num_players: 3, bids: [1, 3]}", {"num_players": 3, "bids": [1, 3]}), ("{}", {})),
+        *(("{'a': 'x, y'}", {"a": "x, y"}), ("[1],[2]", [[1], [2]]), ("'7'", "7"), ('"a,b"', "a,b")),
+        *(("laos", "laos"), ("module:Class", "module:Class"), ("it's", "it's"), ("run [1]", "run [1]")),
+        *(
+            ("[1", "[1"),
+            ("]", "]"),
+            ("[1]x", "[1]x"),
+            ("{a}", "{a}"),
+            ("'a", "'a"),
+            ("010", "010"),
+            ("0.5", 0.5),
+            ("0", 0),
+        ),
+    ],
+)
+def test_a_text_is_read_as_what_it_says(text: str, value: Any) -> None:
+    read = parse_value(text)
+    assert read == value
+    assert type(read) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "texts"),
+    [
+        *(
+            ("random", ["random"]),
+            ("random, heuristic", ["random", "heuristic"]),
+            ("[random, 7]", ["random", "7"]),
+        ),
+        *(
+            ("00000120", ["00000120"]),
+            ("true", ["true"]),
+            ("'a,b', c", ["a,b", "c"]),
+            ("", []),
+            ("a,", ["a"]),
+        ),
+        *(("runs/x [1]", ["runs/x [1]"]), ("zoo:Best", ["zoo:Best"])),
+    ],
+)
+def test_a_list_of_texts_leaves_its_items_as_they_are(text: str, texts: list[str]) -> None:
+    assert parse_texts(text) == texts
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[" * 100_000 + "]" * 100_000, "{a:" * 50_000, "'" * 99_999])
+def test_nothing_that_is_written_brings_the_reader_down(text: str) -> None:
+    assert parse_value(text) == text
+
+
+def test_a_number_of_thousands_of_digits_is_no_integer() -> None:
+    assert parse_value("1" * 5000) == math.inf
+
+
+@pytest.mark.parametrize("bids", ["1,3", "[1, 3]", [1, 3], (1, 3)])
+def test_a_rule_with_several_values_may_be_written_in_any_form(bids: Any) -> None:
+    options = read_options("cat_in_the_box_v0", {"bids": bids, "num_players": "3", "reward": "margin"})
+    assert options == {"bids": [1, 3], "num_players": 3, "reward": "margin"}
+    assert make_game("cat_in_the_box_v0", **options).rules.bids == (1, 3)
+
+
+@pytest.mark.parametrize("bids", [2, "2", "2,", [2]])
+def test_one_value_for_a_rule_that_takes_several_is_a_list_of_one(bids: Any) -> None:
+    assert read_options("cat_in_the_box_v0", {"bids": bids}) == {"bids": [2]}
+
+
+def test_options_that_no_rule_has_are_read_and_left_to_the_game_to_refuse() -> None:
+    assert read_options("petrify_v0", {"size": "5", "bids": "2"}) == {"size": 5, "bids": 2}
+    assert read_options("chess_v9", {"bids": "2", "rounds": None}) == {"bids": 2, "rounds": None}
+    assert read_options("cat_in_the_box_v0", {"bids": None}) == {"bids": None}

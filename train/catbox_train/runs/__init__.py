@@ -1,0 +1,1 @@
+"""A training run: its folder, checkpoints, metrics, progress, evaluation and report. Knows no algorithm."""

@@ -1,4 +1,38 @@
-"""Training by self-play: the settings (``config``), the algorithms (``algorithms``), what every run has (``runs``).
+"""Training by self-play.
 
-``catbox_app`` has the command; from Python: ``algorithms.ppo.training.train(load_config("quick"), "runs/mine")``.
+- ``train(load_config("quick"), "runs/mine")``: a run in a new folder; ``resume("runs/mine")`` continues one.
+- ``load_config(preset, file, overrides)`` returns a ``TrainConfig``, the settings of a run.
+- ``TrainingInterrupted`` and ``TrainingDiverged``: how a run ends early.
+
+The command ``catbox train`` does the same.
 """
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from catbox_train.algorithms.ppo.training import resume, train
+    from catbox_train.config import TrainConfig, load_config
+    from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
+
+__all__ = ["TrainConfig", "TrainingDiverged", "TrainingInterrupted", "load_config", "resume", "train"]
+
+#: Where these are defined. They are imported on first use, because torch takes seconds to load.
+_MODULES = {
+    "TrainConfig": "catbox_train.config",
+    "TrainingDiverged": "catbox_train.runs.progress",
+    "TrainingInterrupted": "catbox_train.runs.progress",
+    "load_config": "catbox_train.config",
+    "resume": "catbox_train.algorithms.ppo.training",
+    "train": "catbox_train.algorithms.ppo.training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
+    raise AttributeError(f"module 'catbox_train' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

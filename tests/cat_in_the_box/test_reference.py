@@ -1,4 +1,4 @@
-"""The engine against the slow reference, move by move: every seat's mask, observation, history, reward and figures.
+"""The engine against the slow reference, move by move: every seat's mask, observation, history, reward and statistics.
 
 The cards are shuffled by the engine; the reference reads each deal from the hands that the seats see. Random play
 alone runs into a paradox within a few tricks, so the players follow the led colour with a chance drawn per game:

@@ -1,4 +1,4 @@
-"""Cat Te: the engine against the slow reference, move by move: masks, observations, history, rewards and figures.
+"""Cat Te: the engine against the slow reference, move by move: masks, observations, history, rewards and statistics.
 
 The cards are shuffled by the engine, and the reference reads each deal from what the seats see. Instant wins come
 up once in some hundred hands, and sweeps never by chance, so some first deals hold such a hand, and the players of
@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
+from tests.cat_te.positions import cards
 from tests.cat_te.reference import (
     ACTIONS,
     CLAIM,
@@ -28,7 +29,6 @@ from tests.cat_te.reference import (
     suit_of,
     wins_instantly,
 )
-from tests.cat_te.table import cards
 
 GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 300
 GAMES_OVER_RANDOM_RULES = 700

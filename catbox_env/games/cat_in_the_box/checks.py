@@ -17,6 +17,7 @@ from catbox_env.games.cat_in_the_box.board import (
     has_discarded,
     largest_group,
     made_bid,
+    start_player_of,
     turns_before,
 )
 from catbox_env.games.cat_in_the_box.state import (
@@ -32,6 +33,9 @@ from catbox_env.games.cat_in_the_box.state import (
     PLAY,
     RED,
 )
+
+#: Shares of a win are 32-bit floats: their sum may be off by less than this.
+ROUNDING_ERROR = 1e-4
 
 
 @numba.njit
@@ -88,9 +92,8 @@ def in_range(params, state):
         return state.phase == PLAY and state.rounds_left == 0
     if state.tricks_left == 0:
         return False
-    start = int(params.start_player)
-    rounds_before = params.num_rounds - 1 - int(state.rounds_left)
-    return start == NONE or (start + rounds_before) % players == state.start_player
+    start = start_player_of(params, int(state.rounds_left))
+    return start == NONE or start == state.start_player
 
 
 @numba.njit
@@ -307,11 +310,10 @@ def check_end(params, state):
         bid = params.bids[state.bids[seat]] if params.num_bids > 0 else 0
         if state.info[INFO_TRICKS, seat] != state.tricks_won[seat] or state.info[INFO_BID, seat] != bid:
             return False
-        if state.info[INFO_BONUS, seat] != bonus or (state.info[INFO_PARADOX, seat] != 0) != (
-            seat == breaker
-        ):
+        broke = state.info[INFO_PARADOX, seat] != 0
+        if state.info[INFO_BONUS, seat] != bonus or broke != (seat == breaker):
             return False
-    return abs(shares - 1.0) < 1e-4
+    return abs(shares - 1.0) < ROUNDING_ERROR
 
 
 @numba.njit

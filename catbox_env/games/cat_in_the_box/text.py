@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
-from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, RED
-
-PHASES = ("discard", "bid", "play")
+from catbox_env.games.cat_in_the_box.rules import COLORS, PHASES, Rules
+from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, PLAY, RED
 
 
 def action_to_string(rules: Rules, action: int) -> str:
@@ -39,7 +37,7 @@ def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
 def why_illegal(rules: Rules, state: np.record, action: int) -> str:
     """The rule that forbids an illegal ``action`` in ``state``."""
     seat, ranks, first_play = state.current_player, rules.num_ranks, rules.num_ranks + len(rules.bids)
-    kind = DISCARD if action < ranks else BID if action < first_play else BID + 1
+    kind = DISCARD if action < ranks else BID if action < first_play else PLAY
     if kind != state.phase:
         return f"this is the time to {PHASES[state.phase]}, not to {PHASES[kind]}"
     if kind == DISCARD:

@@ -1,11 +1,12 @@
-"""The table of Petrify as styled text: the board with its figures, and the seats."""
+"""A position of Petrify as styled text: the board with its pawns, and the seats."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.games.petrify.board import color_of, kind_of
 from catbox_env.games.petrify.rules import Rules
-from catbox_env.games.petrify.state import NONE, TILE_NAMES, WALL, color_of, kind_of
+from catbox_env.games.petrify.state import NONE, TILE_NAMES, WALL
 from catbox_env.games.petrify.text import cell_name, energy
 
 Piece = tuple[str, str]
@@ -14,7 +15,7 @@ STYLES = ("", "red", "blue", "yellow", "green")
 
 
 def render(rules: Rules, state: np.record) -> list[Piece]:
-    """Pieces (text, rich style) that together show the table."""
+    """Pieces (text, rich style) that together show the position."""
     lines = [_headline(rules, state), [], *_board(rules, state), [], *_seats(rules, state)]
     return [piece for line in lines for piece in [*line, ("\n", "")]]
 
@@ -35,7 +36,7 @@ def _headline(rules: Rules, state: np.record) -> list[Piece]:
 
 def _board(rules: Rules, state: np.record) -> list[list[Piece]]:
     """A tile is symbol.colour, * wildcard, 0 zero, Tc teleport of colour c, W wall; . is closed; [k] is player k."""
-    figures = {int(state.position[seat]): seat for seat in range(rules.num_players)}
+    pawns = {int(state.position[seat]): seat for seat in range(rules.num_players)}
     letters = "".join(f"{'abcdefgh'[column]:^9}" for column in range(rules.size))
     rows: list[list[Piece]] = [[(f"   {letters}".rstrip(), "bold")]]
     for row in range(rules.size):
@@ -44,9 +45,9 @@ def _board(rules: Rules, state: np.record) -> list[list[Piece]]:
             tile = int(state.tile[cell])
             closed = not int(state.open) >> cell & 1 and kind_of(tile) != WALL
             name = "." if closed else TILE_NAMES[tile]
-            figure = f"[{figures[cell]}]" if cell in figures else ""
+            pawn = f"[{pawns[cell]}]" if cell in pawns else ""
             line.append((f"{name:>5}", "dim" if closed else STYLES[color_of(tile)]))
-            line.append((f"{figure:<4}", "bold"))
+            line.append((f"{pawn:<4}", "bold"))
         last, style = line[-1]
         rows.append([*line[:-1], (last.rstrip(), style)])
     return rows

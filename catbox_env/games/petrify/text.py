@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.games.petrify.board import color_of, kind_of, symbol_of
 from catbox_env.games.petrify.rules import Rules
-from catbox_env.games.petrify.state import (
-    TELEPORT,
-    WALL,
-    WILDCARD_TILE,
-    color_of,
-    kind_of,
-    symbol_of,
-)
+from catbox_env.games.petrify.state import TELEPORT, WALL, WILDCARD_TILE
 
 
 def cell_name(rules: Rules, cell: int) -> str:
@@ -46,7 +40,7 @@ def why_illegal(rules: Rules, state: np.record, action: int) -> str:
     tile = int(state.tile[action])
     for other in range(rules.num_players):
         if state.position[other] == action:
-            return f"{where} holds the figure of player_{other}"
+            return f"{where} holds the pawn of player_{other}"
     if kind_of(tile) == WALL:
         return f"{where} is a wall"
     if not int(state.open) >> action & 1:

@@ -139,7 +139,7 @@ class Style:
         self.claims_late = rng.random() < 0.4  # in trick 5, the card kept till then
         self.strong_seat = rng.choice([None, None, rng.randrange(rules.num_players)])
 
-    def choose(self, reference: ReferenceState) -> tuple:
+    def draw_action(self, reference: ReferenceState) -> tuple:
         legal = reference.legal_actions()
         if SHOW in legal:
             if self.rng.random() < self.chance_to_show:
@@ -213,7 +213,7 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
     reference = ReferenceState(rules, deal, reward)
     assert_same(state, reference, reference.players)
     while not reference.is_terminal:
-        action = style.choose(reference)
+        action = style.draw_action(reference)
         note_situation(reference, action, seen)
         reference.apply(action)
         state.apply_action(IDS[action])

@@ -1,4 +1,4 @@
-"""Whether a state record hangs together, so that the game can be played on from it, whatever bytes it is made of.
+"""Whether a state record is consistent, so that the game can be played on from it, whatever bytes it is made of.
 
 The public fields are checked apart from the hidden cards: the sampler knows only those. Fields are read in an order in
 which each is known to be in range before it is an index. Elements beyond the seats, ranks and colours of the rules, and
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numba
 
+from catbox_env.core.wins import is_win_shared
 from catbox_env.games.cat_in_the_box.board import (
     cards_held,
     has_discarded,
@@ -34,9 +35,6 @@ from catbox_env.games.cat_in_the_box.state import (
     RED,
 )
 
-#: Shares of a win are 32-bit floats: their sum may be off by less than this.
-ROUNDING_ERROR = 1e-4
-
 
 @numba.njit
 def check_state(params, state):
@@ -57,7 +55,7 @@ def check_state(params, state):
 
 @numba.njit
 def check_public(params, state):
-    """Whether what everybody sees hangs together."""
+    """Whether what everybody sees is consistent."""
     if not in_range(params, state) or not check_board(params, state) or not check_scores(params, state):
         return False
     won = 0
@@ -301,9 +299,7 @@ def check_end(params, state):
         breaker = (int(state.leader) + cards_in_trick(params, state)) % players
     elif state.led != NONE:
         return False
-    shares = 0.0
     for seat in range(players):
-        shares += state.win_shares[seat]
         bonus = 0
         if seat != breaker and made_bid(params, state, seat):
             bonus = largest_group(params, state, seat)
@@ -313,7 +309,7 @@ def check_end(params, state):
         broke = state.info[INFO_PARADOX, seat] != 0
         if state.info[INFO_BONUS, seat] != bonus or broke != (seat == breaker):
             return False
-    return abs(shares - 1.0) < ROUNDING_ERROR
+    return is_win_shared(params.num_players, state.win_shares)
 
 
 @numba.njit

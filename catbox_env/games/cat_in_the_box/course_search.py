@@ -7,8 +7,8 @@ Three facts make the search for one short:
 - A colour cannot be led once a seat that keeps its X-token of the colour has no token of it left to lay.
 - Of a seat's tokens between which no other seat's lies, one is as good as another.
 
-The search is depth first, token by token. Boundaries between tricks from which nothing was found are kept in
-a table (``course_table``).
+The search is depth first, token by token. ``course_table`` keeps the boundaries between tricks from which
+nothing was found.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def lay(search, depth, token):
     if turn == 0:
         search.led[trick] = color
     elif turn == players - 1:
-        winner = trick_winner(search, trick)
+        winner = winner_of_course(search, trick)
         if search.wins[winner] == 0 or (trick == search.tricks - 1 and winner != search.last):
             return False
         search.wins[winner] -= 1
@@ -169,8 +169,8 @@ def take_back(search, depth):
 
 
 @numba.njit
-def trick_winner(search, trick):
-    """The seat that wins a trick, all of whose tokens are laid."""
+def winner_of_course(search, trick):
+    """The seat that wins a trick of the course, all of whose tokens are laid: ``board.trick_winner`` on bits."""
     players, ranks = search.players, search.ranks
     first = trick * players
     red, led_row = cells_of_color(RED, ranks), cells_of_color(search.led[trick], ranks)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -100,9 +100,8 @@ class Rules:
                 f"revealed_cards={self.revealed_cards}: only {left} of {deck} cards are left after dealing "
                 f"{hand_size} to each of {players} players; give at most {left}, or a smaller hand_size"
             )
-        self._default(
-            "bids", () if players == 2 else tuple(b for b in _STANDARD_BIDS if b <= self.num_tricks)
-        )
+        bids = () if players == 2 else tuple(b for b in _STANDARD_BIDS if b <= self.num_tricks)
+        self._default("bids", bids)
         self._check_bids()
         self._default("bonus_max_tricks", min(_STANDARD_BONUS_MAX_TRICKS, self.num_tricks))
         check_integer_field(self, "bonus_max_tricks", 0, self.num_tricks)
@@ -131,7 +130,17 @@ class Rules:
     @property
     def num_actions(self) -> int:
         """Discards, bids, plays, and PARADOX."""
-        return self.num_ranks + len(self.bids) + self.num_colors * self.num_ranks + 1
+        return self.first_play + self.num_colors * self.num_ranks + 1
+
+    @property
+    def first_play(self) -> int:
+        """The first of the actions that play a card; discards and bids come before."""
+        return self.num_ranks + len(self.bids)
+
+    @property
+    def paradox(self) -> int:
+        """The action PARADOX, the last one."""
+        return self.num_actions - 1
 
     def _default(self, name: str, value: Any) -> None:
         if getattr(self, name) is None:
@@ -170,11 +179,8 @@ class Deal:
         """``deal``, or a mapping with the same keys, as a ``Deal``. Raises ``ValueError`` for anything else."""
         if isinstance(deal, cls):
             return deal
-        if (
-            isinstance(deal, Mapping)
-            and "hands" in deal
-            and set(deal) <= {"hands", "revealed", "start_player"}
-        ):
+        known = {field.name for field in fields(cls)}
+        if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= known:
             return cls(**deal)
         raise ValueError(
             f"deal={shown(deal)}: expected Deal(hands, revealed, start_player) or a dict with these keys"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numba
 
 from catbox_env.core.bits import popcount
+from catbox_env.core.wins import is_win_shared
 from catbox_env.games.cat_te.cards import (
     agrees_with_voids,
     claimed_card,
@@ -44,9 +45,6 @@ from catbox_env.games.cat_te.state import (
     INFO_WON,
     NONE,
 )
-
-#: Shares of a win are 32-bit floats: their sum may be off by less than this.
-ROUNDING_ERROR = 1e-4
 
 
 @numba.njit
@@ -146,13 +144,12 @@ def is_sound_end(params, state):
     if (state.trick == NUM_EARLY_TRICKS - 1) == nobody_swept(params, state):
         return False
     most = params.num_rounds * params.num_players * (DOUBLE + params.side_pot)
-    total, shares = 0, 0.0
+    total = 0
     for seat in range(params.num_players):
         if not between(-most, state.scores[seat], most):
             return False
         total += int(state.scores[seat])
-        shares += state.win_shares[seat]
-    return total == 0 and abs(shares - 1.0) < ROUNDING_ERROR
+    return total == 0 and is_win_shared(params.num_players, state.win_shares)
 
 
 @numba.njit
@@ -176,7 +173,7 @@ def is_sound_history(params, state, moves):
 
 @numba.njit
 def is_sound_public(params, state, tricks, mover):
-    """Whether what everybody sees hangs together: who led, showed, folded and claimed what, and who is still in.
+    """Whether what everybody sees is consistent: who led, showed, folded and claimed what, and who is still in.
 
     Every field of ``state`` has a value in its range. Of the cards, only those that are shown are looked at.
     """

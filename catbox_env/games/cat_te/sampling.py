@@ -112,7 +112,7 @@ def observing_seat(params, observation):
 
 @numba.njit
 def is_sound(params, state, observer):
-    """Whether the game runs and what everybody sees, with the observer's own cards, hangs together."""
+    """Whether the game runs and what everybody sees, with the observer's own cards, is consistent."""
     if state.current_player == NONE or state.trick == NONE or state.dealer == NONE or state.leader == NONE:
         return False
     if state.trick >= LAST_TRICK or (params.side_pot > 0 and state.upturned == NONE):

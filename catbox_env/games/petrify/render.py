@@ -7,7 +7,7 @@ import numpy as np
 from catbox_env.games.petrify.board import color_of, kind_of
 from catbox_env.games.petrify.rules import Rules
 from catbox_env.games.petrify.state import NONE, TILE_NAMES, WALL
-from catbox_env.games.petrify.text import cell_name, energy
+from catbox_env.games.petrify.text import COLUMN_LETTERS, cell_name, energy, is_open
 
 Piece = tuple[str, str]
 #: Colours 0-4 of the tiles.
@@ -37,13 +37,13 @@ def _headline(rules: Rules, state: np.record) -> list[Piece]:
 def _board(rules: Rules, state: np.record) -> list[list[Piece]]:
     """A tile is symbol.colour, * wildcard, 0 zero, Tc teleport of colour c, W wall; . is closed; [k] is player k."""
     pawns = {int(state.position[seat]): seat for seat in range(rules.num_players)}
-    letters = "".join(f"{'abcdefgh'[column]:^9}" for column in range(rules.size))
+    letters = "".join(f"{COLUMN_LETTERS[column]:^9}" for column in range(rules.size))
     rows: list[list[Piece]] = [[(f"   {letters}".rstrip(), "bold")]]
     for row in range(rules.size):
         line: list[Piece] = [(f"{row + 1:>2} ", "bold")]
         for cell in range(row * rules.size, (row + 1) * rules.size):
             tile = int(state.tile[cell])
-            closed = not int(state.open) >> cell & 1 and kind_of(tile) != WALL
+            closed = not is_open(state, cell) and kind_of(tile) != WALL
             name = "." if closed else TILE_NAMES[tile]
             pawn = f"[{pawns[cell]}]" if cell in pawns else ""
             line.append((f"{name:>5}", "dim" if closed else STYLES[color_of(tile)]))
@@ -59,9 +59,8 @@ def _seats(rules: Rules, state: np.record) -> list[list[Piece]]:
         turn = seat == state.current_player
         place = int(state.place[seat])
         tile = TILE_NAMES[state.tile[state.position[seat]]]
-        text = (
-            f"{'>' if turn else ' '} player_{seat}  on {cell_name(rules, int(state.position[seat]))} ({tile})"
-        )
+        where = cell_name(rules, int(state.position[seat]))
+        text = f"{'>' if turn else ' '} player_{seat}  on {where} ({tile})"
         if place != NONE:
             text += f", {'winner' if place == 0 else f'petrified, place {place + 1} of {rules.num_players}'}"
         rows.append([(text, "bold" if turn else "dim" if place > 0 else "")])

@@ -57,7 +57,7 @@ The sixth trick leaves no choice, so it is played at once after the fifth. With 
 fold or choose blind are -1.
 
 Rewards, in antes, are zero until a round ends: the winner gets 1 from each other player, or 2 for all four early
-tricks at a table of four or more (laos, vietnamese) and for a shown hand with ``instant_wins_double``. With a side pot
+tricks with four or more players (laos, vietnamese) and for a shown hand with ``instant_wins_double``. With a side pot
 each also pays ``side_pot``, a claimer gets the whole of it, and what is left after the last round is returned in equal
 parts. They sum to zero over a game. ``infos[agent]`` then holds ``score`` (antes of the round), ``won_round``,
 ``tricks_won``, ``eliminated``, ``showed`` and ``claimed``. All agents terminate together after the last round; nothing

@@ -33,7 +33,7 @@ next in turn. The vector's parts, in order; ``game.observation_layout`` gives of
 | ``colors`` | 5, N, N | colour 0-4 of each cell, one-hot; 0: colourless |
 | ``kinds`` | 5, N, N | number, wall, wildcard, zero, teleport: kind of each tile, one-hot |
 | ``open`` | N, N | 1: the cell is not closed; closed cells keep their planes above |
-| ``positions`` | P, N, N | cell of each figure, one-hot, petrified ones included |
+| ``positions`` | P, N, N | cell of each pawn, one-hot, petrified ones included |
 | ``to_move`` | P | one-hot; zeros: the game is over |
 | ``teleporting`` | 1 | 1: the seat to move stands on a teleport and chooses where it comes out |
 | ``in_game`` | P | 1: the seat is not petrified |
@@ -42,7 +42,7 @@ next in turn. The vector's parts, in order; ``game.observation_layout`` gives of
 | ``end_cells`` | P, N, N | where each seat in the game could go if it were to move; of the mover: the mask |
 | ``end_cells_after`` | P, N, N | for each legal action, 1 + how many end cells each seat would have |
 
-``end_cells_after`` is counted with the figure of the seat to move on the action's cell and the cell it left closed,
+``end_cells_after`` is counted with the pawn of the seat to move on the action's cell and the cell it left closed,
 before the landing has its effect, as if each seat were to move then; the count stops at 6, so that the part holds 1 to
 7. It is zero for actions that are not legal and for petrified seats. These last two parts follow from the others, and
 are zero when the game is over.

@@ -44,6 +44,13 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None, more
     return int(value)
 
 
+def check_integer_field(record: Any, name: str, low: int, high: int | None = None, more: str = "") -> int:
+    """The field ``name`` of a frozen dataclass, checked as by ``check_integer`` and kept as an int."""
+    value = check_integer(name, getattr(record, name), low, high, more)
+    object.__setattr__(record, name, value)
+    return value
+
+
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
     """``value`` itself. Raises ``ValueError`` unless it is one of ``choices``."""
     if not (value is None or isinstance(value, str)) or value not in choices:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -78,6 +78,10 @@ class Layout(Mapping[str, Part]):
             name: vector[..., part.slice].reshape(vector.shape[:-1] + part.shape)
             for name, part in self.items()
         }
+
+    def offsets(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Where the parts of these ``names`` begin; -1 for a part that the vector does not have."""
+        return tuple(self[name].offset if name in self else -1 for name in names)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Lowest and highest value of every element: two int8 arrays of shape ``(size,)``."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numba
 
+#: Shares of a win are 32-bit floats: their sum may be off by less than this.
+ROUNDING_ERROR = 1e-4
+
 
 @numba.njit
 def share_win(num_players, totals, last_round, win_shares):
@@ -18,3 +21,12 @@ def share_win(num_players, totals, last_round, win_shares):
     for seat in range(num_players):
         wins = totals[seat] == best_total and last_round[seat] == best_last
         win_shares[seat] = 1.0 / winners if wins else 0.0
+
+
+@numba.njit
+def is_win_shared(num_players, win_shares):
+    """Whether ``win_shares`` (P,) give away one win, as far as 32-bit floats can tell."""
+    total = 0.0
+    for seat in range(num_players):
+        total += win_shares[seat]
+    return abs(total - 1.0) < ROUNDING_ERROR

@@ -12,7 +12,7 @@ import catbox_env
 from catbox_agents import Agent
 from catbox_agents.heuristics import cat_in_the_box_reasons as reasons
 from catbox_agents.heuristics.cat_in_the_box_view import VIEW
-from tests.cat_in_the_box.table import play, start
+from tests.cat_in_the_box.positions import play, start
 
 
 def game_for(players: int, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Nobody sees more than its own cards and the table, and what it cannot see is drawn fairly."""
+"""Nobody sees more than its own cards and what lies open, and what it cannot see is drawn fairly."""
 
 from collections import Counter
 from itertools import permutations

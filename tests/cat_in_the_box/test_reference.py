@@ -1,4 +1,4 @@
-"""The engine against the slow reference, move by move: every seat's mask, observation, history, reward and figures.
+"""The engine against the slow reference, move by move: every seat's mask, observation, history, reward and statistics.
 
 The cards are shuffled by the engine; the reference reads each deal from the hands that the seats see. Random play
 alone runs into a paradox within a few tricks, so the players follow the led colour with a chance drawn per game:
@@ -111,7 +111,7 @@ def assert_same(state, reference: ReferenceState, history_seats: list[int]) -> N
         assert np.array_equal(state.history_observation(seat), reference.history_view(seat)), f"seat {seat}"
 
 
-def choose(reference: ReferenceState, rng: random.Random, chance_to_follow: float) -> tuple:
+def draw_action(reference: ReferenceState, rng: random.Random, chance_to_follow: float) -> tuple:
     legal = reference.legal_actions()
     if reference.trick and rng.random() < chance_to_follow:
         led_colour = reference.trick[0][1]
@@ -146,7 +146,7 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
     )
     assert_same(state, reference, reference.players)
     while not reference.is_terminal:
-        action = choose(reference, rng, chance_to_follow)
+        action = draw_action(reference, rng, chance_to_follow)
         note_situation(reference, action, seen)
         reference.apply(reference.ids[action])
         state.apply_action(reference.ids[action])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import catbox_env
-from tests.cat_in_the_box.table import RED, figures, legal, play, view
+from tests.cat_in_the_box.positions import RED, legal, play, statistics, view
 
 pytestmark = pytest.mark.nojit
 
@@ -43,7 +43,7 @@ def play_round(state, winner, hits):
         else:
             colour = "red" if state.current_player == winner else ["", "yellow", "green"][turn]
         play(state, min(move for move in legal(state) if move.startswith(colour)))
-    return figures(state, "score")
+    return statistics(state, "score")
 
 
 def start_player(state):
@@ -152,7 +152,7 @@ def test_rewards_are_those_of_the_step_alone():
     play(state, min(legal(state)))
     assert list(state.rewards()) == [0, 0]
     assert list(state.returns()) == [2, 0]
-    assert figures(state, "score") == [2, 0], "the figures of the last finished round stay"
+    assert statistics(state, "score") == [2, 0], "the statistics of the last finished round stay"
 
 
 def test_the_margin_is_paid_round_by_round():

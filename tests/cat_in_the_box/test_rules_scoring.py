@@ -3,7 +3,7 @@
 import pytest
 
 from catbox_env import make_game
-from tests.cat_in_the_box.table import figures, play, start, tricks
+from tests.cat_in_the_box.positions import play, start, statistics, tricks
 
 pytestmark = pytest.mark.nojit
 
@@ -28,23 +28,23 @@ def test_the_example_of_the_rules_page_is_a_group_of_four():
 
 def test_every_player_that_hit_its_bid_gets_its_own_group():
     state = example(seat_0_bids=1, seat_1_bids=4)
-    assert figures(state, "bonus") == [4, 5], "yellow 4, blue 4, blue 5, green 4, red 5 hang together"
-    assert figures(state, "score") == [5, 9]
+    assert statistics(state, "bonus") == [4, 5], "yellow 4, blue 4, blue 5, green 4, red 5 hang together"
+    assert statistics(state, "score") == [5, 9]
 
 
 @pytest.mark.parametrize("bid", [0, 2, 3])
 def test_a_missed_bid_earns_the_tricks_alone(bid):
     state = example(seat_0_bids=bid, seat_1_bids=5)
-    assert figures(state, "bonus") == [0, 0]
-    assert figures(state, "score") == [1, 4]
-    assert figures(state, "bid") == [bid, 5]
+    assert statistics(state, "bonus") == [0, 0]
+    assert statistics(state, "score") == [1, 4]
+    assert statistics(state, "bid") == [bid, 5]
 
 
 def test_a_bid_of_nothing_is_hit_by_winning_nothing():
     state = start([[1, 2, 3], [1, 2, 3]], bids=(0, 1))
     play(state, "discard 1", "discard 1", "bid 0", "bid 0", "blue 2", "blue 3")
-    assert figures(state, "score") == [1, 1]
-    assert figures(state, "bonus") == [1, 0]
+    assert statistics(state, "score") == [1, 1]
+    assert statistics(state, "bonus") == [1, 0]
 
 
 def group_of(*cells, revealed=()):
@@ -86,14 +86,14 @@ def test_tokens_of_others_do_not_connect():
     state = start([[1, 3, 4, 4], [2, 5, 4, 4]], bids=(), bonus_max_tricks=2, start_player=1)
     play(state, "discard 4", "discard 4", "green 2", "green 1", "green 5", "green 3")
     assert state.is_terminal()
-    assert figures(state, "bonus") == [1, 1]
+    assert statistics(state, "bonus") == [1, 1]
 
 
 def test_the_bonus_is_the_largest_group_and_not_the_sum_of_groups():
     state = start([[1, 2, 3, 3, 4], [3, 3, 5, 5, 5]], bids=(), bonus_max_tricks=3, start_player=1)
     play(state, "discard 3", "discard 3", "green 5", "green 1", "yellow 5", "green 2", "blue 5", "blue 4")
     assert state.is_terminal()
-    assert figures(state, "bonus") == [2, 3]
+    assert statistics(state, "bonus") == [2, 3]
 
 
 # ---------------------------------------------------------------- two players: no bids
@@ -112,16 +112,16 @@ def five_tricks(last_answer):
 def test_with_two_players_the_bonus_is_for_winning_four_tricks_or_fewer():
     state = five_tricks("red 3")
     assert tricks(state) == [4, 1]
-    assert figures(state, "bonus") == [5, 3]
-    assert figures(state, "score") == [9, 4]
-    assert figures(state, "bid") == [0, 0], "there are no bids"
+    assert statistics(state, "bonus") == [5, 3]
+    assert statistics(state, "score") == [9, 4]
+    assert statistics(state, "bid") == [0, 0], "there are no bids"
 
 
 def test_with_two_players_there_is_no_bonus_for_five_tricks():
     state = five_tricks("yellow 3")
     assert tricks(state) == [5, 0]
-    assert figures(state, "bonus") == [0, 3]
-    assert figures(state, "score") == [5, 3]
+    assert statistics(state, "bonus") == [0, 3]
+    assert statistics(state, "score") == [5, 3]
 
 
 @pytest.mark.parametrize(("most", "bonus"), [(0, [0, 0]), (1, [0, 3]), (3, [0, 3]), (4, [5, 3])])
@@ -131,13 +131,13 @@ def test_without_bids_the_limit_is_bonus_max_tricks(most, bonus):
     play(state, "blue 5, blue 1", "yellow 5, yellow 1", "green 5, green 2", "blue 4, blue 2")
     play(state, "yellow 4", "red 3")
     assert tricks(state) == [4, 1]
-    assert figures(state, "bonus") == bonus
+    assert statistics(state, "bonus") == bonus
 
 
 def test_bids_with_two_players_replace_the_limit():
     state = start([[4, 5, 1], [1, 2, 3]], bids=(0, 1))
     play(state, "discard 1", "discard 1", "bid 0", "bid 1", "blue 5", "blue 3")
-    assert figures(state, "bonus") == [0, 0], "both won fewer than four tricks, and neither its bid"
+    assert statistics(state, "bonus") == [0, 0], "both won fewer than four tricks, and neither its bid"
 
 
 # ---------------------------------------------------------------- paradox
@@ -148,9 +148,9 @@ def test_the_only_bid_there_is_counts_like_any_other():
     state = game.new_initial_state(seed=0)
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
-    assert figures(state, "bid") == [1, 1]
+    assert statistics(state, "bid") == [1, 1]
     assert sorted(tricks(state)) == [0, 1]
-    assert [bonus > 0 for bonus in figures(state, "bonus")] == [won == 1 for won in tricks(state)]
+    assert [bonus > 0 for bonus in statistics(state, "bonus")] == [won == 1 for won in tricks(state)]
 
 
 def paradox_of_a_leader(bid):
@@ -177,16 +177,16 @@ def test_the_others_keep_their_bonus_in_a_paradox():
 def test_a_paradox_in_mid_trick_leaves_its_tokens_and_gives_the_trick_to_nobody():
     state = start([[1, 1, 1, 4, 4], [2, 2, 2, 3, 3]], num_ranks=4, num_colors=2)
     play(state, "discard 1", "discard 3", "blue 1", "red 2", "red 3", "red 4", "blue 4", "paradox")
-    assert figures(state, "tricks_won") == [1, 1]
-    assert figures(state, "paradox") == [0, 1]
-    assert figures(state, "bonus") == [2, 0], "blue 4 of the unfinished trick joins red 4"
-    assert figures(state, "score") == [3, -1]
+    assert statistics(state, "tricks_won") == [1, 1]
+    assert statistics(state, "paradox") == [0, 1]
+    assert statistics(state, "bonus") == [2, 0], "blue 4 of the unfinished trick joins red 4"
+    assert statistics(state, "score") == [3, -1]
 
 
 def test_a_paradox_without_tricks_costs_nothing():
     state = start([[1, 1, 1, 1], [1, 2, 2, 3]], num_ranks=3, num_colors=2)
     play(state, "discard 1", "discard 3", "blue 1", "red 1", "red 2", "paradox")
-    assert figures(state, "score") == [0, 3]
+    assert statistics(state, "score") == [0, 3]
     assert list(state.rewards()) == [0, 3]
 
 
@@ -199,7 +199,7 @@ def one_trick_of_three(reward):
     play(state, "discard 1", "discard 1", "discard 2", "bid 1", "bid 1", "bid 0")
     play(state, "blue 5", "blue 4")
     for seat in range(3):
-        assert state.info(seat) == {}, "no figures before a round has ended"
+        assert state.info(seat) == {}, "no statistics before a round has ended"
     assert list(state.rewards()) == [0, 0, 0]
     assert list(state.returns()) == [0, 0, 0]
     return play(state, "blue 3")
@@ -217,7 +217,9 @@ def test_the_three_kinds_of_reward(reward, expected):
     state = one_trick_of_three(reward)
     assert list(state.rewards()) == pytest.approx(expected)
     assert list(state.returns()) == pytest.approx(expected)
-    assert figures(state, "score") == [2, 0, 1], "the figures are those of the round, whatever is rewarded"
+    assert statistics(state, "score") == [2, 0, 1], (
+        "the statistics are those of the round, whatever is rewarded"
+    )
 
 
 def test_score_is_the_default_reward():
@@ -227,7 +229,7 @@ def test_score_is_the_default_reward():
 def test_equal_scores_share_the_win():
     state = start([[5, 1, 1], [4, 1, 1], [3, 2, 2]], reward="win", bids=(0, 1))
     play(state, "discard 1, discard 1, discard 2", "bid 0, bid 0, bid 1", "blue 5, blue 4, blue 3")
-    assert figures(state, "score") == [1, 1, 0]
+    assert statistics(state, "score") == [1, 1, 0]
     assert list(state.rewards()) == [0.5, 0.5, 0]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import catbox_env
-from tests.cat_in_the_box.table import BLUE, GREEN, RED, YELLOW, legal, play, start, view
+from tests.cat_in_the_box.positions import BLUE, GREEN, RED, YELLOW, legal, play, start, view
 
 pytestmark = pytest.mark.nojit
 

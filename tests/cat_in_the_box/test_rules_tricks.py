@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.cat_in_the_box.table import BLUE, RED, YELLOW, colours, legal, play, start, tricks, view
+from tests.cat_in_the_box.positions import BLUE, RED, YELLOW, colours, legal, play, start, tricks, view
 
 pytestmark = pytest.mark.nojit
 

@@ -7,7 +7,7 @@ import pytest
 
 import catbox_env
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
-from tests.cat_in_the_box.table import legal, play, start, view
+from tests.cat_in_the_box.positions import legal, play, start, view
 
 pytestmark = pytest.mark.nojit
 

@@ -16,8 +16,8 @@ from catbox_env.games.cat_in_the_box.course_search import SEARCH
 from catbox_env.games.cat_in_the_box.rules import Rules
 from tests.cat_in_the_box.every_play import EveryPlay, World, number_of_ways, ways_to_take
 from tests.cat_in_the_box.mutations import honest_observations, mutated, played_to, shows
+from tests.cat_in_the_box.positions import play, start
 from tests.cat_in_the_box.round_history import GivesUp
-from tests.cat_in_the_box.table import play, start
 
 #: Small enough for every deal and every legal course of play. In the last three, red is often led by force; in "two
 #: courses" some observations leave it open which cells were taken when it was.
@@ -148,12 +148,10 @@ def test_a_world_that_lies_in_two_sets_is_no_likelier_than_one_that_lies_in_one(
     searches, weights = np.zeros(1, SEARCH), np.zeros(2)
     searches["ranks"], searches["unseen"][0, :3] = 3, unseen
     searches["set_seat"][0, :2], searches["set_ranks"][0, :2] = 1, [0b011, 0b110]
-    sampling.weigh_sets(game.params[0], state.record, searches, 2, weights)
+    sampling.weigh_sets(game.params[0], state.record, searches, weights)
     generators, counts = new_generators([seed_sequence(5)]), Counter()
     for _ in range(6000):
-        sampling.draw_world(
-            game.params[0], generators[0], state.record, 0, 0, deck, len(deck), searches, 2, weights
-        )
+        sampling.draw_world(game.params[0], generators[0], state.record, 0, 0, deck, searches, weights)
         counts[tuple(state.record.hand[1, :3].tolist())] += 1
     # Hands of four; those with 1s and 3s lie in neither set, those of 2s alone in both.
     hands = [hand for hand in ways_to_take(tuple(unseen), 4) if not (hand[0] and hand[2])]

@@ -10,7 +10,7 @@ import pytest
 
 from catbox_env import make_game
 from catbox_env.core.game import GameState
-from tests.cat_te.table import move_id, play, start
+from tests.cat_te.positions import move_id, play, start
 from tests.core.fuzz import is_sound, random_game
 
 HANDS = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H", "2S 3S 9C 10C 9D 6H"]

@@ -1,4 +1,4 @@
-"""Cat Te: the engine against the slow reference, move by move: masks, observations, history, rewards and figures.
+"""Cat Te: the engine against the slow reference, move by move: masks, observations, history, rewards and statistics.
 
 The cards are shuffled by the engine, and the reference reads each deal from what the seats see. Instant wins come
 up once in some hundred hands, and sweeps never by chance, so some first deals hold such a hand, and the players of
@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
+from tests.cat_te.positions import cards
 from tests.cat_te.reference import (
     ACTIONS,
     CLAIM,
@@ -28,7 +29,6 @@ from tests.cat_te.reference import (
     suit_of,
     wins_instantly,
 )
-from tests.cat_te.table import cards
 
 GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 300
 GAMES_OVER_RANDOM_RULES = 700
@@ -139,7 +139,7 @@ class Style:
         self.claims_late = rng.random() < 0.4  # in trick 5, the card kept till then
         self.strong_seat = rng.choice([None, None, rng.randrange(rules.num_players)])
 
-    def choose(self, reference: ReferenceState) -> tuple:
+    def draw_action(self, reference: ReferenceState) -> tuple:
         legal = reference.legal_actions()
         if SHOW in legal:
             if self.rng.random() < self.chance_to_show:
@@ -213,7 +213,7 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
     reference = ReferenceState(rules, deal, reward)
     assert_same(state, reference, reference.players)
     while not reference.is_terminal:
-        action = style.choose(reference)
+        action = style.draw_action(reference)
         note_situation(reference, action, seen)
         reference.apply(action)
         state.apply_action(IDS[action])

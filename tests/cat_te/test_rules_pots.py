@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 import catbox_env
-from tests.cat_te.reference import next_higher
-from tests.cat_te.table import (
+from tests.cat_te.positions import (
     by_seat,
     cards,
-    figures,
     folds,
     hand,
     legal,
@@ -19,10 +17,12 @@ from tests.cat_te.table import (
     round_of,
     seat_of,
     start,
+    statistics,
     sweep,
     view,
     words,
 )
+from tests.cat_te.reference import next_higher
 
 pytestmark = pytest.mark.nojit
 
@@ -135,8 +135,8 @@ def test_one_may_claim_when_choosing_in_trick_5():
     assert legal(state) == {"10H", "KD"}
     play(state, "KD")
     assert state.is_terminal()
-    assert figures(state, "claimed") == [0, 1]
-    assert figures(state, "won_round") == [0, 1]
+    assert statistics(state, "claimed") == [0, 1]
+    assert statistics(state, "won_round") == [0, 1]
     assert list(state.rewards()) == [-1 - 1, 1 - 1 + 2]
 
 
@@ -152,8 +152,8 @@ def test_a_claimed_card_may_be_folded_later():
 def test_everybody_pays_into_the_side_pot_and_the_claimer_wins_it():
     state = play(pot_game(region="khmer"), "AS", "claim", "fold QS, fold 7C")
     round_of(state)
-    base = [2 if won else -1 for won in figures(state, "won_round")]
-    assert figures(state, "claimed") == [0, 1, 0]
+    base = [2 if won else -1 for won in statistics(state, "won_round")]
+    assert statistics(state, "claimed") == [0, 1, 0]
     assert list(state.rewards()) == [base[0] - 2, base[1] - 2 + 6, base[2] - 2]
 
 
@@ -182,7 +182,7 @@ def test_an_unclaimed_side_pot_carries_over_and_is_returned_at_the_end(players, 
             "in units of what a player puts in each round"
         )
         round_of(state)
-        base = [players - 1 if won else -1 for won in figures(state, "won_round")]
+        base = [players - 1 if won else -1 for won in statistics(state, "won_round")]
         if number < 3:
             assert list(state.rewards()) == [points - side_pot for points in base]
             assert sum(state.rewards()) == -players * side_pot
@@ -206,7 +206,7 @@ def test_a_claim_wins_the_whole_side_pot_of_several_rounds():
         play(state, max(legal(state) - {"show"}) if state.current_player == claimer else min(legal(state)))
     play(state, "claim")
     round_of(state)
-    points = [5 if won else -1 for won in figures(state, "won_round")]
+    points = [5 if won else -1 for won in statistics(state, "won_round")]
     expected = [point - 2 for point in points]
     expected[claimer] += 3 * 6 * 2
     assert list(state.rewards()) == expected
@@ -222,7 +222,7 @@ def test_a_side_pot_does_not_change_who_wins_the_round():
         assert legal(state) == legal(plain)
         play(state, move)
         play(plain, move)
-    assert figures(state, "won_round") == figures(plain, "won_round") == [1, 0, 0]
+    assert statistics(state, "won_round") == statistics(plain, "won_round") == [1, 0, 0]
 
 
 @pytest.mark.parametrize(("upturned", "side_pot"), [("AS", 1), (None, 1), ("9H", 0), ("11H", 1)])
@@ -251,7 +251,7 @@ def test_a_match_is_as_many_rounds_as_players_and_the_winner_deals_the_next(play
             if state.round_ended:
                 break
         total += state.rewards()
-        winner = figures(state, "won_round").index(1)
+        winner = statistics(state, "won_round").index(1)
         if left:
             assert seat_of(state, "dealer") == winner
             assert state.current_player == (winner + 1) % players

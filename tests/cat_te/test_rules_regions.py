@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import catbox_env
-from tests.cat_te.table import (
+from tests.cat_te.positions import (
     by_seat,
     cards,
     faceup,
-    figures,
     hand,
     legal,
     move_id,
     play,
     seat_of,
     start,
+    statistics,
     sweep,
     view,
 )
@@ -84,9 +84,9 @@ def test_in_khmer_the_highest_of_the_led_suit_in_trick_6_wins_the_round(trick_5,
     assert state.is_terminal(), "trick 6 is resolved by the environment"
     assert [row[5] for row in faceup(state)] == last_cards, "every remaining card is shown"
     assert list(state.rewards()) == [3.0 if seat == winner else -1.0 for seat in range(4)]
-    assert figures(state, "won_round") == [int(seat == winner) for seat in range(4)]
-    assert figures(state, "eliminated") == [0, 0, 0, 0]
-    assert sum(figures(state, "tricks_won")) == 6
+    assert statistics(state, "won_round") == [int(seat == winner) for seat in range(4)]
+    assert statistics(state, "eliminated") == [0, 0, 0, 0]
+    assert sum(statistics(state, "tricks_won")) == 6
 
 
 def test_in_khmer_five_tricks_do_not_matter():
@@ -95,7 +95,7 @@ def test_in_khmer_five_tricks_do_not_matter():
     play(state, "AS, 2S", "KS, 3S", "QS, 4S", "JS, 5S")
     assert not state.is_terminal(), "winning the first four tricks ends nothing"
     play(state, "10S, 6S")
-    assert figures(state, "tricks_won") == [5, 1]
+    assert statistics(state, "tricks_won") == [5, 1]
     assert list(state.rewards()) == [-1, 1]
 
 
@@ -126,7 +126,7 @@ def test_after_trick_4_every_player_without_a_trick_is_eliminated(region):
         movers.append(state.current_player)
         play(state, move)
     assert movers == [3, 0, 2], "seat 1 has no turn any more"
-    assert figures(state, "eliminated") == [0, 1, 0, 0]
+    assert statistics(state, "eliminated") == [0, 1, 0, 0]
     assert list(state.rewards())[1] == -1
 
 
@@ -152,8 +152,8 @@ def test_four_tricks_of_four_end_the_round_and_pay_double_from_four_players_on(r
     assert state.is_terminal()
     assert state.round_ended
     assert list(state.rewards()) == [won] + [lost] * (players - 1)
-    assert figures(state, "won_round") == [1] + [0] * (players - 1)
-    assert figures(state, "tricks_won") == [4] + [0] * (players - 1)
+    assert statistics(state, "won_round") == [1] + [0] * (players - 1)
+    assert statistics(state, "tricks_won") == [4] + [0] * (players - 1)
     assert len(state.history()) == 4 * players
     assert view(state, 0)["hand"].sum() == 2, "tricks 5 and 6 are not played"
 
@@ -254,10 +254,10 @@ def test_the_choices_are_shown_and_the_winner_of_trick_6_wins_the_round(
         seen = faceup(state, observer)
         assert [seen[(seat - observer) % 4][4] for seat in range(4)] == shown_5
         assert [seen[(seat - observer) % 4][5] for seat in range(4)] == shown_6
-    assert figures(state, "tricks_won") == tricks_won
+    assert statistics(state, "tricks_won") == tricks_won
     assert by_seat(state, "tricks_won") == tricks_won
     assert by_seat(state, "early_tricks") == [2, 0, 1, 1]
-    assert figures(state, "won_round") == [int(seat == winner) for seat in range(4)]
+    assert statistics(state, "won_round") == [int(seat == winner) for seat in range(4)]
     assert list(state.rewards()) == [3.0 if seat == winner else -1.0 for seat in range(4)]
     assert view(state, 0)["hand"].sum() == 0
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import catbox_env
-from tests.cat_te.table import (
+from tests.cat_te.positions import (
     by_seat,
     cards,
     faceup,

@@ -5,14 +5,14 @@ import random
 import pytest
 
 import catbox_env
-from tests.cat_te.table import (
-    figures,
+from tests.cat_te.positions import (
     folds,
     hand,
     legal,
     play,
     round_of,
     start,
+    statistics,
     words,
 )
 
@@ -49,9 +49,9 @@ def test_the_three_kinds_of_instant_wins(cards_of_seat, region):
     assert state.is_terminal()
     assert state.round_ended
     assert list(state.rewards()) == [1, -1]
-    assert figures(state, "won_round") == [1, 0]
-    assert figures(state, "showed") == [1, 0]
-    assert figures(state, "tricks_won") == [0, 0]
+    assert statistics(state, "won_round") == [1, 0]
+    assert statistics(state, "showed") == [1, 0]
+    assert statistics(state, "tricks_won") == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,13 @@ def test_the_winner_gets_an_ante_from_everybody_or_two(players, region):
             assert not any(state.rewards()), "paid when the round ends"
             state.apply_action(rng.choice(state.legal_actions()))
         swept = (
-            region != "khmer" and 4 in figures(state, "tricks_won") and sum(figures(state, "tricks_won")) == 4
+            region != "khmer"
+            and 4 in statistics(state, "tricks_won")
+            and sum(statistics(state, "tricks_won")) == 4
         )
         stake = 2 if swept and players >= 4 else 1
-        winner = figures(state, "won_round").index(1)
-        assert sum(figures(state, "won_round")) == 1
+        winner = statistics(state, "won_round").index(1)
+        assert sum(statistics(state, "won_round")) == 1
         expected = [-stake] * players
         expected[winner] = stake * (players - 1)
         assert list(state.rewards()) == list(state.returns()) == expected

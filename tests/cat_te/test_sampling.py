@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from catbox_env import make_game
 from catbox_env.core.game import GameState
-from tests.cat_te.table import cards, play, start, view
+from tests.cat_te.positions import cards, play, start, view
 from tests.cat_te.worlds import Table, cards_in, draw, replay
 
 RULES: list[dict[str, Any]] = [

@@ -15,6 +15,7 @@ import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.core.rng import new_generators
+from tests.cat_te.positions import cards
 from tests.cat_te.reference import (
     CLAIM,
     DECK,
@@ -26,7 +27,6 @@ from tests.cat_te.reference import (
     next_higher,
     rank_of,
 )
-from tests.cat_te.table import cards
 
 #: Suits of the cards in hand and folded (by suit), and whether the claimed card is in the hand (None: not hidden here).
 Profile = tuple[tuple[int, ...], tuple[int, ...], bool | None]

@@ -92,7 +92,7 @@ class ReferenceState:
     # ---------------------------------------------------------------- legal moves
 
     def is_free(self, cell: Cell) -> bool:
-        """Open, and no figure stands on it (petrified ones included)."""
+        """Open, and no pawn stands on it (petrified ones included)."""
         return cell in self.open and self.open[cell] and cell not in self.positions
 
     def allowed_lengths(self, tile: Tile) -> list[int]:
@@ -150,7 +150,7 @@ class ReferenceState:
         return set(self.legal_actions()) if player == self.current_player else self.end_cells(player)
 
     def reach_after(self) -> list[dict[Cell, int]]:
-        """By player and legal action: 1 + its end cells (6 at most) if in the game, once the figure is there."""
+        """By player and legal action: 1 + its end cells (6 at most) if in the game, once the pawn is there."""
         mover, number = self.current_player, [dict[Cell, int]() for _ in self.players]
         for cell in self.legal_actions():
             board, places = dict(self.open), list(self.positions)

@@ -131,8 +131,8 @@ BOARD = [["2.1", "W", "1.3", "1.1"], ["T1", "4.2", "2.1", "T0"], ["1.2", "1.4", 
 @pytest.mark.parametrize(
     ("before", "action", "said"),
     [
-        ([], 0, "holds the figure of player_0"),
-        ([], 15, "holds the figure of player_1"),
+        ([], 0, "holds the pawn of player_0"),
+        ([], 15, "holds the pawn of player_1"),
         ([], 1, "b1 is a wall"),
         ([], 4, "no path of exactly 2 steps over free cells ends on a2"),
         ([], 3, "no path of exactly 2 steps over free cells ends on d1"),

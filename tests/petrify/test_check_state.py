@@ -15,7 +15,7 @@ from catbox_env.core.game import GameState
 from catbox_env.games.petrify.checks import can_be_turn_of
 from tests.core.fuzz import is_sound, random_game
 
-#: Player 0 is to move; two teleports, a wall, a zero; the number cards on which the figures stand say 1 and 2.
+#: Player 0 is to move; two teleports, a wall, a zero; the number cards on which the pawns stand say 1 and 2.
 BOARD = [
     ["1.1", "W", "1.3", "T1"],
     ["T0", "4.2", "2.1", "1.1"],
@@ -65,7 +65,7 @@ def opened(cell: int) -> Callable[[np.record], None]:
 CORRUPTIONS: dict[str, tuple[Callable[[], GameState], Callable[[np.record], None]]] = {
     "an open wall": (begin, opened(1)),
     "an open cell beyond the board": (begin, opened(16)),
-    "a closed cell under a figure": (begin, opened(15)),
+    "a closed cell under a pawn": (begin, opened(15)),
     "a closed cell before the first turn": (begin, opened(7)),
     "no such tile": (begin, set_field("tile", 24, 8)),
     "a negative tile": (begin, set_field("tile", -1, 8)),
@@ -75,10 +75,10 @@ CORRUPTIONS: dict[str, tuple[Callable[[], GameState], Callable[[np.record], None
     "a zero that is none before the first turn": (begin, set_field("tile", 0, 10)),
     "a position beyond the board": (begin, set_field("position", 16, 0)),
     "a negative position": (begin, set_field("position", -1, 1)),
-    "two figures on a cell": (begin, set_field("position", 15, 0)),
-    "a figure on a wall": (begin, set_field("position", 1, 0)),
-    "a figure on a zero": (begin, set_field("position", 10, 0)),
-    "a figure that stays on a teleport": (begin, set_field("position", 4, 0)),
+    "two pawns on a cell": (begin, set_field("position", 15, 0)),
+    "a pawn on a wall": (begin, set_field("position", 1, 0)),
+    "a pawn on a zero": (begin, set_field("position", 10, 0)),
+    "a pawn that stays on a teleport": (begin, set_field("position", 4, 0)),
     "teleporting from a number": (begin, set_field("teleporting", 1)),
     "teleporting of 2": (on_a_teleport, set_field("teleporting", 2)),
     "not teleporting on a teleport": (on_a_teleport, set_field("teleporting", 0)),

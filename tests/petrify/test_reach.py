@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.petrify.table import play, start, view
+from tests.petrify.positions import play, start, view
 
 pytestmark = pytest.mark.nojit
 
@@ -34,7 +34,7 @@ def test_the_numbers_are_those_after_each_legal_action():
     assert cells(parts["end_cells_after"][1]) == {(0, 1): 1 + 2, (1, 0): 1 + 2}
 
 
-def test_the_figure_stands_in_the_way_where_it_goes():
+def test_the_pawn_stands_in_the_way_where_it_goes():
     # The mover leaves (0, 1) for (0, 0), (0, 2), (1, 1); the other stands on (1, 2), between two of these.
     parts = view(start(ONES, [(0, 1), (1, 2)]))
     assert cells(parts["end_cells"][1]) == {(0, 2): 1, (1, 1): 1, (2, 2): 1}
@@ -55,7 +55,7 @@ def test_a_choice_of_exit_leaves_the_teleport_open():
 
 
 def test_landings_have_no_effect_yet():
-    # On the teleport itself a figure has no energy; the zero's exchange is not carried out.
+    # On the teleport itself a pawn has no energy; the zero's exchange is not carried out.
     parts = view(start(["1 T0 1", "0 1 1", "1 1 1"], [(0, 0), (2, 2)]))
     assert cells(parts["end_cells_after"][0]) == {(0, 1): 1, (1, 0): 1}
     assert cells(parts["end_cells_after"][1]) == {(0, 1): 1 + 2, (1, 0): 1 + 2}

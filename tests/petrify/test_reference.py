@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
+from tests.petrify.positions import as_reference
 from tests.petrify.reference import TELEPORT, WALL, WILDCARD, ZERO, ReferenceState
-from tests.petrify.table import as_reference
 
 GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 500
 GAMES_OVER_RANDOM_RULES = 1000

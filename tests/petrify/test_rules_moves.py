@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import catbox_env
-from tests.petrify.table import in_game, is_open, legal, place_of, places, play, start, tile_at, view
+from tests.petrify.positions import in_game, is_open, legal, place_of, places, play, start, tile_at, view
 
 pytestmark = pytest.mark.nojit
 
@@ -187,8 +187,8 @@ def test_the_last_player_left_wins_although_it_could_not_move_either():
     assert list(state.rewards()) == [1, -1]
 
 
-def test_a_petrified_figure_stays_as_an_obstacle_and_play_passes_on():
-    """Seat 1 is shut in at (0, 1) by seat 0 in (0, 0) and a wall; its figure blocks the top row."""
+def test_a_petrified_pawn_stays_as_an_obstacle_and_play_passes_on():
+    """Seat 1 is shut in at (0, 1) by seat 0 in (0, 0) and a wall; its pawn blocks the top row."""
     board = [". 1 W", "1 W .", ". . ."]
     state = start(board, [(1, 0), (0, 1), (2, 2)])
     assert legal(state) == {(0, 0), (2, 0)}
@@ -196,12 +196,12 @@ def test_a_petrified_figure_stays_as_an_obstacle_and_play_passes_on():
     assert state.current_player == 2, "seat 1 has no action"
     assert in_game(state) == [1, 0, 1]
     assert place_of(state, 1) == (0, 1)
-    assert is_open(state, (0, 1)), "a figure stands there, but the cell was not closed"
+    assert is_open(state, (0, 1)), "a pawn stands there, but the cell was not closed"
     assert not state.round_ended
     assert not any(state.rewards()), "paid at the end"
     assert view(state)["place"].tolist() == [[0, 0, 0], [0, 0, 1], [0, 0, 0]]
     play(state, (1, 2))
-    assert state.is_terminal(), "seat 0 is shut in by the figure and the closed cell below"
+    assert state.is_terminal(), "seat 0 is shut in by the pawn and the closed cell below"
     assert list(state.rewards()) == [0, -1, 1]
     assert places(state) == [1, 2, 0]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import catbox_env
-from tests.petrify.table import is_open, place_of, start, tile_at, view
+from tests.petrify.positions import is_open, place_of, start, tile_at, view
 
 pytestmark = pytest.mark.nojit
 

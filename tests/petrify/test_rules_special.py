@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.petrify.table import in_game, is_open, legal, place_of, places, play, start, tile_at, view
+from tests.petrify.positions import in_game, is_open, legal, place_of, places, play, start, tile_at, view
 
 pytestmark = pytest.mark.nojit
 

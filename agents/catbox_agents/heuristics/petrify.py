@@ -26,11 +26,13 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
 from catbox_agents.heuristics.base import ReasonedAgent, as_record
+from catbox_env.core.bits import popcount
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import compiled_over
 from catbox_env.core.rng import new_generators
+from catbox_env.games.petrify.board import holds
 from catbox_env.games.petrify.kernels import apply
-from catbox_env.games.petrify.reach import end_cells, holds, legal_cells, size
+from catbox_env.games.petrify.reach import end_cells, legal_cells
 from catbox_env.games.petrify.sampling import sample
 from catbox_env.games.petrify.state import NONE, STATE
 
@@ -75,7 +77,7 @@ class PetrifyHeuristic(ReasonedAgent):
 @numba.njit
 def worth(cells: Any) -> float:
     """The logarithm (base 2) of one more than the number of ``cells``."""
-    return float(np.log2(1 + size(cells)))
+    return float(np.log2(1 + popcount(cells)))
 
 
 @numba.njit

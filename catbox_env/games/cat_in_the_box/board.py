@@ -1,17 +1,35 @@
-"""Facts about the research board and the cards that the rules, the observation and the checks all need."""
+"""Facts about the research board and the cards: which card wins, who has what left, who comes when.
+
+As bits, the cells are numbered ``color * num_ranks + rank``, and the ranks from 0.
+"""
 
 from __future__ import annotations
 
 import numba
 
-from catbox_env.games.cat_in_the_box.state import DISCARD
+from catbox_env.core.bits import lowest_bit, popcount, relative_seat
+from catbox_env.games.cat_in_the_box.state import DISCARD, NONE, RED
 
 
 @numba.njit
 def neutral_color(params, k):
     """Colour that the k-th (from 0) revealed card of a rank blocks: the last one first, never red."""
-    color = params.num_colors - 1 - k
-    return color if color > 1 else 1
+    return max(RED + 1, params.num_colors - 1 - k)
+
+
+@numba.njit
+def cells_of_color(color, num_ranks):
+    """The cells of a colour, as bits."""
+    return ((1 << num_ranks) - 1) << (color * num_ranks)
+
+
+@numba.njit
+def color_of_cell(cell, num_ranks):
+    """The colour of a cell, given as its bit."""
+    color = 0
+    while cell >> ((color + 1) * num_ranks):
+        color += 1
+    return color
 
 
 @numba.njit
@@ -26,12 +44,6 @@ def lay_token(params, state, seat, color, rank):
 def turns_before(params, state, first, seat):
     """Seats that come before ``seat`` in the order of play that begins with ``first``."""
     return relative_seat(int(seat), int(first), params.num_players)
-
-
-@numba.njit
-def relative_seat(seat, observer, players):
-    """``seat`` counted clockwise from ``observer``."""
-    return seat - observer if seat >= observer else seat - observer + players
 
 
 @numba.njit
@@ -51,6 +63,49 @@ def cards_held(params, state, seat):
 
 
 @numba.njit
+def holds_only(params, state, seat, ranks):
+    """Whether all cards in the hand of ``seat`` are of a set of ranks."""
+    others = 0
+    for rank in range(params.num_ranks):
+        if (ranks >> rank) & 1 == 0:
+            others += int(state.hand[seat, rank])
+    return others == 0
+
+
+@numba.njit
+def unseen_cards(params, state, observer, rank):
+    """Cards of ``rank`` that lie neither open nor with ``observer``: the other hands, discards and undealt cards."""
+    unseen = params.copies - int(state.revealed[rank]) - int(state.hand[observer, rank])
+    unseen -= 1 if state.discarded[observer] == rank else 0
+    for color in range(params.num_colors):
+        unseen -= 1 if state.board[color, rank] >= 0 else 0
+    return unseen
+
+
+@numba.njit
+def start_player_of(params, rounds_left):
+    """Who begins the round after which ``rounds_left`` come; NONE, anybody, where the first one is drawn."""
+    if params.start_player == NONE:
+        return NONE
+    return (params.start_player + params.num_rounds - 1 - rounds_left) % params.num_players
+
+
+@numba.njit
+def trick_winner(params, state):
+    """The seat that wins the trick: with the highest red card, or else the highest of the led colour."""
+    winner, best = NONE, NONE
+    for seat in range(params.num_players):
+        strength = NONE
+        if state.trick_color[seat] == RED:
+            strength = params.num_ranks + int(state.trick_rank[seat])
+        elif state.trick_color[seat] == state.led:
+            strength = int(state.trick_rank[seat])
+        if strength > best:
+            winner, best = seat, strength
+    return winner
+
+
+@numba.njit
 def largest_group(params, state, seat):
     """Cells in the largest orthogonally connected group of the tokens of ``seat``.
 
@@ -65,17 +120,13 @@ def largest_group(params, state, seat):
                 own |= 1 << (color * stride + rank)
     largest = 0
     while own:
-        group = own & -own
+        group = lowest_bit(own)
         grown = 0
         while grown != group:
             grown = group
             group |= own & ((group << 1) | (group >> 1) | (group << stride) | (group >> stride))
         own &= ~group
-        size = 0
-        while group:
-            group &= group - 1
-            size += 1
-        largest = max(largest, size)
+        largest = max(largest, popcount(group))
     return largest
 
 

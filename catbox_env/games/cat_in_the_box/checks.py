@@ -1,4 +1,4 @@
-"""Whether a state record hangs together, so that the game can be played on from it, whatever bytes it is made of.
+"""Whether a state record is consistent, so that the game can be played on from it, whatever bytes it is made of.
 
 The public fields are checked apart from the hidden cards: the sampler knows only those. Fields are read in an order in
 which each is known to be in range before it is an index. Elements beyond the seats, ranks and colours of the rules, and
@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import numba
 
+from catbox_env.core.wins import is_win_shared
 from catbox_env.games.cat_in_the_box.board import (
     cards_held,
     has_discarded,
     largest_group,
     made_bid,
+    start_player_of,
     turns_before,
 )
 from catbox_env.games.cat_in_the_box.state import (
@@ -53,7 +55,7 @@ def check_state(params, state):
 
 @numba.njit
 def check_public(params, state):
-    """Whether what everybody sees hangs together."""
+    """Whether what everybody sees is consistent."""
     if not in_range(params, state) or not check_board(params, state) or not check_scores(params, state):
         return False
     won = 0
@@ -88,9 +90,8 @@ def in_range(params, state):
         return state.phase == PLAY and state.rounds_left == 0
     if state.tricks_left == 0:
         return False
-    start = int(params.start_player)
-    rounds_before = params.num_rounds - 1 - int(state.rounds_left)
-    return start == NONE or (start + rounds_before) % players == state.start_player
+    start = start_player_of(params, int(state.rounds_left))
+    return start == NONE or start == state.start_player
 
 
 @numba.njit
@@ -298,20 +299,17 @@ def check_end(params, state):
         breaker = (int(state.leader) + cards_in_trick(params, state)) % players
     elif state.led != NONE:
         return False
-    shares = 0.0
     for seat in range(players):
-        shares += state.win_shares[seat]
         bonus = 0
         if seat != breaker and made_bid(params, state, seat):
             bonus = largest_group(params, state, seat)
         bid = params.bids[state.bids[seat]] if params.num_bids > 0 else 0
         if state.info[INFO_TRICKS, seat] != state.tricks_won[seat] or state.info[INFO_BID, seat] != bid:
             return False
-        if state.info[INFO_BONUS, seat] != bonus or (state.info[INFO_PARADOX, seat] != 0) != (
-            seat == breaker
-        ):
+        broke = state.info[INFO_PARADOX, seat] != 0
+        if state.info[INFO_BONUS, seat] != bonus or broke != (seat == breaker):
             return False
-    return abs(shares - 1.0) < 1e-4
+    return is_win_shared(params.num_players, state.win_shares)
 
 
 @numba.njit

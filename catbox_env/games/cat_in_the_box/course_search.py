@@ -7,7 +7,8 @@ Three facts make the search for one short:
 - A colour cannot be led once a seat that keeps its X-token of the colour has no token of it left to lay.
 - Of a seat's tokens between which no other seat's lies, one is as good as another.
 
-The search is depth first, token by token. Boundaries between tricks from which nothing was found are kept in a table.
+The search is depth first, token by token. ``course_table`` keeps the boundaries between tricks from which
+nothing was found.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from catbox_env.core.bits import lowest_bit, nth_bit, popcount
 from catbox_env.core.kernels import record_dtype
+from catbox_env.games.cat_in_the_box.board import cells_of_color, color_of_cell
+from catbox_env.games.cat_in_the_box.course_table import is_known, remember
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 from catbox_env.games.cat_in_the_box.state import NONE, RED
 
@@ -25,6 +29,9 @@ IMPOSSIBLE, FREE, BUDGET_SPENT, LIMITED = 0, 1, 2, 3
 MOST_SETS = 64
 
 MAX_DEPTH = MAX_COLORS * MAX_RANKS + 1
+
+#: The linear congruential generator of ISO C's example of ``rand``; its lowest bits are weak.
+NOISE_FACTOR, NOISE_STEP, NOISE_MASK, NOISE_WEAK_BITS = 1103515245, 12345, 0x7FFFFFFF, 16
 
 SEARCH = record_dtype(
     [
@@ -52,8 +59,8 @@ SEARCH = record_dtype(
         ("leader", np.int64, (MAX_DEPTH,)),  # of each trick
         ("led", np.int64, (MAX_DEPTH,)),
         ("unlaid", np.int64, (MAX_DEPTH,)),  # cells of all seats yet to be laid, as each trick begins
-        ("choices", np.int64, (MAX_DEPTH,)),  # of each token of the course: cells not yet tried
-        ("chosen", np.int64, (MAX_DEPTH,)),
+        ("untried", np.int64, (MAX_DEPTH,)),  # of each token of the course: cells not yet tried
+        ("laid", np.int64, (MAX_DEPTH,)),  # its cell
         ("lost_before", np.int64, (MAX_DEPTH,)),  # its seat's ``lost`` before it was laid
         ("nodes", np.int64),  # tokens laid
         ("noise", np.int64),  # a number that changes with each of them
@@ -77,10 +84,10 @@ def search_courses(search, table, most_nodes):
     entering = True
     while True:
         if entering:
-            search.choices[depth] = choices_at(search, table, depth)
+            search.untried[depth] = candidates_at(search, table, depth)
         entering = False
-        choices = search.choices[depth]
-        if choices == 0:
+        untried = search.untried[depth]
+        if untried == 0:
             if depth % search.players == 0:
                 remember(search, table, depth // search.players)
             if depth == 0:
@@ -91,8 +98,8 @@ def search_courses(search, table, most_nodes):
         search.nodes += 1
         if search.nodes > most_nodes:
             return BUDGET_SPENT
-        token = pick(search, choices)
-        search.choices[depth] = choices ^ token
+        token = draw_token(search, untried)
+        search.untried[depth] = untried ^ token
         if not lay(search, depth, token):
             continue
         depth += 1
@@ -109,21 +116,14 @@ def search_courses(search, table, most_nodes):
             while depth > search.forced_trick * search.players:
                 depth -= 1
                 take_back(search, depth)
-            search.choices[depth] = 0
+            search.untried[depth] = 0
 
 
 @numba.njit
-def pick(search, choices):
-    """One of the cells, by chance, so that a search that went astray is not made again."""
-    search.noise = (search.noise * 1103515245 + 12345) & 0x7FFFFFFF
-    number = 0
-    rest = choices
-    while rest:
-        rest &= rest - 1
-        number += 1
-    for _ in range((search.noise >> 16) % number):
-        choices &= choices - 1
-    return choices & -choices
+def draw_token(search, untried):
+    """One of the cells, at random, so that a search that went astray is not made again."""
+    search.noise = (search.noise * NOISE_FACTOR + NOISE_STEP) & NOISE_MASK
+    return nth_bit(untried, (search.noise >> NOISE_WEAK_BITS) % popcount(untried))
 
 
 @numba.njit
@@ -138,12 +138,12 @@ def lay(search, depth, token):
     players, ranks = search.players, search.ranks
     trick, turn = depth // players, depth % players
     seat = seat_at(search, depth)
-    color = color_of(token, ranks)
-    search.chosen[depth] = token
+    color = color_of_cell(token, ranks)
+    search.laid[depth] = token
     if turn == 0:
         search.led[trick] = color
     elif turn == players - 1:
-        winner = trick_winner(search, trick)
+        winner = winner_of_course(search, trick)
         if search.wins[winner] == 0 or (trick == search.tricks - 1 and winner != search.last):
             return False
         search.wins[winner] -= 1
@@ -159,44 +159,29 @@ def lay(search, depth, token):
 @numba.njit
 def take_back(search, depth):
     """The reverse of ``lay``."""
-    players, token = search.players, search.chosen[depth]
+    players, token = search.players, search.laid[depth]
     seat = seat_at(search, depth)
     if depth % players == players - 1:
         search.wins[search.leader[depth // players + 1]] += 1
     search.lost[seat] = search.lost_before[depth]
     search.tokens[seat] ^= token
-    search.counts[seat, color_of(token, search.ranks)] += 1
+    search.counts[seat, color_of_cell(token, search.ranks)] += 1
 
 
 @numba.njit
-def color_of(token, ranks):
-    """The colour of a cell."""
-    color = 0
-    while token >> ((color + 1) * ranks):
-        color += 1
-    return color
-
-
-@numba.njit
-def trick_winner(search, trick):
-    """The seat that wins a trick, all of whose tokens are chosen."""
+def winner_of_course(search, trick):
+    """The seat that wins a trick of the course, all of whose tokens are laid: ``board.trick_winner`` on bits."""
     players, ranks = search.players, search.ranks
     first = trick * players
-    red, led_row = row(RED, ranks), row(search.led[trick], ranks)
+    red, led_row = cells_of_color(RED, ranks), cells_of_color(search.led[trick], ranks)
     winner, best, best_is_red = 0, 0, False
     for turn in range(players):
-        token = search.chosen[first + turn]
+        token = search.laid[first + turn]
         is_red = token & red != 0
         counts = is_red or (token & led_row != 0 and not best_is_red)
         if counts and (token > best or (is_red and not best_is_red)):
             winner, best, best_is_red = turn, token, is_red
     return (search.leader[trick] + winner) % players
-
-
-@numba.njit
-def row(color, ranks):
-    """The cells of a colour."""
-    return ((1 << ranks) - 1) << (color * ranks)
 
 
 @numba.njit
@@ -209,20 +194,20 @@ def loses_all(search):
 
 
 @numba.njit
-def choices_at(search, table, depth):
+def candidates_at(search, table, depth):
     """The cells that the token ``depth`` can be laid on, one of each kind."""
     players, ranks = search.players, search.ranks
     trick, turn = depth // players, depth % players
     seat = seat_at(search, depth)
     before_force = search.forced != NONE and trick < search.forced_trick
-    choices = search.tokens[seat]
+    candidates = search.tokens[seat]
     if turn > 0:
-        own_led = choices & row(search.led[trick], ranks)
+        own_led = candidates & cells_of_color(search.led[trick], ranks)
         if own_led:
-            choices = own_led
+            candidates = own_led
         elif before_force:
-            choices &= ~row(RED, ranks)
-        return choices if before_force else one_of_each(search, choices, seat, trick)
+            candidates &= ~cells_of_color(RED, ranks)
+        return candidates if before_force else one_of_each(search, candidates, seat, trick)
     if not promising(search, trick) or is_known(search, table, trick):
         return 0
     unlaid = search.tokens[0]
@@ -232,30 +217,30 @@ def choices_at(search, table, depth):
     if search.forced != NONE and trick == search.forced_trick:
         if seat != search.forced or not can_be_forced(search, unlaid):
             return 0
-        choices &= row(RED, ranks)
+        candidates &= cells_of_color(RED, ranks)
     elif before_force or (search.forced == NONE and untouched(search, unlaid)):
-        choices &= ~row(RED, ranks)
+        candidates &= ~cells_of_color(RED, ranks)
     for color in range(search.colors):
         for other in range(players):
             keeps = not (search.may_lose[other] >> color) & 1
             if other != seat and keeps and search.counts[other, color] == 0:
-                choices &= ~row(color, ranks)
-    return choices if before_force else one_of_each(search, choices, seat, trick)
+                candidates &= ~cells_of_color(color, ranks)
+    return candidates if before_force else one_of_each(search, candidates, seat, trick)
 
 
 @numba.njit
-def one_of_each(search, choices, seat, trick):
-    """``choices`` of ``seat`` without those that are as good as a lower one: no other seat's token lies between."""
+def one_of_each(search, candidates, seat, trick):
+    """``candidates`` of ``seat`` without those that are as good as a lower one: no other seat's token lies between."""
     kept = 0
     for color in range(search.colors):
-        unlaid = search.unlaid[trick] & row(color, search.ranks)
+        unlaid = search.unlaid[trick] & cells_of_color(color, search.ranks)
         after_own = False
-        while unlaid and choices & row(color, search.ranks):
-            token = unlaid & -unlaid
+        while unlaid and candidates & cells_of_color(color, search.ranks):
+            token = lowest_bit(unlaid)
             unlaid ^= token
             own = search.tokens[seat] & token != 0
             if own and not after_own:
-                kept |= choices & token
+                kept |= candidates & token
             after_own = own
     return kept
 
@@ -325,7 +310,7 @@ def num_unseen(search, ranks):
 @numba.njit
 def untouched(search, unlaid):
     """Whether no token lies on red yet."""
-    reds = row(RED, search.ranks)
+    reds = cells_of_color(RED, search.ranks)
     return unlaid & reds == search.all_tokens & reds
 
 
@@ -343,71 +328,3 @@ def keep_set(search):
     search.set_seat[kept], search.set_ranks[kept] = search.forced, hidden
     search.num_sets = kept + 1
     return True
-
-
-@numba.njit
-def boundary(search, trick):
-    """What the rest of a course depends on as a trick begins, as three words of which the last is never 0.
-
-    Of the tokens yet to be laid, these are the owners in the order of ranks; the cells themselves as well where a
-    forced lead is to come.
-    """
-    low, high, rest = search.tokens[0], 0, 0
-    for seat in range(search.players):
-        rest = (rest << (MAX_COLORS + 5)) | (search.lost[seat] << 5) | search.wins[seat]
-        low |= search.tokens[seat]
-    if search.forced == NONE or trick > search.forced_trick:
-        half = 2 * search.ranks
-        unlaid = low
-        low = owners(search, unlaid & ((1 << half) - 1))
-        high = owners(search, unlaid >> half << half)
-    return low, (high << 3) | search.leader[trick], (rest << 3) | (search.forced + 2)
-
-
-@numba.njit
-def owners(search, unlaid):
-    """The owners of cells yet to be laid, in the order of ranks and with a mark after each colour, as digits."""
-    digits = 0
-    for color in range(search.colors):
-        cells = unlaid & row(color, search.ranks)
-        digits = digits * 6 + MAX_PLAYERS
-        while cells:
-            cell = cells & -cells
-            cells ^= cell
-            owner = 0
-            while search.tokens[owner] & cell == 0:
-                owner += 1
-            digits = digits * 6 + owner
-    return digits
-
-
-@numba.njit
-def place_of(low, high, rest, size):
-    """The place of a boundary in the table."""
-    mixed = 0
-    for word in (low, high, rest):
-        mixed = (mixed ^ (word & 0x7FFFFFFF)) * 0x9E3779B1
-        mixed = (((mixed >> 20) ^ (word >> 31)) & 0xFFFFFFFF) * 0x5EBCA6B
-        mixed = (mixed ^ (mixed >> 27)) & 0x7FFFFFFF
-    return mixed & (size - 1)
-
-
-@numba.njit
-def remember(search, table, trick):
-    """Nothing more is to be found from this boundary on."""
-    if len(table) > 0:
-        low, high, rest = boundary(search, trick)
-        place = place_of(low, high, rest, len(table))
-        table[place, 0] = low
-        table[place, 1] = high
-        table[place, 2] = rest
-
-
-@numba.njit
-def is_known(search, table, trick):
-    """Whether nothing more is to be found from this boundary on, as far as it is remembered."""
-    if len(table) == 0:
-        return False
-    low, high, rest = boundary(search, trick)
-    place = place_of(low, high, rest, len(table))
-    return table[place, 0] == low and table[place, 1] == high and table[place, 2] == rest

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from catbox_env.games.cat_in_the_box.board import cards_held
+from catbox_env.games.cat_in_the_box.board import cards_held, cells_of_color
 from catbox_env.games.cat_in_the_box.course_search import (
     BUDGET_SPENT,
     FREE,
@@ -31,9 +31,9 @@ from catbox_env.games.cat_in_the_box.course_search import (
     can_be_forced,
     keep_set,
     loses_all,
-    row,
     search_courses,
 )
+from catbox_env.games.cat_in_the_box.course_table import NUM_WORDS
 from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE, RED
 
 #: Tokens laid in each of the first, short searches, and in the last one, which keeps a table.
@@ -54,12 +54,12 @@ def find_courses(params, state, observer, searches):
     outcome, attempt = BUDGET_SPENT, 0
     while outcome == BUDGET_SPENT and attempt <= SHORT_SEARCHES:
         is_last = attempt == SHORT_SEARCHES
-        table = np.zeros((TABLE_SIZE if is_last else 0, 3), np.int64)
+        table = np.zeros((TABLE_SIZE if is_last else 0, NUM_WORDS), np.int64)
         ask(params, state, observer, search)
         outcome = try_all(params, state, search, observer, table, MOST_NODES if is_last else SHORT_NODES)
         attempt += 1
     leader = int(state.leader)
-    if outcome == IMPOSSIBLE or state.led != RED or search.all_tokens & row(RED, search.ranks):
+    if outcome == IMPOSSIBLE or state.led != RED or search.all_tokens & cells_of_color(RED, search.ranks):
         return outcome
     # The lead of the trick under way was the forced one. Nothing of it is hidden but the hand.
     ask(params, state, observer, search)
@@ -133,7 +133,7 @@ def force(params, state, search, observer, seat):
     """Look for courses in which ``seat`` had to lead red, from where on it laid no other tokens."""
     search.forced = seat
     search.forced_trick = search.tricks - search.counts[seat, RED]
-    ranks = (search.tokens[seat] & row(RED, search.ranks)) >> (RED * search.ranks)
+    ranks = (search.tokens[seat] & cells_of_color(RED, search.ranks)) >> (RED * search.ranks)
     if state.trick_color[seat] == RED:
         ranks |= 1 << int(state.trick_rank[seat])
     search.held = 0 if seat == observer else cards_held(params, state, seat)

@@ -10,7 +10,7 @@ import numpy as np
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box import text
 from catbox_env.games.cat_in_the_box.kernels import KERNELS, block_cells, clear_round
-from catbox_env.games.cat_in_the_box.observation import observation_layout, offsets, state_layout
+from catbox_env.games.cat_in_the_box.layout import observation_layout, state_layout
 from catbox_env.games.cat_in_the_box.render import render
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
 from catbox_env.games.cat_in_the_box.state import INFO, STATE, make_params
@@ -46,9 +46,7 @@ class CatInTheBox(Game):
         }[self.reward]
         if rules.bids:
             self.info_values = {"bid": rules.bids}
-        self.params = make_params(
-            rules, self.reward, offsets(self.observation_layout), offsets(self.state_layout)
-        )
+        self.params = make_params(rules, self.reward)
 
     def action_to_string(self, action: int) -> str:
         return text.action_to_string(self.rules, self.check_action_id(action))
@@ -79,16 +77,15 @@ class CatInTheBox(Game):
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         paradox = info["paradox"] != 0
-        figures = {
+        any_paradox = np.repeat(paradox.any(axis=1, keepdims=True), paradox.shape[1], axis=1)
+        statistics = {
             "score": info["score"].astype(np.float64),
             "tricks_won": info["tricks_won"].astype(np.float64),
             "bonus": info["bonus"].astype(np.float64),
             "paradox": paradox.astype(np.float64),
             # Whether the round ended in anybody's paradox: the same for all seats.
-            "any_paradox": np.repeat(paradox.any(axis=1, keepdims=True), paradox.shape[1], 1).astype(
-                np.float64
-            ),
+            "any_paradox": any_paradox.astype(np.float64),
         }
         if self.rules.bids:  # who caused a paradox is paid no bonus, whatever it bid
-            figures["bid_hit"] = ((info["bid"] == info["tricks_won"]) & ~paradox).astype(np.float64)
-        return figures
+            statistics["bid_hit"] = ((info["bid"] == info["tricks_won"]) & ~paradox).astype(np.float64)
+        return statistics

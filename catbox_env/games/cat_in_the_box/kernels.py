@@ -12,10 +12,17 @@ from __future__ import annotations
 
 import numba
 
+from catbox_env.core.bits import next_seat
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
-from catbox_env.games.cat_in_the_box.board import largest_group, lay_token, made_bid, neutral_color
+from catbox_env.games.cat_in_the_box.board import (
+    largest_group,
+    lay_token,
+    made_bid,
+    neutral_color,
+    trick_winner,
+)
 from catbox_env.games.cat_in_the_box.checks import check_state
 from catbox_env.games.cat_in_the_box.observation import write_observation, write_state
 from catbox_env.games.cat_in_the_box.sampling import sample
@@ -188,8 +195,7 @@ def apply(params, generator, state, action):
 @numba.njit
 def pass_turn(params, state):
     """Give the turn to the next seat clockwise and return it."""
-    following = state.current_player + 1
-    state.current_player = following if following < params.num_players else 0
+    state.current_player = next_seat(int(state.current_player), params.num_players)
     return state.current_player
 
 
@@ -210,16 +216,9 @@ def declare(params, state, seat, color, rank):
 
 @numba.njit
 def end_trick(params, state):
-    """The highest red card wins, or else the highest of the led colour; its player leads next."""
-    winner, best = NONE, NONE
+    """Give the trick to its winner, who leads next."""
+    winner = trick_winner(params, state)
     for seat in range(params.num_players):
-        strength = NONE
-        if state.trick_color[seat] == RED:
-            strength = params.num_ranks + int(state.trick_rank[seat])
-        elif state.trick_color[seat] == state.led:
-            strength = int(state.trick_rank[seat])
-        if strength > best:
-            winner, best = seat, strength
         state.trick_color[seat] = NONE
         state.trick_rank[seat] = NONE
     state.tricks_won[winner] += 1
@@ -248,8 +247,7 @@ def end_round(params, generator, state, paradox):
     state.round_ended = 1
     if state.rounds_left > 0:
         state.rounds_left -= 1
-        start = state.start_player + 1
-        state.start_player = start if start < params.num_players else 0
+        state.start_player = next_seat(int(state.start_player), params.num_players)
         deal_round(params, generator, state)
     else:
         state.terminated = 1

@@ -1,18 +1,17 @@
-"""The table of Cat in the Box as styled text: research board, seats, current trick, hands."""
+"""A position of Cat in the Box as styled text: research board, seats, current trick, hands."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
+from catbox_env.games.cat_in_the_box.rules import COLORS, MAX_COLORS, PHASES, Rules
 from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE
-from catbox_env.games.cat_in_the_box.text import PHASES
 
 Piece = tuple[str, str]
 
 
 def render(rules: Rules, state: np.record, seat: int | None = None) -> list[Piece]:
-    """Pieces (text, rich style) that together show the table; ``seat``'s own cards, or everybody's for ``None``."""
+    """Pieces (text, rich style) that together show the position; ``seat``'s own cards, or everybody's for ``None``."""
     lines = [_headline(rules, state), [], *_board(rules, state), []]
     lines += _seats(rules, state)
     lines += [[], _trick(rules, state), *_hands(rules, state, seat)]
@@ -56,14 +55,10 @@ def _seats(rules: Rules, state: np.record) -> list[list[Piece]]:
     for seat in range(rules.num_players):
         turn = ">" if seat == state.current_player else " "
         row: list[Piece] = [(f"{turn} player_{seat}  ", "bold" if turn == ">" else "")]
-        for color in range(4):
-            kept = color < rules.num_colors and state.x_tokens[seat, color]
-            row.append(
-                (
-                    COLORS[color][0].upper() if kept else "-" if color < rules.num_colors else " ",
-                    COLORS[color],
-                )
-            )
+        for color in range(MAX_COLORS):
+            in_game = color < rules.num_colors
+            kept = in_game and state.x_tokens[seat, color]
+            row.append((COLORS[color][0].upper() if kept else "-" if in_game else " ", COLORS[color]))
         bid = "-" if state.bids[seat] == NONE else rules.bids[state.bids[seat]]
         row.append((f"{'':<6}{bid:>3}{state.tricks_won[seat]:>8}", ""))
         if rules.num_rounds > 1:
@@ -80,10 +75,8 @@ def _trick(rules: Rules, state: np.record) -> list[Piece]:
         seat = (state.leader + turn) % rules.num_players
         color = state.trick_color[seat]
         if color != NONE:
-            row += [
-                (f"  player_{seat} ", ""),
-                (f"{COLORS[color]} {state.trick_rank[seat] + 1}", COLORS[color]),
-            ]
+            card = f"{COLORS[color]} {state.trick_rank[seat] + 1}"
+            row += [(f"  player_{seat} ", ""), (card, COLORS[color])]
     if len(row) == 1:
         row.append((f"  player_{state.leader} leads" if not state.terminated else "  none", ""))
     return row

@@ -15,13 +15,13 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from catbox_env.core.checks import (
-    check_integer,
+    check_integer_field,
     check_seat,
     check_sequence,
     check_sequences,
@@ -32,9 +32,18 @@ from catbox_env.core.checks import (
 
 #: The order of the rows of the research board. Red is trump.
 COLORS = ("red", "blue", "yellow", "green")
+#: The phases of a round, in order.
+PHASES = ("discard", "bid", "play")
 
 MAX_PLAYERS, MAX_RANKS, MAX_COLORS, MAX_COPIES, MAX_BIDS, MAX_ROUNDS = 5, 9, 4, 5, 9, 127
+#: Cards of a hand that are never played: the discard and the last one.
+UNPLAYED_CARDS = 2
+MIN_HAND_SIZE = UNPLAYED_CARDS + 1
+# Standard values of the fields that a rule set leaves open.
 _STANDARD_RANKS = {5: 9, 4: 8, 3: 6, 2: 5}
+_STANDARD_BIDS = (1, 2, 3, 4)
+_STANDARD_BONUS_MAX_TRICKS = 4
+_SET_ASIDE_BY_TWO, _REVEALED_BY_TWO = 5, 3
 
 
 @dataclass(frozen=True)
@@ -71,34 +80,35 @@ class Rules:
     start_player: int | str = 0
 
     def __post_init__(self) -> None:
-        players = self._integer("num_players", 2, MAX_PLAYERS)
+        players = check_integer_field(self, "num_players", 2, MAX_PLAYERS)
         self._default("num_ranks", _STANDARD_RANKS[players])
-        ranks = self._integer("num_ranks", 1, MAX_RANKS)
-        self._integer("num_colors", 2, MAX_COLORS)
-        deck = ranks * self._integer("copies", 1, MAX_COPIES)
-        aside = 5 if players == 2 else 0
+        ranks = check_integer_field(self, "num_ranks", 1, MAX_RANKS)
+        check_integer_field(self, "num_colors", 2, MAX_COLORS)
+        deck = ranks * check_integer_field(self, "copies", 1, MAX_COPIES)
+        aside = _SET_ASIDE_BY_TWO if players == 2 else 0
         self._default("hand_size", (deck - aside) // players)
-        hand_size = self._integer("hand_size", 3, deck)
+        hand_size = check_integer_field(self, "hand_size", MIN_HAND_SIZE, deck)
         if players * hand_size > deck:
             raise ValueError(
                 f"hand_size={hand_size}: {players} players need {players * hand_size} cards, but {ranks} ranks x "
-                f"{self.copies} copies are {deck}; at most {deck // players} each (and at least 3)"
+                f"{self.copies} copies are {deck}; at most {deck // players} each (and at least {MIN_HAND_SIZE})"
             )
         left = deck - players * hand_size
-        self._default("revealed_cards", 3 if players == 2 else 0)
-        if self._integer("revealed_cards", 0) > left:
+        self._default("revealed_cards", _REVEALED_BY_TWO if players == 2 else 0)
+        if check_integer_field(self, "revealed_cards", 0) > left:
             raise ValueError(
                 f"revealed_cards={self.revealed_cards}: only {left} of {deck} cards are left after dealing "
                 f"{hand_size} to each of {players} players; give at most {left}, or a smaller hand_size"
             )
-        self._default("bids", () if players == 2 else tuple(b for b in (1, 2, 3, 4) if b <= self.num_tricks))
+        bids = () if players == 2 else tuple(b for b in _STANDARD_BIDS if b <= self.num_tricks)
+        self._default("bids", bids)
         self._check_bids()
-        self._default("bonus_max_tricks", min(4, self.num_tricks))
-        self._integer("bonus_max_tricks", 0, self.num_tricks)
+        self._default("bonus_max_tricks", min(_STANDARD_BONUS_MAX_TRICKS, self.num_tricks))
+        check_integer_field(self, "bonus_max_tricks", 0, self.num_tricks)
         if not is_word(self.rounds, "match"):
-            self._integer("rounds", 1, MAX_ROUNDS, "'match'")
+            check_integer_field(self, "rounds", 1, MAX_ROUNDS, ", or 'match'")
         if not is_word(self.start_player, "random"):
-            self._integer("start_player", 0, players - 1, "'random'")
+            check_integer_field(self, "start_player", 0, players - 1, ", or 'random'")
 
     @classmethod
     def tiny(cls) -> Rules:
@@ -110,7 +120,7 @@ class Rules:
     @property
     def num_tricks(self) -> int:
         """Tricks in a full round: every card but the discard and the last one is played."""
-        return self.hand_size - 2
+        return self.hand_size - UNPLAYED_CARDS
 
     @property
     def num_rounds(self) -> int:
@@ -120,16 +130,21 @@ class Rules:
     @property
     def num_actions(self) -> int:
         """Discards, bids, plays, and PARADOX."""
-        return self.num_ranks + len(self.bids) + self.num_colors * self.num_ranks + 1
+        return self.first_play + self.num_colors * self.num_ranks + 1
+
+    @property
+    def first_play(self) -> int:
+        """The first of the actions that play a card; discards and bids come before."""
+        return self.num_ranks + len(self.bids)
+
+    @property
+    def paradox(self) -> int:
+        """The action PARADOX, the last one."""
+        return self.num_actions - 1
 
     def _default(self, name: str, value: Any) -> None:
         if getattr(self, name) is None:
             object.__setattr__(self, name, value)
-
-    def _integer(self, name: str, low: int, high: int | None = None, other: str = "") -> int:
-        value = check_integer(name, getattr(self, name), low, high, f", or {other}" if other else "")
-        object.__setattr__(self, name, value)
-        return value
 
     def _check_bids(self) -> None:
         expected = (
@@ -164,11 +179,8 @@ class Deal:
         """``deal``, or a mapping with the same keys, as a ``Deal``. Raises ``ValueError`` for anything else."""
         if isinstance(deal, cls):
             return deal
-        if (
-            isinstance(deal, Mapping)
-            and "hands" in deal
-            and set(deal) <= {"hands", "revealed", "start_player"}
-        ):
+        known = {field.name for field in fields(cls)}
+        if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= known:
             return cls(**deal)
         raise ValueError(
             f"deal={shown(deal)}: expected Deal(hands, revealed, start_player) or a dict with these keys"

@@ -10,25 +10,27 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from catbox_env.core.bits import one_hot_index
 from catbox_env.core.rng import random_below
-from catbox_env.games.cat_in_the_box.board import cards_held, has_discarded
-from catbox_env.games.cat_in_the_box.checks import check_public
-from catbox_env.games.cat_in_the_box.course_search import IMPOSSIBLE, LIMITED, MOST_SETS, SEARCH, num_unseen
-from catbox_env.games.cat_in_the_box.courses import find_courses
-from catbox_env.games.cat_in_the_box.observation import (
-    DISCARDED,
-    HAND,
-    ROUNDS_LEFT,
-    START_PLAYER,
-    one_hot_index,
-    read_public,
+from catbox_env.games.cat_in_the_box.board import (
+    cards_held,
+    has_discarded,
+    holds_only,
+    start_player_of,
+    unseen_cards,
 )
-from catbox_env.games.cat_in_the_box.rules import MAX_COPIES, MAX_PLAYERS, MAX_RANKS
+from catbox_env.games.cat_in_the_box.checks import check_public
+from catbox_env.games.cat_in_the_box.course_search import IMPOSSIBLE, LIMITED, SEARCH, num_unseen
+from catbox_env.games.cat_in_the_box.courses import find_courses
+from catbox_env.games.cat_in_the_box.observation import read_public
+from catbox_env.games.cat_in_the_box.rules import MAX_PLAYERS
 from catbox_env.games.cat_in_the_box.state import NONE
 
-#: Draws after which a world is taken though it was counted for another set. With ``MOST_SETS`` sets, a world is
-#: refused so often with a probability under 1e-60.
+#: Draws after which a world is taken though it was counted for another set. With ``course_search.MOST_SETS`` sets, a
+#: world is refused so often with a probability under 1e-60.
 MOST_TRIES = 10_000
+#: Values of each half of a random number with 62 bits.
+HALF_WORD = 1 << 31
 
 
 @numba.njit
@@ -36,7 +38,7 @@ def sample(params, observation, generators, states):
     """Fill ``states``, all zeros, with worlds that ``observation`` leaves possible; 1, and no world, if none is."""
     if len(states) == 0:
         return 0
-    start = one_hot_index(observation, params.at[START_PLAYER], params.num_players)
+    start = one_hot_index(observation, params.at.start_player, params.num_players)
     if start == NONE:
         return 1
     observer = observing_seat(params, observation, start)
@@ -49,15 +51,14 @@ def sample(params, observation, generators, states):
     outcome = find_courses(params, states[0], observer, searches)
     if outcome == IMPOSSIBLE:
         return 1
-    num_sets = searches[0].num_sets if outcome == LIMITED else 0
-    weights = np.zeros(MOST_SETS, np.float64)
-    weigh_sets(params, states[0], searches, num_sets, weights)
-    deck = np.empty(MAX_RANKS * MAX_COPIES, np.int8)
-    left = np.int64(0)  # a literal 0 would have what takes it compiled twice
+    weights = np.empty(searches[0].num_sets if outcome == LIMITED else 0, np.float64)
+    weigh_sets(params, states[0], searches, weights)
+    deck = np.empty(num_unseen(searches[0], (1 << params.num_ranks) - 1), np.int8)
+    filled = 0
     for rank in range(params.num_ranks):
         for _ in range(states[0].undealt[rank]):
-            deck[left] = rank
-            left += 1
+            deck[filled] = rank
+            filled += 1
     # Where each seat that the observer can be was first put: its public fields are copied from there.
     first = np.full(MAX_PLAYERS, -1, np.int64)
     first[observer] = 0
@@ -69,18 +70,16 @@ def sample(params, observation, generators, states):
             read_position(params, observation, seat, state)
         elif i > 0:
             states[i] = states[first[seat]]
-        draw_world(params, generator, state, seat, observer, deck, left, searches, num_sets, weights)
+        draw_world(params, generator, state, seat, observer, deck, searches, weights)
     return 0
 
 
 @numba.njit
 def observing_seat(params, observation, relative_start):
     """The observer's seat, known by who began this round; NONE, any, where the first start player was drawn."""
-    if params.start_player == NONE:
-        return NONE
-    rounds_left = int(observation[params.at[ROUNDS_LEFT]]) if params.num_rounds > 1 else 0
-    start = params.start_player + params.num_rounds - 1 - rounds_left
-    return (start - relative_start) % params.num_players
+    rounds_left = int(observation[params.at.rounds_left]) if params.num_rounds > 1 else 0
+    start = start_player_of(params, rounds_left)
+    return (start - relative_start) % params.num_players if start != NONE else NONE
 
 
 @numba.njit
@@ -93,21 +92,18 @@ def read_position(params, observation, observer, state):
         return False
     own_cards = 0
     for rank in range(ranks):
-        state.hand[observer, rank] = observation[params.at[HAND] + rank]
+        state.hand[observer, rank] = observation[params.at.hand + rank]
         own_cards += int(state.hand[observer, rank])
     for seat in range(params.num_players):
         state.discarded[seat] = NONE
-    own_discard = one_hot_index(observation, params.at[DISCARDED], ranks)
+    own_discard = one_hot_index(observation, params.at.discarded, ranks)
     state.discarded[observer] = own_discard
     if own_cards != cards_held(params, state, observer):
         return False
     if (own_discard != NONE) != has_discarded(params, state, observer):
         return False
     for rank in range(ranks):
-        unseen = params.copies - int(state.revealed[rank]) - int(state.hand[observer, rank])
-        unseen -= 1 if rank == own_discard else 0
-        for color in range(params.num_colors):
-            unseen -= 1 if state.board[color, rank] >= 0 else 0
+        unseen = unseen_cards(params, state, observer, rank)
         if unseen < 0:
             return False
         state.undealt[rank] = unseen
@@ -115,8 +111,8 @@ def read_position(params, observation, observer, state):
 
 
 @numba.njit
-def deal_unseen(params, generator, state, observer, deck, left, limited, ranks):
-    """Give the ``left`` unseen cards of ``deck`` their places; the seat ``limited``, if any, holds ``ranks`` alone.
+def deal_unseen(params, generator, state, observer, deck, limited, ranks):
+    """Give the unseen cards, ``deck``, their places; the seat ``limited``, if any, holds ``ranks`` alone.
 
     ``deck`` is shuffled as far as it is dealt, so that any order of it will do.
     """
@@ -127,7 +123,7 @@ def deal_unseen(params, generator, state, observer, deck, left, limited, ranks):
                 state.hand[seat, rank] = 0
     dealt = np.int64(0)
     if limited != NONE:
-        fitting = bring_forward(deck, left, ranks)
+        fitting = bring_forward(deck, ranks)
         for _ in range(cards_held(params, state, limited)):
             state.hand[limited, take(generator, deck, dealt, fitting)] += 1
             dealt += 1
@@ -136,14 +132,14 @@ def deal_unseen(params, generator, state, observer, deck, left, limited, ranks):
             continue
         if seat != limited:
             for _ in range(cards_held(params, state, seat)):
-                state.hand[seat, take(generator, deck, dealt, left)] += 1
+                state.hand[seat, take(generator, deck, dealt, len(deck))] += 1
                 dealt += 1
         if has_discarded(params, state, seat):
-            state.discarded[seat] = take(generator, deck, dealt, left)
+            state.discarded[seat] = take(generator, deck, dealt, len(deck))
             dealt += 1
     for rank in range(params.num_ranks):
         state.undealt[rank] = 0
-    for i in range(dealt, left):
+    for i in range(dealt, len(deck)):
         state.undealt[deck[i]] += 1
 
 
@@ -158,10 +154,10 @@ def take(generator, deck, dealt, end):
 
 
 @numba.njit
-def bring_forward(deck, left, ranks):
+def bring_forward(deck, ranks):
     """Put the cards of a set of ranks before the others; how many they are."""
     fitting = 0
-    for i in range(left):
+    for i in range(len(deck)):
         rank = deck[i]
         if (ranks >> int(rank)) & 1:
             deck[i] = deck[fitting]
@@ -171,11 +167,11 @@ def bring_forward(deck, left, ranks):
 
 
 @numba.njit
-def weigh_sets(params, state, searches, num_sets, weights):
+def weigh_sets(params, state, searches, weights):
     """``weights``: of all worlds, the share in which each set of ranks holds the hand that it is about."""
     search = searches[0]
     left = num_unseen(search, (1 << params.num_ranks) - 1)
-    for i in range(num_sets):
+    for i in range(len(weights)):
         fitting = num_unseen(search, search.set_ranks[i])
         weights[i] = 1.0
         for k in range(cards_held(params, state, search.set_seat[i])):
@@ -183,7 +179,7 @@ def weigh_sets(params, state, searches, num_sets, weights):
 
 
 @numba.njit
-def draw_world(params, generator, state, seat, observer, deck, left, searches, num_sets, weights):
+def draw_world(params, generator, state, seat, observer, deck, searches, weights):
     """A world, in one of the sets if there are any. The observer sits on ``seat``, in the sets on ``observer``.
 
     A set is drawn by its number of worlds, and then a world of it; this counts only in the first of the sets that it
@@ -192,14 +188,14 @@ def draw_world(params, generator, state, seat, observer, deck, left, searches, n
     search = searches[0]
     turn = params.num_players + seat - observer
     for _ in range(MOST_TRIES):
-        chosen, limited, ranks = 0, NONE, 0
-        if num_sets > 0:
-            chosen = choose_set(generator, num_sets, weights)
-            limited = (search.set_seat[chosen] + turn) % params.num_players
-            ranks = search.set_ranks[chosen]
-        deal_unseen(params, generator, state, seat, deck, left, limited, ranks)
+        drawn, limited, ranks = 0, NONE, 0
+        if len(weights) > 0:
+            drawn = draw_set(generator, weights)
+            limited = (search.set_seat[drawn] + turn) % params.num_players
+            ranks = search.set_ranks[drawn]
+        deal_unseen(params, generator, state, seat, deck, limited, ranks)
         earlier = False
-        for i in range(chosen):
+        for i in range(drawn):
             holder = (search.set_seat[i] + turn) % params.num_players
             earlier = earlier or holds_only(params, state, holder, search.set_ranks[i])
         if not earlier:
@@ -207,25 +203,15 @@ def draw_world(params, generator, state, seat, observer, deck, left, searches, n
 
 
 @numba.njit
-def choose_set(generator, num_sets, weights):
+def draw_set(generator, weights):
     """One of the sets, by weight."""
     total = 0.0
-    for i in range(num_sets):
+    for i in range(len(weights)):
         total += weights[i]
-    high, low = random_below(generator, 1 << 31), random_below(generator, 1 << 31)
-    point = (high + low / (1 << 31)) / (1 << 31) * total
-    chosen = 0
-    while chosen < num_sets - 1 and point >= weights[chosen]:
-        point -= weights[chosen]
-        chosen += 1
-    return chosen
-
-
-@numba.njit
-def holds_only(params, state, seat, ranks):
-    """Whether the hand of ``seat`` is of a set of ranks."""
-    others = 0
-    for rank in range(params.num_ranks):
-        if (ranks >> rank) & 1 == 0:
-            others += int(state.hand[seat, rank])
-    return others == 0
+    high, low = random_below(generator, HALF_WORD), random_below(generator, HALF_WORD)
+    point = (high + low / HALF_WORD) / HALF_WORD * total
+    drawn = 0
+    while drawn < len(weights) - 1 and point >= weights[drawn]:
+        point -= weights[drawn]
+        drawn += 1
+    return drawn

@@ -8,50 +8,31 @@ from __future__ import annotations
 import numpy as np
 
 from catbox_env.core.kernels import CORE_PARAMS, REWARDS, core_state_fields, record_dtype
+from catbox_env.games.cat_in_the_box.layout import PARTS, observation_layout, state_layout
 from catbox_env.games.cat_in_the_box.rules import (
     MAX_BIDS,
     MAX_COLORS,
     MAX_COPIES,
     MAX_PLAYERS,
     MAX_RANKS,
+    PHASES,
+    UNPLAYED_CARDS,
     Rules,
 )
 
-#: Phases of a round, in order.
-DISCARD, BID, PLAY = 0, 1, 2
+#: Phases of a round, in the order of ``rules.PHASES``.
+DISCARD, BID, PLAY = range(len(PHASES))
 #: Nothing here: no owner, no colour, no card, no bid.
 NONE = -1
 #: The owner of a cell that a neutral token blocks.
 NEUTRAL = -2
 RED = 0
 #: Most tokens of one seat: two players with the largest deck lay down all but two cards.
-MAX_TOKENS = MAX_RANKS * MAX_COPIES // 2 - 2
+MAX_TOKENS = MAX_RANKS * MAX_COPIES // 2 - UNPLAYED_CARDS
 
-#: Rows of ``state.info``: figures of the last finished round.
+#: Rows of ``state.info``: statistics of the last finished round.
 INFO = ("score", "tricks_won", "bid", "bonus", "paradox")
 INFO_SCORE, INFO_TRICKS, INFO_BID, INFO_BONUS, INFO_PARADOX = range(len(INFO))
-
-#: Parts of the observation and of the state vector; ``params.at[PART]`` is where it begins, -1 if it is left out.
-PARTS = (
-    "phase",
-    "hand",
-    "discarded",
-    "board",
-    "neutral",
-    "x_tokens",
-    "bids",
-    "tricks_won",
-    "led",
-    "trick",
-    "leader",
-    "start_player",
-    "to_move",
-    "trump_broken",
-    "tricks_left",
-    "scores",
-    "rounds_left",
-)
-NUM_PARTS = len(PARTS)
 
 STATE = record_dtype(
     [
@@ -69,11 +50,8 @@ STATE = record_dtype(
         ("revealed", np.int8, (MAX_RANKS,)),  # revealed cards, by rank
         ("board", np.int8, (MAX_COLORS, MAX_RANKS)),  # owner of each cell: a seat, NONE or NEUTRAL
         ("num_tokens", np.int8, (MAX_PLAYERS,)),  # tokens of each seat on the board
-        (
-            "tokens",
-            np.int8,
-            (MAX_PLAYERS, MAX_TOKENS),
-        ),  # their cells, colour * num_ranks + rank, as they were laid
+        # their cells, colour * num_ranks + rank, as they were laid
+        ("tokens", np.int8, (MAX_PLAYERS, MAX_TOKENS)),
         ("x_tokens", np.int8, (MAX_PLAYERS, MAX_COLORS)),  # 1: the seat may still declare the colour
         ("bids", np.int8, (MAX_PLAYERS,)),  # index of each seat's bid, or NONE
         ("tricks_won", np.int8, (MAX_PLAYERS,)),
@@ -82,6 +60,9 @@ STATE = record_dtype(
         ("scores", np.int16, (MAX_PLAYERS,)),  # points of the finished rounds
     ]
 )
+
+#: Where each part of a vector begins; -1 for one that the vector does not have.
+OFFSETS = record_dtype([(name, np.int64) for name in PARTS])
 
 PARAMS = record_dtype(
     [
@@ -97,13 +78,13 @@ PARAMS = record_dtype(
         ("revealed_cards", np.int64),
         ("num_rounds", np.int64),
         ("start_player", np.int64),  # seat, or NONE: drawn
-        ("at", np.int64, (NUM_PARTS,)),  # offsets of the observation's parts
-        ("state_at", np.int64, (NUM_PARTS,)),  # offsets of the state vector's parts
+        ("at", OFFSETS),  # of the observation
+        ("state_at", OFFSETS),  # of the state vector
     ]
 )
 
 
-def make_params(rules: Rules, reward: str, at: list[int], state_at: list[int]) -> np.ndarray:
+def make_params(rules: Rules, reward: str) -> np.ndarray:
     """``rules`` as an array (1,) of PARAMS for the kernels."""
     params = np.zeros(1, PARAMS)
     record = params[0]
@@ -121,6 +102,6 @@ def make_params(rules: Rules, reward: str, at: list[int], state_at: list[int]) -
     record.revealed_cards = rules.revealed_cards
     record.num_rounds = rules.num_rounds
     record.start_player = NONE if rules.start_player == "random" else rules.start_player
-    record.at[:] = at
-    record.state_at[:] = state_at
+    record.at = observation_layout(rules).offsets(PARTS)
+    record.state_at = state_layout(rules).offsets(PARTS)
     return params

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
-from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, RED
-
-PHASES = ("discard", "bid", "play")
+from catbox_env.games.cat_in_the_box.rules import COLORS, PHASES, Rules
+from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, PLAY, RED
 
 
 def action_to_string(rules: Rules, action: int) -> str:
@@ -15,36 +13,36 @@ def action_to_string(rules: Rules, action: int) -> str:
     ranks, bids = rules.num_ranks, rules.bids
     if action < ranks:
         return f"discard {action + 1}"
-    if action < ranks + len(bids):
+    if action < rules.first_play:
         return f"bid {bids[action - ranks]}"
-    if action == rules.num_actions - 1:
+    if action == rules.paradox:
         return "paradox"
-    color, rank = divmod(action - ranks - len(bids), ranks)
+    color, rank = divmod(action - rules.first_play, ranks)
     return f"play {COLORS[color]} {rank + 1}"
 
 
 def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
     """Rows (first id, last id, what they do)."""
-    ranks, first_play = rules.num_ranks, rules.num_ranks + len(rules.bids)
+    ranks, first_play = rules.num_ranks, rules.first_play
     rows = [(0, ranks - 1, f"discard rank 1..{ranks}")]
     if rules.bids:
         rows.append((ranks, first_play - 1, f"bid {', '.join(map(str, rules.bids))}"))
     for color in range(rules.num_colors):
         first = first_play + color * ranks
         rows.append((first, first + ranks - 1, f"play {COLORS[color]} 1..{ranks}"))
-    rows.append((rules.num_actions - 1, rules.num_actions - 1, "PARADOX (legal only when nothing else is)"))
+    rows.append((rules.paradox, rules.paradox, "PARADOX (legal only when nothing else is)"))
     return rows
 
 
 def why_illegal(rules: Rules, state: np.record, action: int) -> str:
     """The rule that forbids an illegal ``action`` in ``state``."""
-    seat, ranks, first_play = state.current_player, rules.num_ranks, rules.num_ranks + len(rules.bids)
-    kind = DISCARD if action < ranks else BID if action < first_play else BID + 1
+    seat, ranks, first_play = state.current_player, rules.num_ranks, rules.first_play
+    kind = DISCARD if action < ranks else BID if action < first_play else PLAY
     if kind != state.phase:
         return f"this is the time to {PHASES[state.phase]}, not to {PHASES[kind]}"
     if kind == DISCARD:
         return f"there is no {action + 1} in the hand"
-    if action == rules.num_actions - 1:
+    if action == rules.paradox:
         return "a paradox is the last resort, and there is a legal declaration"
     color, rank = divmod(action - first_play, ranks)
     owner = state.board[color, rank]

@@ -1,4 +1,4 @@
-"""Cards in Cat Te, and what the table tells about them: who led and won, who folded when, which suits ran out.
+"""Cards in Cat Te, and what everybody sees of them: which card wins, who folded when, which suits ran out.
 
 A set of cards is one integer. ``tricks`` is the number of tricks completed, and ``mover`` the seat to move (after the
 end: the one that ended the round). Small numbers are packed into one integer:
@@ -14,46 +14,56 @@ from __future__ import annotations
 
 import numba
 
-from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS, NUM_TRICKS
-from catbox_env.games.cat_te.state import BLIND_TRICK, LAST_TRICK, NONE, NUM_EARLY_TRICKS, ONE_SUIT
+from catbox_env.core.bits import popcount
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    HAND_SIZE,
+    LAST_TRICK,
+    NUM_EARLY_TRICKS,
+    NUM_SUITS,
+    NUM_TRICKS,
+)
+from catbox_env.games.cat_te.state import NONE, ONE_SUIT
 
+#: Bits of a card that are its suit; those above are its rank.
+SUIT_BITS = 2
+#: Bits of a seat or a trick among packed numbers, and of a count among packed counts.
+PACKED_BITS, COUNT_BITS = 3, 4
+PACKED_MASK, COUNT_MASK = (1 << PACKED_BITS) - 1, (1 << COUNT_BITS) - 1
 #: Later than every trick.
-NEVER = 7
-NO_VOIDS = NEVER * 0o1111
+NEVER = PACKED_MASK
+#: Packed voids of a seat that ran out of no suit.
+NO_VOIDS = sum(NEVER << (PACKED_BITS * suit) for suit in range(NUM_SUITS))
 
 
 @numba.njit
-def nth_card(cards, n):
-    """The n-th (from 0) lowest of a set of cards, as a set of one."""
-    for _ in range(n):
-        cards &= cards - 1
-    return cards & -cards
+def suit_of(card):
+    """The suit of a card."""
+    return card & (NUM_SUITS - 1)
 
 
 @numba.njit
-def card_of(single):
-    """The card of a set of one."""
-    card = 0
-    while single > 1:
-        single >>= 1
-        card += 1
-    return card
+def rank_of(card):
+    """The rank of a card."""
+    return card >> SUIT_BITS
 
 
 @numba.njit
-def size(cards):
-    """Cards in a set, or ones in any integer that is not negative."""
-    number = 0
-    while cards:
-        cards &= cards - 1
-        number += 1
-    return number
+def card_at(rank, suit):
+    """The card of that rank and suit."""
+    return rank * NUM_SUITS + suit
 
 
 @numba.njit
 def packed(numbers, i):
     """The i-th of the numbers that are packed into one integer, 3 bits each."""
-    return (numbers >> (3 * i)) & 7
+    return (numbers >> (PACKED_BITS * i)) & PACKED_MASK
+
+
+@numba.njit
+def pack(number, i):
+    """``number`` as the i-th of packed numbers, all others 0."""
+    return number << (PACKED_BITS * i)
 
 
 @numba.njit
@@ -62,7 +72,7 @@ def trick_winner(params, state, trick, led):
     winner, best = NONE, NONE
     for seat in range(params.num_players):
         card = int(state.faceup[seat, trick])
-        if card > best and (card & 3) == led:
+        if card > best and suit_of(card) == led:
             winner, best = seat, card
     return winner
 
@@ -76,8 +86,8 @@ def leaders_of(params, state, tricks):
         card = int(state.faceup[leader, trick])
         if card < 0:
             return NONE
-        leader = trick_winner(params, state, trick, card & 3)
-        leaders |= leader << (3 * (trick + 1))
+        leader = trick_winner(params, state, trick, suit_of(card))
+        leaders |= pack(leader, trick + 1)
     return leaders
 
 
@@ -108,6 +118,12 @@ def has_chosen(params, state, seat, tricks, played):
 
 
 @numba.njit
+def num_held(params, state, seat, played):
+    """Cards of ``seat`` in its hand, and its blind choice."""
+    return HAND_SIZE - played + has_chosen(params, state, seat, int(state.trick), played)
+
+
+@numba.njit
 def fold_tricks(params, state, seat, played):
     """The set of the tricks in which ``seat`` folded."""
     folds = 0
@@ -123,16 +139,28 @@ def voids_of(params, state, leaders, seat, played):
     voids = NO_VOIDS
     for trick in range(min(played, LAST_TRICK)):
         card = int(state.faceup[seat, trick])
-        led = int(state.faceup[packed(leaders, trick), trick]) & 3
-        if card >= 0 and (card & 3) != led and not is_blind(params, trick) and packed(voids, led) == NEVER:
-            voids ^= (NEVER ^ trick) << (3 * led)
+        led = suit_of(int(state.faceup[packed(leaders, trick), trick]))
+        if card >= 0 and suit_of(card) != led and not is_blind(params, trick) and packed(voids, led) == NEVER:
+            voids ^= pack(NEVER ^ trick, led)
     return voids
 
 
 @numba.njit
 def count_of(counts, suit):
     """Cards of ``suit`` in packed counts."""
-    return (counts >> (4 * suit)) & 15
+    return (counts >> (COUNT_BITS * suit)) & COUNT_MASK
+
+
+@numba.njit
+def pack_count(count, suit):
+    """``count`` cards of ``suit`` as packed counts, all others 0."""
+    return count << (COUNT_BITS * suit)
+
+
+@numba.njit
+def pack_counts(clubs, diamonds, hearts, spades):
+    """These counts of the four suits, packed."""
+    return pack_count(clubs, 0) | pack_count(diamonds, 1) | pack_count(hearts, 2) | pack_count(spades, 3)
 
 
 @numba.njit
@@ -140,14 +168,23 @@ def counts_of(cards):
     """How many cards of each suit a set holds, packed."""
     counts = 0
     for suit in range(NUM_SUITS):
-        counts |= size(cards & (ONE_SUIT << suit)) << (4 * suit)
+        counts |= pack_count(popcount(cards & (ONE_SUIT << suit)), suit)
     return counts
 
 
 @numba.njit
 def folds_before(folds, trick):
     """How many of the ``folds``, a set of tricks, came before ``trick``."""
-    return size(folds & ((1 << trick) - 1))
+    return popcount(folds & ((1 << trick) - 1))
+
+
+@numba.njit
+def any_fold_is_late(folds, voids):
+    """Whether one of the ``folds`` came after a suit had run out."""
+    for suit in range(NUM_SUITS):
+        if packed(voids, suit) != NEVER and folds_before(folds, packed(voids, suit)) < popcount(folds):
+            return True
+    return False
 
 
 @numba.njit
@@ -218,110 +255,9 @@ def shows(state, seat, card):
 
 
 @numba.njit
-def is_sound_table(params, state, tricks, mover):
-    """Whether what everybody sees hangs together: who led, showed, folded and claimed what, and who is still in.
-
-    Every field of ``state`` has a value in its range. Of the cards, only those that are shown are looked at.
-    """
-    leaders = leaders_of(params, state, tricks)
-    if leaders == NONE or packed(leaders, tricks) != state.leader:
-        return False
-    led = int(state.faceup[state.leader, tricks]) if tricks < NUM_TRICKS else NONE
-    if state.led != (led & 3 if led >= 0 else NONE):
-        return False
-    if not state.in_round[state.leader] or not state.in_round[mover]:
-        return False
-    for seat in range(params.num_players):
-        if not is_sound_seat(params, state, leaders, seat, tricks, mover):
-            return False
-    return is_sound_claim(params, state, leaders, tricks, mover)
-
-
-@numba.njit
-def is_sound_seat(params, state, leaders, seat, tricks, mover):
-    """Whether the tricks that ``seat`` won, its folds, and what it shows are those of the tricks played."""
-    won, early = 0, 0
-    for trick in range(tricks):
-        if packed(leaders, trick + 1) == seat:
-            won += 1
-            early += 1 if trick < NUM_EARLY_TRICKS else 0
-    if won != state.tricks_won[seat] or early != state.early_tricks[seat]:
-        return False
-    out = params.eliminates != 0 and tricks >= NUM_EARLY_TRICKS and early == 0
-    if state.in_round[seat] != (0 if out else 1):
-        return False
-    played = num_played(params, state, seat, tricks, mover)
-    if state.num_folded[seat] != size(fold_tricks(params, state, seat, played)):
-        return False
-    voids = voids_of(params, state, leaders, seat, played)
-    for trick in range(NUM_TRICKS):
-        card = int(state.faceup[seat, trick])
-        if card < 0:
-            shows = trick == LAST_TRICK or (is_blind(params, trick) and trick < tricks)
-            if trick < played and (shows or packed(leaders, trick) == seat):
-                return False
-            continue
-        if trick >= played or packed(voids, card & 3) < trick:
-            return False
-        if is_blind(params, trick) and trick == tricks and packed(leaders, trick) != seat:
-            return False
-        follows = (card & 3) == int(state.faceup[packed(leaders, trick), trick]) & 3
-        free = params.offsuit_faceup != 0 or is_blind(params, trick) or trick == LAST_TRICK
-        if not follows and not free:
-            return False
-    return True
-
-
-@numba.njit
 def nobody_swept(params, state):
     """Whether a round goes on after the early tricks: nobody who eliminates all others has won them all."""
     for seat in range(params.num_players):
         if params.eliminates and state.early_tricks[seat] == NUM_EARLY_TRICKS:
             return False
     return True
-
-
-@numba.njit
-def is_sound_claim(params, state, leaders, tricks, mover):
-    """Whether somebody can have claimed when and with the card that ``state`` says, as far as all can see."""
-    seat, claim_trick = int(state.claimed), int(state.claim_trick)
-    if seat == NONE or params.side_pot == 0:
-        return seat == NONE and claim_trick == NONE
-    card = claimed_card(state)
-    if card >= NUM_CARDS or not 0 <= claim_trick <= min(int(state.trick), BLIND_TRICK):
-        return False
-    if claim_trick >= NUM_EARLY_TRICKS and not state.in_round[seat]:
-        return False
-    if claim_trick == tricks and turn_of(params, state, seat) > turn_of(params, state, mover):
-        return False
-    played = num_played(params, state, seat, tricks, mover)
-    if packed(voids_of(params, state, leaders, seat, played), card & 3) < claim_trick:
-        return False
-    for other in range(params.num_players):
-        for trick in range(NUM_TRICKS):
-            if state.faceup[other, trick] == card:
-                return other == seat and trick >= claim_trick
-    return True
-
-
-@numba.njit
-def is_sound_hand(params, state, leaders, seat, tricks, mover):
-    """Whether ``seat``, of which every card is known, can hold, have chosen and have folded what it does."""
-    played = num_played(params, state, seat, tricks, mover)
-    hand, folded, chosen = int(state.hand[seat]), int(state.folded[seat]), int(state.chosen[seat])
-    if size(hand) != HAND_SIZE - played or size(folded) != state.num_folded[seat]:
-        return False
-    if (chosen >= 0) != has_chosen(params, state, seat, tricks, played):
-        return False
-    voids = voids_of(params, state, leaders, seat, played)
-    folds = fold_tricks(params, state, seat, played)
-    held = hand | (1 << chosen) if chosen >= 0 else hand
-    if not agrees_with_voids(counts_of(held), 0, voids):
-        return False
-    card = claimed_card(state) if seat == state.claimed else NONE
-    if card >= 0 and (folded >> card) & 1:
-        folds = folds_without_claimed(folds, voids, card & 3, int(state.claim_trick))
-        return folds != NONE and agrees_with_voids(counts_of(folded & ~(1 << card)), folds, voids)
-    if card >= 0 and not (held >> card) & 1 and not shows(state, seat, card):
-        return False
-    return agrees_with_voids(counts_of(folded), folds, voids)

@@ -4,28 +4,46 @@ from __future__ import annotations
 
 import numba
 
+from catbox_env.core.bits import popcount
+from catbox_env.core.wins import is_win_shared
 from catbox_env.games.cat_te.cards import (
-    is_sound_hand,
-    is_sound_table,
+    agrees_with_voids,
+    claimed_card,
+    counts_of,
+    fold_tricks,
+    folds_without_claimed,
+    has_chosen,
+    is_blind,
     known_cards,
     leaders_of,
     nobody_swept,
     num_played,
+    packed,
+    shows,
+    suit_of,
+    turn_of,
+    voids_of,
 )
-from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, NUM_TRICKS
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    DOUBLE,
+    HAND_SIZE,
+    LAST_TRICK,
+    NUM_CARDS,
+    NUM_EARLY_TRICKS,
+    NUM_SUITS,
+    NUM_TRICKS,
+)
 from catbox_env.games.cat_te.scores import balance
 from catbox_env.games.cat_te.state import (
     ALL_CARDS,
-    BLIND_TRICK,
     INFO_CLAIMED,
     INFO_ELIMINATED,
     INFO_SCORE,
     INFO_SHOWED,
     INFO_TRICKS,
     INFO_WON,
-    LAST_TRICK,
     NONE,
-    NUM_EARLY_TRICKS,
 )
 
 
@@ -45,7 +63,7 @@ def check_state(params, state):
             return False
     elif tricks > BLIND_TRICK or not nobody_swept(params, state) or not balance(params, state, False):
         return False
-    if known_cards(params, state) == NONE or not is_sound_table(params, state, tricks, mover):
+    if known_cards(params, state) == NONE or not is_sound_public(params, state, tricks, mover):
         return False
     leaders = leaders_of(params, state, tricks)
     moves = 1 if state.claimed != NONE else 0
@@ -72,9 +90,8 @@ def in_range(params, state):
         return False
     if not between(NONE, state.claimed, seats) or not between(NONE, state.claim_trick, BLIND_TRICK):
         return False
-    if not between(
-        0 if params.side_pot > 0 else NONE, state.upturned, NUM_CARDS - 1 if params.side_pot > 0 else NONE
-    ):
+    lowest, highest = (0, NUM_CARDS - 1) if params.side_pot > 0 else (NONE, NONE)
+    if not between(lowest, state.upturned, highest):
         return False
     if not between(0, state.rounds_left, params.num_rounds - 1):
         return False
@@ -93,7 +110,7 @@ def in_range(params, state):
 @numba.njit
 def info_in_range(params, state):
     """Whether the last finished round, which may be one of the game before, can have been such."""
-    most = params.num_players * (2 + params.num_rounds * params.side_pot)
+    most = params.num_players * (DOUBLE + params.num_rounds * params.side_pot)
     for seat in range(params.num_players):
         for row in (INFO_WON, INFO_ELIMINATED, INFO_SHOWED, INFO_CLAIMED):
             if not between(0, state.info[row, seat], 1):
@@ -126,14 +143,13 @@ def is_sound_end(params, state):
         return False
     if (state.trick == NUM_EARLY_TRICKS - 1) == nobody_swept(params, state):
         return False
-    most = params.num_rounds * params.num_players * (2 + params.side_pot)
-    total, shares = 0, 0.0
+    most = params.num_rounds * params.num_players * (DOUBLE + params.side_pot)
+    total = 0
     for seat in range(params.num_players):
         if not between(-most, state.scores[seat], most):
             return False
         total += int(state.scores[seat])
-        shares += state.win_shares[seat]
-    return total == 0 and abs(shares - 1.0) < 1e-4
+    return total == 0 and is_win_shared(params.num_players, state.win_shares)
 
 
 @numba.njit
@@ -153,3 +169,104 @@ def is_sound_history(params, state, moves):
                 return False
     a_round = params.num_players * LAST_TRICK + (1 if params.side_pot > 0 else 0)
     return state.num_moves <= state.rounds_ended * a_round + (0 if state.terminated else moves)
+
+
+@numba.njit
+def is_sound_public(params, state, tricks, mover):
+    """Whether what everybody sees is consistent: who led, showed, folded and claimed what, and who is still in.
+
+    Every field of ``state`` has a value in its range. Of the cards, only those that are shown are looked at.
+    """
+    leaders = leaders_of(params, state, tricks)
+    if leaders == NONE or packed(leaders, tricks) != state.leader:
+        return False
+    led = int(state.faceup[state.leader, tricks]) if tricks < NUM_TRICKS else NONE
+    if state.led != (suit_of(led) if led >= 0 else NONE):
+        return False
+    if not state.in_round[state.leader] or not state.in_round[mover]:
+        return False
+    for seat in range(params.num_players):
+        if not is_sound_seat(params, state, leaders, seat, tricks, mover):
+            return False
+    return is_sound_claim(params, state, leaders, tricks, mover)
+
+
+@numba.njit
+def is_sound_seat(params, state, leaders, seat, tricks, mover):
+    """Whether the tricks that ``seat`` won, its folds, and what it shows are those of the tricks played."""
+    won, early = 0, 0
+    for trick in range(tricks):
+        if packed(leaders, trick + 1) == seat:
+            won += 1
+            early += 1 if trick < NUM_EARLY_TRICKS else 0
+    if won != state.tricks_won[seat] or early != state.early_tricks[seat]:
+        return False
+    out = params.eliminates != 0 and tricks >= NUM_EARLY_TRICKS and early == 0
+    if state.in_round[seat] != (0 if out else 1):
+        return False
+    played = num_played(params, state, seat, tricks, mover)
+    if state.num_folded[seat] != popcount(fold_tricks(params, state, seat, played)):
+        return False
+    voids = voids_of(params, state, leaders, seat, played)
+    for trick in range(NUM_TRICKS):
+        card = int(state.faceup[seat, trick])
+        if card < 0:
+            must_show = trick == LAST_TRICK or (is_blind(params, trick) and trick < tricks)
+            if trick < played and (must_show or packed(leaders, trick) == seat):
+                return False
+            continue
+        if trick >= played or packed(voids, suit_of(card)) < trick:
+            return False
+        if is_blind(params, trick) and trick == tricks and packed(leaders, trick) != seat:
+            return False
+        follows = suit_of(card) == suit_of(int(state.faceup[packed(leaders, trick), trick]))
+        free = params.offsuit_faceup != 0 or is_blind(params, trick) or trick == LAST_TRICK
+        if not follows and not free:
+            return False
+    return True
+
+
+@numba.njit
+def is_sound_claim(params, state, leaders, tricks, mover):
+    """Whether somebody can have claimed when and with the card that ``state`` says, as far as all can see."""
+    seat, claim_trick = int(state.claimed), int(state.claim_trick)
+    if seat == NONE or params.side_pot == 0:
+        return seat == NONE and claim_trick == NONE
+    card = claimed_card(state)
+    if card >= NUM_CARDS or not 0 <= claim_trick <= min(int(state.trick), BLIND_TRICK):
+        return False
+    if claim_trick >= NUM_EARLY_TRICKS and not state.in_round[seat]:
+        return False
+    if claim_trick == tricks and turn_of(params, state, seat) > turn_of(params, state, mover):
+        return False
+    played = num_played(params, state, seat, tricks, mover)
+    if packed(voids_of(params, state, leaders, seat, played), suit_of(card)) < claim_trick:
+        return False
+    for other in range(params.num_players):
+        for trick in range(NUM_TRICKS):
+            if state.faceup[other, trick] == card:
+                return other == seat and trick >= claim_trick
+    return True
+
+
+@numba.njit
+def is_sound_hand(params, state, leaders, seat, tricks, mover):
+    """Whether ``seat``, of which every card is known, can hold, have chosen and have folded what it does."""
+    played = num_played(params, state, seat, tricks, mover)
+    hand, folded, chosen = int(state.hand[seat]), int(state.folded[seat]), int(state.chosen[seat])
+    if popcount(hand) != HAND_SIZE - played or popcount(folded) != state.num_folded[seat]:
+        return False
+    if (chosen >= 0) != has_chosen(params, state, seat, tricks, played):
+        return False
+    voids = voids_of(params, state, leaders, seat, played)
+    folds = fold_tricks(params, state, seat, played)
+    held = hand | (1 << chosen) if chosen >= 0 else hand
+    if not agrees_with_voids(counts_of(held), 0, voids):
+        return False
+    card = claimed_card(state) if seat == state.claimed else NONE
+    if card >= 0 and (folded >> card) & 1:
+        folds = folds_without_claimed(folds, voids, suit_of(card), int(state.claim_trick))
+        return folds != NONE and agrees_with_voids(counts_of(folded & ~(1 << card)), folds, voids)
+    if card >= 0 and not (held >> card) & 1 and not shows(state, seat, card):
+        return False
+    return agrees_with_voids(counts_of(folded), folds, voids)

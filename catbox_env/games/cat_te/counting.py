@@ -15,13 +15,21 @@ that can be made would tell such a draw from a uniform one. A way that does not 
 from __future__ import annotations
 
 from math import comb
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.rng import next_uint32
-from catbox_env.games.cat_te.cards import agrees_with_voids, count_of, counts_of
+from catbox_env.games.cat_te.cards import (
+    COUNT_BITS,
+    agrees_with_voids,
+    count_of,
+    counts_of,
+    pack_count,
+    pack_counts,
+)
 from catbox_env.games.cat_te.rules import HAND_SIZE, MAX_PLAYERS, NUM_RANKS, NUM_SUITS
 from catbox_env.games.cat_te.state import NONE
 
@@ -34,10 +42,13 @@ MAX_PLACES = 1 + 2 * (MAX_PLAYERS - 1) + 2
 #: Ways to split six cards among four suits.
 MAX_COUNTS = comb(HAND_SIZE + NUM_SUITS - 1, NUM_SUITS - 1)
 #: The three suits of packed counts that tell the fourth.
-NUM_LEFT = 1 << 12
+NUM_LEFT = 1 << (COUNT_BITS * (NUM_SUITS - 1))
 
 #: BINOMIALS[n, k]: sets of k among n cards of a suit.
 BINOMIALS = np.array([[comb(n, k) for k in range(HAND_SIZE + 1)] for n in range(NUM_RANKS + 1)], np.float64)
+
+#: A random number from 0 to 1 takes its bits from two words.
+WORD_BITS, HIGH_BITS, LOW_BITS = 32, 27, 26
 
 PLACE = record_dtype(
     [
@@ -52,39 +63,55 @@ PLACE = record_dtype(
 )
 
 
+class Places(NamedTuple):
+    """The places of a draw: the memory that a kernel asks for, once for all states."""
+
+    rows: np.ndarray  #: (MAX_PLACES,) of PLACE
+    counts: np.ndarray  #: (MAX_PLACES, MAX_COUNTS): the counts of the cards that each place may hold
+    ways: np.ndarray  #: (MAX_PLACES, NUM_LEFT): see above
+
+
 @numba.njit
-def add_place(places, counts, place, following, seat, kind, num_cards, folds, voids, unseen):
+def new_places():
+    """Places without content."""
+    rows = np.zeros(MAX_PLACES, PLACE)
+    counts = np.zeros((MAX_PLACES, MAX_COUNTS), np.int64)
+    return Places(rows, counts, np.empty((MAX_PLACES, NUM_LEFT), np.float64))
+
+
+@numba.njit
+def add_place(places, place, following, seat, kind, num_cards, folds, voids, unseen):
     """Fill in row ``place``, which comes before ``following`` in the chain; returns ``place``.
 
     ``folds``: the tricks in which the cards were folded, none for a hand; ``unseen``: the counts of all hidden cards.
     """
-    row = places[place]
+    row = places.rows[place]
     row.seat, row.kind, row.following = seat, kind, following
     row.num_cards, row.num_counts, row.least = num_cards, 0, unseen
     for one in range(num_cards + 1):
         for two in range(num_cards - one + 1):
             for three in range(num_cards - one - two + 1):
                 four = num_cards - one - two - three
-                taken = one | two << 4 | three << 8 | four << 12
+                taken = pack_counts(one, two, three, four)
                 if agrees_with_voids(taken, folds, voids):
-                    counts[place, row.num_counts] = taken
+                    places.counts[place, row.num_counts] = taken
                     row.num_counts += 1
     return place
 
 
 @numba.njit
-def bound_chain(places, counts, place, unseen):
+def bound_chain(places, place, unseen):
     """Find the fewest cards of each suit that can be left before each place of the chain that begins at ``place``."""
     least, left = unseen, 0
     for suit in range(NUM_SUITS):
         left += count_of(unseen, suit)
     while place != END:
-        row = places[place]
+        row = places.rows[place]
         row.left = left
         row.least = each_min(int(row.least), least)
         most = 0
         for k in range(row.num_counts):
-            most = each_max(most, counts[place, k])
+            most = each_max(most, places.counts[place, k])
         least -= each_min(least, most)
         left -= row.num_cards
         place = int(row.following)
@@ -95,7 +122,7 @@ def each_min(one, other):
     """The smaller count of each suit."""
     counts = 0
     for suit in range(NUM_SUITS):
-        counts |= min(count_of(one, suit), count_of(other, suit)) << (4 * suit)
+        counts |= pack_count(min(count_of(one, suit), count_of(other, suit)), suit)
     return counts
 
 
@@ -106,55 +133,56 @@ def each_max(one, other):
 
 
 @numba.njit
-def count_ways(places, counts, ways, num_places, unseen):
-    """Fill in ``ways`` for every number of cards left that can be reached; a place comes after those that follow it."""
+def count_ways(places, num_places, unseen):
+    """Fill in the ways for every number of cards left that can be reached; a place comes after those that follow it."""
     if num_places > END + 1:
         for left in range(NUM_LEFT):
-            ways[END, left] = 1.0
+            places.ways[END, left] = 1.0
     for place in range(END + 1, num_places):
-        row = places[place]
+        row = places.rows[place]
         least = int(row.least)
         for one in range(count_of(least, 0), count_of(unseen, 0) + 1):
             for two in range(count_of(least, 1), count_of(unseen, 1) + 1):
                 for three in range(count_of(least, 2), count_of(unseen, 2) + 1):
                     four = row.left - one - two - three
                     if count_of(least, 3) <= four <= count_of(unseen, 3):
-                        left = one | two << 4 | three << 8 | four << 12
+                        left = pack_counts(one, two, three, four)
                         total = 0.0
                         for k in range(row.num_counts):
-                            total += ways_with(ways, row.following, left, counts[place, k])
-                        ways[place, left & (NUM_LEFT - 1)] = total
+                            taken = places.counts[place, k]
+                            total += ways_with(places, row.following, left, taken)
+                        places.ways[place, left & (NUM_LEFT - 1)] = total
 
 
 @numba.njit
-def ways_with(ways, following, left, taken):
+def ways_with(places, following, left, taken):
     """Ways to take ``taken`` of the cards that are left and to fill the places that follow."""
     number = 1.0
     for suit in range(NUM_SUITS):
         if count_of(taken, suit) > count_of(left, suit):
             return 0.0
         number *= BINOMIALS[count_of(left, suit), count_of(taken, suit)]
-    return number * ways[following, (left - taken) & (NUM_LEFT - 1)]
+    return number * places.ways[following, (left - taken) & (NUM_LEFT - 1)]
 
 
 @numba.njit
-def all_ways(ways, place, unseen):
+def all_ways(places, place, unseen):
     """Ways to deal the set ``unseen`` to the chain that begins at ``place``; NONE is a chain that cannot be."""
     if place == END:
         return 1.0
-    return ways[place, counts_of(unseen) & (NUM_LEFT - 1)] if place != NONE else 0.0
+    return places.ways[place, counts_of(unseen) & (NUM_LEFT - 1)] if place != NONE else 0.0
 
 
 @numba.njit
-def draw_counts(generator, places, counts, ways, place, left):
+def draw_counts(generator, places, place, left):
     """Counts of the cards in ``place``, drawn by the number of ways that each leaves; there is at least one."""
-    row = places[place]
-    rest = random_unit(generator) * ways[place, left & (NUM_LEFT - 1)]
+    row = places.rows[place]
+    rest = random_unit(generator) * places.ways[place, left & (NUM_LEFT - 1)]
     drawn = 0
     for k in range(row.num_counts):
-        number = ways_with(ways, row.following, left, counts[place, k])
+        number = ways_with(places, row.following, left, places.counts[place, k])
         if number > 0.0:
-            drawn = counts[place, k]
+            drawn = places.counts[place, k]
             rest -= number
             if rest < 0.0:
                 break
@@ -164,6 +192,6 @@ def draw_counts(generator, places, counts, ways, place, left):
 @numba.njit
 def random_unit(generator):
     """A uniform number from 0 to 1, 1 excluded, with 53 random bits."""
-    high = next_uint32(generator) >> 5
-    low = next_uint32(generator) >> 6
-    return (high * 67108864.0 + low) * 2.0**-53
+    high = next_uint32(generator) >> (WORD_BITS - HIGH_BITS)
+    low = next_uint32(generator) >> (WORD_BITS - LOW_BITS)
+    return (high * 2.0**LOW_BITS + low) * 2.0 ** -(HIGH_BITS + LOW_BITS)

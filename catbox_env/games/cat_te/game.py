@@ -10,7 +10,7 @@ import numpy as np
 from catbox_env.core.game import Game
 from catbox_env.games.cat_te import text
 from catbox_env.games.cat_te.kernels import KERNELS, clear_round
-from catbox_env.games.cat_te.observation import observation_layout, offsets, state_layout
+from catbox_env.games.cat_te.layout import observation_layout, state_layout
 from catbox_env.games.cat_te.render import render
 from catbox_env.games.cat_te.rules import NUM_TRICKS, Deal, Rules
 from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE, make_params
@@ -46,9 +46,7 @@ class CatTe(Game):
             "margin": (worst * share, best * share),
             "win": (0.0, 1.0),
         }[self.reward]
-        self.params = make_params(
-            rules, self.reward, offsets(self.observation_layout), offsets(self.state_layout)
-        )
+        self.params = make_params(rules, self.reward)
 
     def action_to_string(self, action: int) -> str:
         return text.action_to_string(self.check_action_id(action))

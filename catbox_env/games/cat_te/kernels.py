@@ -12,17 +12,25 @@ from __future__ import annotations
 
 import numba
 
+from catbox_env.core.bits import bit_index, next_seat, nth_bit
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
-from catbox_env.games.cat_te.cards import card_of, nth_card, trick_winner
+from catbox_env.games.cat_te.cards import is_blind, suit_of, trick_winner
 from catbox_env.games.cat_te.checks import check_state
 from catbox_env.games.cat_te.observation import write_observation, write_state
-from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS, NUM_TRICKS
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    HAND_SIZE,
+    LAST_TRICK,
+    NUM_CARDS,
+    NUM_EARLY_TRICKS,
+    NUM_SUITS,
+    NUM_TRICKS,
+)
 from catbox_env.games.cat_te.sampling import sample
 from catbox_env.games.cat_te.state import (
     ALL_CARDS,
-    BLIND_TRICK,
     CLAIM,
     FOLD,
     INFO_CLAIMED,
@@ -31,10 +39,8 @@ from catbox_env.games.cat_te.state import (
     INFO_SHOWED,
     INFO_TRICKS,
     INFO_WON,
-    LAST_TRICK,
     LOW_CARDS,
     NONE,
-    NUM_EARLY_TRICKS,
     ONE_SUIT,
     SHOW,
 )
@@ -61,18 +67,18 @@ def deal_round(params, generator, state):
     for seat in range(params.num_players):
         hand = 0
         for _ in range(HAND_SIZE):
-            hand |= nth_card(undealt & ~hand, random_below(generator, left))
+            hand |= nth_bit(undealt & ~hand, random_below(generator, left))
             left -= 1
         state.hand[seat] = hand
         undealt &= ~hand
     if params.side_pot > 0:
-        state.upturned = card_of(nth_card(undealt, random_below(generator, left)))
+        state.upturned = bit_index(nth_bit(undealt, random_below(generator, left)))
 
 
 @numba.njit
 def clear_round(params, state):
     """No cards anywhere, everybody in, the seat after the dealer to lead."""
-    first = state.dealer + 1 if state.dealer + 1 < params.num_players else 0
+    first = next_seat(int(state.dealer), params.num_players)
     state.leader = first
     state.current_player = first
     state.led = NONE
@@ -113,7 +119,7 @@ def write_mask(params, state, mask):
 def playable(params, state, seat):
     """Two sets: the cards that ``seat``, who is to move, may play face up (or choose), and those it may fold."""
     hand = state.hand[seat]
-    if seat == state.leader or (params.eliminates and state.trick == BLIND_TRICK):
+    if seat == state.leader or is_blind(params, state.trick):
         return hand, 0
     suited = hand & (ONE_SUIT << int(state.led))
     others = hand if params.offsuit_faceup else 0
@@ -143,7 +149,7 @@ def wins_instantly(hand):
 def shown_action(params, state, action):
     """What the other seats see of an action: everything but which card is folded or chosen blind."""
     folds = FOLD <= action < CLAIM
-    chooses = action < FOLD and params.eliminates and state.trick == BLIND_TRICK
+    chooses = action < FOLD and is_blind(params, state.trick)
     return -1 if folds or (chooses and state.current_player != state.leader) else action
 
 
@@ -164,9 +170,9 @@ def apply(params, generator, state, action):
         state.folded[seat] |= 1 << card
         state.num_folded[seat] += 1
     elif seat == state.leader:
-        state.led = card & 3
+        state.led = suit_of(card)
         state.faceup[seat, state.trick] = card
-    elif params.eliminates and state.trick == BLIND_TRICK:
+    elif is_blind(params, state.trick):
         state.chosen[seat] = card
     else:
         state.faceup[seat, state.trick] = card
@@ -181,7 +187,7 @@ def next_in_round(params, state, seat):
     """The next seat clockwise that is not eliminated."""
     following = seat
     while True:
-        following = following + 1 if following + 1 < params.num_players else 0
+        following = next_seat(following, params.num_players)
         if state.in_round[following]:
             return following
 
@@ -189,7 +195,7 @@ def next_in_round(params, state, seat):
 @numba.njit
 def end_trick(params, generator, state):
     """Show what was chosen blind, find the winner; eliminate after the fourth trick, play the sixth after the fifth."""
-    if params.eliminates and state.trick == BLIND_TRICK:
+    if is_blind(params, state.trick):
         for seat in range(params.num_players):
             if state.chosen[seat] >= 0:
                 state.faceup[seat, BLIND_TRICK] = state.chosen[seat]
@@ -207,9 +213,9 @@ def end_trick(params, generator, state):
     if state.trick == LAST_TRICK:
         for seat in range(params.num_players):
             if state.in_round[seat]:
-                state.faceup[seat, LAST_TRICK] = card_of(state.hand[seat])
+                state.faceup[seat, LAST_TRICK] = bit_index(state.hand[seat])
                 state.hand[seat] = 0
-        state.led = state.faceup[winner, LAST_TRICK] & 3
+        state.led = suit_of(state.faceup[winner, LAST_TRICK])
         end_round(params, generator, state, win_trick(params, state), 1, NONE)
 
 
@@ -234,9 +240,8 @@ def end_round(params, generator, state, winner, factor, shower):
     """
     players = params.num_players
     for seat in range(players):
-        state.info[INFO_SCORE, seat] = (
-            factor * (players - 1) if seat == winner else -factor
-        ) - params.side_pot
+        antes = factor * (players - 1) if seat == winner else -factor
+        state.info[INFO_SCORE, seat] = antes - params.side_pot
         state.info[INFO_WON, seat] = 1 if seat == winner else 0
         state.info[INFO_TRICKS, seat] = state.tricks_won[seat]
         state.info[INFO_ELIMINATED, seat] = 1 - state.in_round[seat]

@@ -1,4 +1,4 @@
-"""The table of Cat Te as styled text: tricks card by card, seats, side pot, hands."""
+"""A position of Cat Te as styled text: tricks card by card, seats, side pot, hands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STYLES = ("green", "blue", "red", "magenta")
 
 
 def render(rules: Rules, state: np.record, seat: int | None = None) -> list[Piece]:
-    """Pieces (text, rich style) that together show the table; ``seat``'s own cards, or everybody's for ``None``."""
+    """Pieces (text, rich style) that together show the position; ``seat``'s own cards, or everybody's for ``None``."""
     lines = [_headline(rules, state), *_side_pot(rules, state), []]
     lines += [*_seats(rules, state), [], *_hands(rules, state, seat)]
     return [piece for line in lines for piece in [*line, ("\n", "")]]

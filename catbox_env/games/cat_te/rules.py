@@ -13,7 +13,7 @@ from typing import Any
 from catbox_env.core.checks import (
     check_choice,
     check_flag,
-    check_integer,
+    check_integer_field,
     check_sequences,
     is_integer,
     is_word,
@@ -25,6 +25,13 @@ SUITS = ("clubs", "diamonds", "hearts", "spades")
 NUM_RANKS, NUM_SUITS = len(RANKS), len(SUITS)
 NUM_CARDS = NUM_RANKS * NUM_SUITS
 HAND_SIZE = NUM_TRICKS = 6
+#: The first four tricks decide who stays in; the fifth is chosen blind (both but in khmer); the sixth plays itself.
+NUM_EARLY_TRICKS = 4
+BLIND_TRICK, LAST_TRICK = NUM_TRICKS - 2, NUM_TRICKS - 1
+#: A hand of these ranks alone is an instant win.
+LOW_RANKS = ("A", "2", "3", "4", "5")
+#: Antes that each loser of a doubled round pays.
+DOUBLE = 2
 REGIONS = ("khmer", "laos", "vietnamese")
 
 MAX_PLAYERS, MAX_ROUNDS, MAX_SIDE_POT = 6, 127, 100
@@ -81,14 +88,14 @@ class Rules:
     dealer: int = -1
 
     def __post_init__(self) -> None:
-        players = self._integer("num_players", 2, MAX_PLAYERS)
+        players = check_integer_field(self, "num_players", 2, MAX_PLAYERS)
         check_choice("region", self.region, REGIONS)
         for name in ("offsuit_faceup", "instant_wins", "instant_wins_double"):
             object.__setattr__(self, name, check_flag(name, getattr(self, name)))
-        self._integer("side_pot", 0, MAX_SIDE_POT)
+        check_integer_field(self, "side_pot", 0, MAX_SIDE_POT)
         if not is_word(self.rounds, "match"):
-            self._integer("rounds", 1, MAX_ROUNDS, ", or 'match'")
-        if self._integer("dealer", -1, players - 1, " (-1: the last seat)") == players - 1:
+            check_integer_field(self, "rounds", 1, MAX_ROUNDS, ", or 'match'")
+        if check_integer_field(self, "dealer", -1, players - 1, " (-1: the last seat)") == players - 1:
             object.__setattr__(self, "dealer", -1)  # one name for one rule set
 
     @property
@@ -108,18 +115,13 @@ class Rules:
 
     @property
     def sweep_factor(self) -> int:
-        """What all four early tricks are paid with: 2 antes from each of the others at tables of four or more."""
-        return 2 if self.eliminates and self.num_players >= 4 else 1
+        """What all four early tricks are paid with: 2 antes from each of the others with four or more players."""
+        return DOUBLE if self.eliminates and self.num_players >= 4 else 1
 
     @property
     def show_factor(self) -> int:
         """What an instant win is paid with."""
-        return 2 if self.instant_wins_double else 1
-
-    def _integer(self, name: str, low: int, high: int, more: str = "") -> int:
-        value = check_integer(name, getattr(self, name), low, high, more)
-        object.__setattr__(self, name, value)
-        return value
+        return DOUBLE if self.instant_wins_double else 1
 
 
 @dataclass(frozen=True)

@@ -13,60 +13,46 @@ a blind choice or the set of a seat's folded cards is; in which order they were 
 from __future__ import annotations
 
 import numba
-import numpy as np
 
+from catbox_env.core.bits import bit_index, nth_bit, one_hot_index, popcount
 from catbox_env.core.rng import random_below
 from catbox_env.games.cat_te.cards import (
     NEVER,
     NO_VOIDS,
-    card_of,
+    any_fold_is_late,
     claimed_card,
     count_of,
     counts_of,
     fold_tricks,
-    folds_before,
     folds_without_claimed,
     has_chosen,
-    is_sound_hand,
-    is_sound_table,
     known_cards,
     leaders_of,
     nobody_swept,
-    nth_card,
+    num_held,
     num_played,
     packed,
     shows,
-    size,
+    suit_of,
     voids_of,
 )
+from catbox_env.games.cat_te.checks import is_sound_hand, is_sound_public
 from catbox_env.games.cat_te.counting import (
     END,
     IN_HAND,
     IS_FOLDED,
-    MAX_COUNTS,
-    MAX_PLACES,
-    NUM_LEFT,
-    PLACE,
     add_place,
     all_ways,
     bound_chain,
     count_ways,
     draw_counts,
+    new_places,
     random_unit,
 )
-from catbox_env.games.cat_te.observation import (
-    CHOSEN,
-    DEALER,
-    FOLDED,
-    HAND,
-    SEAT,
-    one_hot_index,
-    read_public,
-    read_set,
-)
-from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS
+from catbox_env.games.cat_te.observation import read_public, read_set
+from catbox_env.games.cat_te.rules import LAST_TRICK, NUM_CARDS, NUM_SUITS
 from catbox_env.games.cat_te.scores import balance
-from catbox_env.games.cat_te.state import ALL_CARDS, LAST_TRICK, NONE, ONE_SUIT
+from catbox_env.games.cat_te.state import ALL_CARDS, NONE, ONE_SUIT
 
 
 @numba.njit
@@ -81,9 +67,9 @@ def sample(params, observation, generators, states):
     read_public(params, observation, observer, state)
     for seat in range(params.num_players):
         own = seat == observer
-        state.hand[seat] = read_set(observation, params.at[HAND]) if own else 0
-        state.folded[seat] = read_set(observation, params.at[FOLDED]) if own else 0
-        state.chosen[seat] = one_hot_index(observation, params.at[CHOSEN], NUM_CARDS) if own else NONE
+        state.hand[seat] = read_set(observation, params.at.hand) if own else 0
+        state.folded[seat] = read_set(observation, params.at.folded) if own else 0
+        state.chosen[seat] = one_hot_index(observation, params.at.chosen, NUM_CARDS) if own else NONE
     if not is_sound(params, state, observer):
         return 1
     unseen = ALL_CARDS & ~known_cards(params, state)
@@ -95,13 +81,10 @@ def sample(params, observation, generators, states):
             unseen &= ~claimed
         elif not shows(state, int(state.claimed), claimed_card(state)):
             return 1
-    # The only memory that a kernel asks for, once for all states.
-    places = np.zeros(MAX_PLACES, PLACE)
-    counts = np.zeros((MAX_PLACES, MAX_COUNTS), np.int64)
-    ways = np.empty((MAX_PLACES, NUM_LEFT), np.float64)
-    held, folded, num_places = lay_out(params, state, observer, claimer, places, counts, unseen)
-    count_ways(places, counts, ways, num_places, counts_of(unseen))
-    held_ways, folded_ways = all_ways(ways, held, unseen), all_ways(ways, folded, unseen)
+    places = new_places()
+    held, folded, num_places = lay_out(params, state, observer, claimer, places, unseen)
+    count_ways(places, num_places, counts_of(unseen))
+    held_ways, folded_ways = all_ways(places, held, unseen), all_ways(places, folded, unseen)
     if held_ways + folded_ways <= 0.0:
         return 1
     for i in range(1, len(states)):
@@ -114,7 +97,7 @@ def sample(params, observation, generators, states):
             else:
                 states[i].folded[claimer] = claimed
                 place = folded
-        draw_hidden(params, generators[i], states[i], observer, places, counts, ways, place, unseen)
+        draw_hidden(params, generators[i], states[i], observer, places, place, unseen)
     return 0
 
 
@@ -122,14 +105,14 @@ def sample(params, observation, generators, states):
 def observing_seat(params, observation):
     """The observer's seat: told in a match, else known from where the dealer sits; NONE if it cannot be."""
     if params.num_rounds > 1:
-        return one_hot_index(observation, params.at[SEAT], params.num_players)
-    dealer = one_hot_index(observation, params.at[DEALER], params.num_players)
+        return one_hot_index(observation, params.at.seat, params.num_players)
+    dealer = one_hot_index(observation, params.at.dealer, params.num_players)
     return (params.dealer - dealer) % params.num_players if dealer >= 0 else NONE
 
 
 @numba.njit
 def is_sound(params, state, observer):
-    """Whether the game runs and what everybody sees, with the observer's own cards, hangs together."""
+    """Whether the game runs and what everybody sees, with the observer's own cards, is consistent."""
     if state.current_player == NONE or state.trick == NONE or state.dealer == NONE or state.leader == NONE:
         return False
     if state.trick >= LAST_TRICK or (params.side_pot > 0 and state.upturned == NONE):
@@ -137,7 +120,7 @@ def is_sound(params, state, observer):
     tricks, mover = int(state.trick), int(state.current_player)
     return (
         known_cards(params, state) != NONE
-        and is_sound_table(params, state, tricks, mover)
+        and is_sound_public(params, state, tricks, mover)
         and nobody_swept(params, state)
         and is_sound_hand(params, state, leaders_of(params, state, tricks), observer, tricks, mover)
         and balance(params, state, True)
@@ -145,7 +128,7 @@ def is_sound(params, state, observer):
 
 
 @numba.njit
-def lay_out(params, state, observer, claimer, places, counts, unseen):
+def lay_out(params, state, observer, claimer, places, unseen):
     """Fill in the chain of the places that cannot hold every card.
 
     ``claimer``: the seat that holds or has folded the claimed card, which is not among the ``unseen`` ones, or NONE.
@@ -161,21 +144,21 @@ def lay_out(params, state, observer, claimer, places, counts, unseen):
         if voids == NO_VOIDS or seat in (observer, claimer):
             continue
         held = num_held(params, state, seat, played)
-        last = add_place(places, counts, free, last, seat, IN_HAND, held, 0, voids, left)
+        last = add_place(places, free, last, seat, IN_HAND, held, 0, voids, left)
         free += 1
         folds = fold_tricks(params, state, seat, played)
         if any_fold_is_late(folds, voids):
             num_folds = int(state.num_folded[seat])
-            last = add_place(places, counts, free, last, seat, IS_FOLDED, num_folds, folds, voids, left)
+            last = add_place(places, free, last, seat, IS_FOLDED, num_folds, folds, voids, left)
             free += 1
     if claimer == NONE:
-        bound_chain(places, counts, last, left)
+        bound_chain(places, last, left)
         return last, NONE, free
-    return lay_out_claimer(params, state, leaders, claimer, places, counts, left, last, free)
+    return lay_out_claimer(params, state, leaders, claimer, places, left, last, free)
 
 
 @numba.njit
-def lay_out_claimer(params, state, leaders, claimer, places, counts, left, last, free):
+def lay_out_claimer(params, state, leaders, claimer, places, left, last, free):
     """The claimer's hand and folded cards before the chain that begins at ``last``: with the claimed card in either.
 
     ``free`` is the first free row of ``places``, ``left`` the counts of all other hidden cards.
@@ -183,50 +166,35 @@ def lay_out_claimer(params, state, leaders, claimer, places, counts, left, last,
     played = num_played(params, state, claimer, int(state.trick), int(state.current_player))
     voids = voids_of(params, state, leaders, claimer, played)
     folds, num_folds = fold_tricks(params, state, claimer, played), int(state.num_folded[claimer])
-    num_cards, suit = num_held(params, state, claimer, played), claimed_card(state) & 3
+    num_cards, suit = num_held(params, state, claimer, played), suit_of(claimed_card(state))
     held, folded = NONE, NONE
     if packed(voids, suit) == NEVER:
-        held = add_place(places, counts, free, last, claimer, IS_FOLDED, num_folds, folds, voids, left)
-        held = add_place(places, counts, free + 1, held, claimer, IN_HAND, num_cards - 1, 0, voids, left)
-        bound_chain(places, counts, held, left)
+        held = add_place(places, free, last, claimer, IS_FOLDED, num_folds, folds, voids, left)
+        held = add_place(places, free + 1, held, claimer, IN_HAND, num_cards - 1, 0, voids, left)
+        bound_chain(places, held, left)
         free += 2
     folds = folds_without_claimed(folds, voids, suit, int(state.claim_trick))
     if folds != NONE:
-        folded = add_place(places, counts, free, last, claimer, IS_FOLDED, num_folds - 1, folds, voids, left)
-        folded = add_place(places, counts, free + 1, folded, claimer, IN_HAND, num_cards, 0, voids, left)
-        bound_chain(places, counts, folded, left)
+        folded = add_place(places, free, last, claimer, IS_FOLDED, num_folds - 1, folds, voids, left)
+        folded = add_place(places, free + 1, folded, claimer, IN_HAND, num_cards, 0, voids, left)
+        bound_chain(places, folded, left)
         free += 2
     return held, folded, free
 
 
 @numba.njit
-def num_held(params, state, seat, played):
-    """Cards of ``seat`` in its hand, and its blind choice."""
-    return HAND_SIZE - played + has_chosen(params, state, seat, int(state.trick), played)
-
-
-@numba.njit
-def any_fold_is_late(folds, voids):
-    """Whether one of the ``folds`` came after a suit had run out."""
-    for suit in range(NUM_SUITS):
-        if packed(voids, suit) != NEVER and folds_before(folds, packed(voids, suit)) < size(folds):
-            return True
-    return False
-
-
-@numba.njit
-def draw_hidden(params, generator, state, observer, places, counts, ways, place, unseen):
+def draw_hidden(params, generator, state, observer, places, place, unseen):
     """Deal the ``unseen`` cards to the others: first the chain that begins at ``place``, then what may be any."""
     left = counts_of(unseen)
     while place != END:
-        row = places[place]
-        taken = draw_counts(generator, places, counts, ways, place, left)
+        row = places.rows[place]
+        taken = draw_counts(generator, places, place, left)
         cards = 0
         for suit in range(NUM_SUITS):
             one_suit = ONE_SUIT << suit
             number = count_of(left, suit)
             for k in range(count_of(taken, suit)):
-                cards |= nth_card(unseen & ~cards & one_suit, random_below(generator, number - k))
+                cards |= nth_bit(unseen & ~cards & one_suit, random_below(generator, number - k))
         unseen &= ~cards
         left -= taken
         if row.kind == IN_HAND:
@@ -234,24 +202,24 @@ def draw_hidden(params, generator, state, observer, places, counts, ways, place,
         else:
             state.folded[row.seat] |= cards
         place = int(row.following)
-    number = size(unseen)
+    number = popcount(unseen)
     tricks, mover = int(state.trick), int(state.current_player)
     for seat in range(params.num_players):
         if seat == observer:
             continue
         played = num_played(params, state, seat, tricks, mover)
         held = num_held(params, state, seat, played)
-        for _ in range(held - size(int(state.hand[seat]))):
-            card = nth_card(unseen, random_below(generator, number))
+        for _ in range(held - popcount(int(state.hand[seat]))):
+            card = nth_bit(unseen, random_below(generator, number))
             number -= 1
             unseen &= ~card
             state.hand[seat] |= card
-        for _ in range(int(state.num_folded[seat]) - size(int(state.folded[seat]))):
-            card = nth_card(unseen, random_below(generator, number))
+        for _ in range(int(state.num_folded[seat]) - popcount(int(state.folded[seat]))):
+            card = nth_bit(unseen, random_below(generator, number))
             number -= 1
             unseen &= ~card
             state.folded[seat] |= card
         if has_chosen(params, state, seat, tricks, played):
-            card = nth_card(int(state.hand[seat]), random_below(generator, held))
+            card = nth_bit(int(state.hand[seat]), random_below(generator, held))
             state.hand[seat] &= ~card
-            state.chosen[seat] = card_of(card)
+            state.chosen[seat] = bit_index(card)

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import numba
 
+from catbox_env.core.bits import INT8_MAX, INT8_MIN
+from catbox_env.games.cat_te.rules import DOUBLE
 from catbox_env.games.cat_te.state import NONE
 
 #: What an observation shows of scores and of the stakes in the side pot.
-LEAST_SHOWN, MOST_SHOWN = -128, 127
+LEAST_SHOWN, MOST_SHOWN = INT8_MIN, INT8_MAX
 #: More than any score.
 LARGE = 1 << 40
 
@@ -32,8 +34,8 @@ def balance(params, state, as_shown):
     finished = params.num_rounds - 1 - int(state.rounds_left)
     if finished == 0 and state.dealer != params.dealer:
         return False
-    doubles = params.sweep_factor == 2 or (params.instant_wins != 0 and params.show_factor == 2)
-    most_wins = 2 * finished if doubles else finished
+    doubles = params.sweep_factor == DOUBLE or (params.instant_wins != 0 and params.show_factor == DOUBLE)
+    most_wins = DOUBLE * finished if doubles else finished
     if stake == 0:
         return state.pot == 0 and settle(params, state, finished, most_wins, 0, as_shown)
     first = int(state.pot) // (players * stake)
@@ -96,7 +98,7 @@ def settle_wins(params, state, finished, wins, claims, as_shown):
     if left < 0 or left > room:
         return False
     # Without doubled rounds beyond reach of the shown scores, each odd W needs a round that was not doubled.
-    if stake == 0 and 2 * (players - 1) * finished < MOST_SHOWN and odd > 2 * finished - wins:
+    if stake == 0 and DOUBLE * (players - 1) * finished < MOST_SHOWN and odd > DOUBLE * finished - wins:
         return False
     if as_shown:
         return spread(params, state, finished, wins, claims - covered, left)

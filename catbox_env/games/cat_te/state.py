@@ -1,4 +1,4 @@
-"""The state of a game of Cat Te: one record, with the sizes of the largest table.
+"""The state of a game of Cat Te: one record, with the sizes of the largest rule set.
 
 Seats, ranks, suits and tricks are indices from 0. A card is ``rank * 4 + suit``, and a set of cards is one integer
 with bit ``card`` set for each of them.
@@ -9,7 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from catbox_env.core.kernels import CORE_PARAMS, REWARDS, core_state_fields, record_dtype
-from catbox_env.games.cat_te.rules import MAX_PLAYERS, NUM_CARDS, NUM_SUITS, NUM_TRICKS, Rules
+from catbox_env.games.cat_te.layout import PARTS, observation_layout, state_layout
+from catbox_env.games.cat_te.rules import (
+    LOW_RANKS,
+    MAX_PLAYERS,
+    NUM_CARDS,
+    NUM_SUITS,
+    NUM_TRICKS,
+    RANKS,
+    Rules,
+)
 
 #: Nothing here: no card, no suit, no seat.
 NONE = -1
@@ -20,44 +29,15 @@ CLAIM = 2 * NUM_CARDS
 SHOW = CLAIM + 1
 NUM_ACTIONS = SHOW + 1
 
-#: The first four tricks decide who stays in; the fifth is chosen blind (both but in khmer); the sixth plays itself.
-NUM_EARLY_TRICKS = 4
-BLIND_TRICK, LAST_TRICK = NUM_TRICKS - 2, NUM_TRICKS - 1
-
 ALL_CARDS = (1 << NUM_CARDS) - 1
 #: The set of the cards of suit 0; shifted by s, those of suit s.
 ONE_SUIT = sum(1 << card for card in range(0, NUM_CARDS, NUM_SUITS))
-#: Two, three, four, five and ace of every suit.
-LOW_CARDS = sum(1 << card for card in range(NUM_CARDS) if card // NUM_SUITS in (0, 1, 2, 3, 12))
+#: The set of the cards of ``LOW_RANKS``.
+LOW_CARDS = sum(1 << card for card in range(NUM_CARDS) if RANKS[card // NUM_SUITS] in LOW_RANKS)
 
-#: Rows of ``state.info``: figures of the last finished round.
+#: Rows of ``state.info``: statistics of the last finished round.
 INFO = ("score", "won_round", "tricks_won", "eliminated", "showed", "claimed")
 INFO_SCORE, INFO_WON, INFO_TRICKS, INFO_ELIMINATED, INFO_SHOWED, INFO_CLAIMED = range(len(INFO))
-
-#: Parts of the observation and of the state vector; ``params.at[PART]`` is where it begins, -1 if it is left out.
-PARTS = (
-    "hand",
-    "folded",
-    "chosen",
-    "faceup",
-    "num_folded",
-    "early_tricks",
-    "tricks_won",
-    "in_round",
-    "led_suit",
-    "leader",
-    "to_move",
-    "trick",
-    "upturned",
-    "claimed",
-    "side_pot",
-    "dealer",
-    "rounds_left",
-    "scores",
-    "seat",
-    "claim_trick",
-)
-NUM_PARTS = len(PARTS)
 
 STATE = record_dtype(
     [
@@ -65,10 +45,7 @@ STATE = record_dtype(
         ("dealer", np.int8),  # seat that deals this round
         ("leader", np.int8),  # seat that led, or will lead, this trick; after the last one its winner
         ("led", np.int8),  # suit led in this trick, or NONE
-        (
-            "trick",
-            np.int8,
-        ),  # the trick under way, 0-5; after the end of the game the last one that was played
+        ("trick", np.int8),  # the trick under way, 0-5; after the end of the game the last one played
         ("upturned", np.int8),  # card turned up for the side pot, or NONE
         ("claimed", np.int8),  # seat that claimed the side pot in this round, or NONE
         ("claim_trick", np.int8),  # the trick in which it was claimed, or NONE
@@ -86,6 +63,9 @@ STATE = record_dtype(
     ]
 )
 
+#: Where each part of a vector begins; -1 for one that the vector does not have.
+OFFSETS = record_dtype([(name, np.int64) for name in PARTS])
+
 PARAMS = record_dtype(
     [
         *CORE_PARAMS,
@@ -97,13 +77,13 @@ PARAMS = record_dtype(
         ("side_pot", np.int64),  # antes of each player to the side pot in a round
         ("num_rounds", np.int64),
         ("dealer", np.int64),  # seat that deals the first round
-        ("at", np.int64, (NUM_PARTS,)),  # offsets of the observation's parts
-        ("state_at", np.int64, (NUM_PARTS,)),  # offsets of the state vector's parts
+        ("at", OFFSETS),  # of the observation
+        ("state_at", OFFSETS),  # of the state vector
     ]
 )
 
 
-def make_params(rules: Rules, reward: str, at: list[int], state_at: list[int]) -> np.ndarray:
+def make_params(rules: Rules, reward: str) -> np.ndarray:
     """``rules`` as an array (1,) of PARAMS for the kernels."""
     params = np.zeros(1, PARAMS)
     record = params[0]
@@ -118,6 +98,6 @@ def make_params(rules: Rules, reward: str, at: list[int], state_at: list[int]) -
     record.side_pot = rules.side_pot
     record.num_rounds = rules.num_rounds
     record.dealer = rules.first_dealer
-    record.at[:] = at
-    record.state_at[:] = state_at
+    record.at = observation_layout(rules).offsets(PARTS)
+    record.state_at = state_layout(rules).offsets(PARTS)
     return params

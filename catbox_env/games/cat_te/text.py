@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, SUITS, Rules, card_to_string
-from catbox_env.games.cat_te.state import (
-    BLIND_TRICK,
-    CLAIM,
-    FOLD,
-    NONE,
-    ONE_SUIT,
-    SHOW,
-)
+from catbox_env.games.cat_te.rules import BLIND_TRICK, NUM_CARDS, NUM_SUITS, SUITS, Rules, card_to_string
+from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
 
 
 def action_to_string(action: int) -> str:
@@ -26,13 +19,12 @@ def action_to_string(action: int) -> str:
 
 def describe_actions() -> list[tuple[int, int, str]]:
     """Rows (first id, last id, what they do)."""
+    play = (
+        f"play a card face up (in a blind trick: choose it): rank * {NUM_SUITS} + suit, 2C, 2D, 2H, 2S .. AS"
+    )
     return [
-        (
-            0,
-            FOLD - 1,
-            "play a card face up (in a blind trick: choose it): rank * 4 + suit, 2C, 2D, 2H, 2S .. AS",
-        ),
-        (FOLD, CLAIM - 1, "fold the card id - 52"),
+        (0, FOLD - 1, play),
+        (FOLD, CLAIM - 1, f"fold the card id - {FOLD}"),
         (CLAIM, CLAIM, "CLAIM the side pot"),
         (SHOW, SHOW, "SHOW an instant win"),
     ]

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import numba
 
-from catbox_env.games.petrify.reach import (
+from catbox_env.core.bits import popcount
+from catbox_env.games.petrify.board import (
     EMPTY,
-    all_can_move,
     holds,
-    legal_cells,
+    kind_of,
+    seat_in_place,
     set_of,
-    size,
+    turns_taken,
 )
+from catbox_env.games.petrify.reach import all_can_move, legal_cells
 from catbox_env.games.petrify.state import (
     FIRST_TELEPORT,
     INFO_PLACE,
     NONE,
     TELEPORT,
-    WALL,
     WALL_TILE,
     ZERO_TILE,
-    kind_of,
 )
 
 
@@ -36,7 +36,7 @@ def check_state(params, state):
 
 @numba.njit
 def is_sound_board(params, state):
-    """Whether the tiles are those of the rules, walls are closed, and each figure stands on an open cell of its own."""
+    """Whether the tiles are those of the rules, walls are closed, and each pawn stands on an open cell of its own."""
     board = EMPTY
     for cell in range(params.num_cells):
         tile = int(state.tile[cell])
@@ -44,7 +44,7 @@ def is_sound_board(params, state):
             return False
         if tile != WALL_TILE:
             board |= set_of(cell)
-    if state.open & ~board != EMPTY or not are_tiles_of_rules(params, state, size(board & ~state.open)):
+    if state.open & ~board != EMPTY or not are_tiles_of_rules(params, state, popcount(board & ~state.open)):
         return False
     taken = EMPTY
     for seat in range(params.num_players):
@@ -74,15 +74,6 @@ def are_tiles_of_rules(params, state, turns):
         else:
             copies += more
     return copies <= zeros and zeros <= turns
-
-
-@numba.njit
-def turns_taken(params, state):
-    """Turns since the beginning: each closed a cell."""
-    closed = 0
-    for cell in range(params.num_cells):
-        closed += kind_of(int(state.tile[cell])) != WALL and not holds(state.open, cell)
-    return closed
 
 
 @numba.njit
@@ -174,13 +165,3 @@ def can_be_turn_of(params, state, mover, turns):
         if limit >= 0 and fewest <= turns and turns <= most:
             return True
     return False
-
-
-@numba.njit
-def seat_in_place(params, state, place):
-    """The seat with that finishing place; there is one."""
-    found = 0
-    for seat in range(params.num_players):
-        if state.place[seat] == place:
-            found = seat
-    return found

@@ -10,7 +10,7 @@ import numpy as np
 from catbox_env.core.game import Game
 from catbox_env.games.petrify import text
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
-from catbox_env.games.petrify.observation import observation_layout, offsets
+from catbox_env.games.petrify.layout import observation_layout
 from catbox_env.games.petrify.reach import end_cells
 from catbox_env.games.petrify.render import render
 from catbox_env.games.petrify.rules import Deal, Rules
@@ -42,7 +42,7 @@ class Petrify(Game):
             "margin": (-margin, margin),
             "win": (0.0, 1.0),
         }[self.reward]
-        self.params = make_params(rules, self.reward, offsets(self.observation_layout))
+        self.params = make_params(rules, self.reward)
 
     def action_to_string(self, action: int) -> str:
         return f"move to {text.cell_name(self.rules, self.check_action_id(action))}"

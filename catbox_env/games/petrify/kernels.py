@@ -9,17 +9,10 @@ import numba
 
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
+from catbox_env.games.petrify.board import EMPTY, holds, kind_of, next_in_game, set_of
 from catbox_env.games.petrify.checks import check_state
 from catbox_env.games.petrify.observation import write_observation
-from catbox_env.games.petrify.reach import (
-    EMPTY,
-    all_can_move,
-    end_cells,
-    holds,
-    legal_cells,
-    set_of,
-    teleport_cells,
-)
+from catbox_env.games.petrify.reach import all_can_move, end_cells, legal_cells, teleport_cells
 from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS, NUM_SYMBOLS
 from catbox_env.games.petrify.sampling import sample
 from catbox_env.games.petrify.state import (
@@ -30,7 +23,6 @@ from catbox_env.games.petrify.state import (
     WALL,
     WILDCARD,
     ZERO_TILE,
-    kind_of,
 )
 
 
@@ -39,7 +31,7 @@ def deal(params, generator, state):
     """Begin a new game: boards and places are drawn until every player could move if it were the first."""
     while True:
         lay_tiles(params, generator, state)
-        place_figures(params, generator, state)
+        place_pawns(params, generator, state)
         begin_play(params, state)
         if all_can_move(params, state):
             return
@@ -69,7 +61,7 @@ def swap_tiles(state, one, other):
 
 
 @numba.njit
-def place_figures(params, generator, state):
+def place_pawns(params, generator, state):
     """Every player on a number or wildcard of its own, at random."""
     taken = EMPTY
     for seat in range(params.num_players):
@@ -144,15 +136,6 @@ def rotate(params, state, seat):
         current = following
     state.tile[zero] = state.tile[state.position[current]]
     state.position[current] = zero
-
-
-@numba.njit
-def next_in_game(params, state, seat):
-    """The next seat in turn order that is not petrified."""
-    while True:
-        seat = seat + 1 if seat + 1 < params.num_players else 0
-        if state.place[seat] == NONE:
-            return seat
 
 
 @numba.njit

@@ -1,48 +1,20 @@
-"""Sets of cells, and where a figure can go: the walk, the teleport.
-
-A set of cells is one unsigned 64-bit integer, bit by cell, so that a step of every walk at once is a shift.
-"""
+"""Where a pawn can go: the walk, the teleport."""
 
 from __future__ import annotations
 
 import numba
-import numpy as np
 
+from catbox_env.games.petrify.board import (
+    EMPTY,
+    color_of,
+    free_cells,
+    holds,
+    kind_of,
+    set_of,
+    symbol_of,
+)
 from catbox_env.games.petrify.rules import NUM_SYMBOLS
-from catbox_env.games.petrify.state import TELEPORT, WILDCARD_TILE, color_of, kind_of, symbol_of
-
-ONE, EMPTY = np.uint64(1), np.uint64(0)
-
-
-@numba.njit
-def set_of(cell):
-    """The set of one cell."""
-    return ONE << int(cell)
-
-
-@numba.njit
-def holds(cells, cell):
-    """Whether ``cell`` is in the set ``cells``."""
-    return (cells >> int(cell)) & ONE != EMPTY
-
-
-@numba.njit
-def size(cells):
-    """The number of cells in a set."""
-    number = 0
-    while cells != EMPTY:
-        cells &= cells - ONE  # drops the lowest bit
-        number += 1
-    return number
-
-
-@numba.njit
-def free_cells(params, state):
-    """The set of open cells without a figure."""
-    free = state.open
-    for seat in range(params.num_players):
-        free &= ~set_of(state.position[seat])
-    return free
+from catbox_env.games.petrify.state import NONE, TELEPORT, WILDCARD_TILE
 
 
 @numba.njit
@@ -110,3 +82,22 @@ def legal_cells(params, state):
     if state.teleporting:
         return teleport_cells(params, state, state.current_player)
     return end_cells(params, state, state.current_player)
+
+
+@numba.njit
+def reachable_cells(params, state, seat, legal):
+    """The set of cells where ``seat`` could go if it were to move now; ``legal`` is that of the seat to move."""
+    if state.place[seat] != NONE:
+        return EMPTY
+    return legal if seat == state.current_player else end_cells(params, state, seat)
+
+
+@numba.njit
+def end_cells_after(params, state, seat, cell):
+    """The end cells that ``seat`` would have once the pawn to move stands on ``cell``, before the landing's effect."""
+    mover = int(state.current_player)
+    free = free_cells(params, state) & ~set_of(cell)
+    if state.teleporting:  # the teleport stays open; any other cell is closed when the pawn leaves it
+        free |= set_of(state.position[mover])
+    start = cell if seat == mover else int(state.position[seat])
+    return walk_ends(params, int(state.tile[start]), start, free)

@@ -1,12 +1,13 @@
-"""The table of Petrify as styled text: the board with its figures, and the seats."""
+"""A position of Petrify as styled text: the board with its pawns, and the seats."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.games.petrify.board import color_of, kind_of
 from catbox_env.games.petrify.rules import Rules
-from catbox_env.games.petrify.state import NONE, TILE_NAMES, WALL, color_of, kind_of
-from catbox_env.games.petrify.text import cell_name, energy
+from catbox_env.games.petrify.state import NONE, TILE_NAMES, WALL
+from catbox_env.games.petrify.text import COLUMN_LETTERS, cell_name, energy, is_open
 
 Piece = tuple[str, str]
 #: Colours 0-4 of the tiles.
@@ -14,7 +15,7 @@ STYLES = ("", "red", "blue", "yellow", "green")
 
 
 def render(rules: Rules, state: np.record) -> list[Piece]:
-    """Pieces (text, rich style) that together show the table."""
+    """Pieces (text, rich style) that together show the position."""
     lines = [_headline(rules, state), [], *_board(rules, state), [], *_seats(rules, state)]
     return [piece for line in lines for piece in [*line, ("\n", "")]]
 
@@ -35,18 +36,18 @@ def _headline(rules: Rules, state: np.record) -> list[Piece]:
 
 def _board(rules: Rules, state: np.record) -> list[list[Piece]]:
     """A tile is symbol.colour, * wildcard, 0 zero, Tc teleport of colour c, W wall; . is closed; [k] is player k."""
-    figures = {int(state.position[seat]): seat for seat in range(rules.num_players)}
-    letters = "".join(f"{'abcdefgh'[column]:^9}" for column in range(rules.size))
+    pawns = {int(state.position[seat]): seat for seat in range(rules.num_players)}
+    letters = "".join(f"{COLUMN_LETTERS[column]:^9}" for column in range(rules.size))
     rows: list[list[Piece]] = [[(f"   {letters}".rstrip(), "bold")]]
     for row in range(rules.size):
         line: list[Piece] = [(f"{row + 1:>2} ", "bold")]
         for cell in range(row * rules.size, (row + 1) * rules.size):
             tile = int(state.tile[cell])
-            closed = not int(state.open) >> cell & 1 and kind_of(tile) != WALL
+            closed = not is_open(state, cell) and kind_of(tile) != WALL
             name = "." if closed else TILE_NAMES[tile]
-            figure = f"[{figures[cell]}]" if cell in figures else ""
+            pawn = f"[{pawns[cell]}]" if cell in pawns else ""
             line.append((f"{name:>5}", "dim" if closed else STYLES[color_of(tile)]))
-            line.append((f"{figure:<4}", "bold"))
+            line.append((f"{pawn:<4}", "bold"))
         last, style = line[-1]
         rows.append([*line[:-1], (last.rstrip(), style)])
     return rows
@@ -58,9 +59,8 @@ def _seats(rules: Rules, state: np.record) -> list[list[Piece]]:
         turn = seat == state.current_player
         place = int(state.place[seat])
         tile = TILE_NAMES[state.tile[state.position[seat]]]
-        text = (
-            f"{'>' if turn else ' '} player_{seat}  on {cell_name(rules, int(state.position[seat]))} ({tile})"
-        )
+        where = cell_name(rules, int(state.position[seat]))
+        text = f"{'>' if turn else ' '} player_{seat}  on {where} ({tile})"
         if place != NONE:
             text += f", {'winner' if place == 0 else f'petrified, place {place + 1} of {rules.num_players}'}"
         rows.append([(text, "bold" if turn else "dim" if place > 0 else "")])

@@ -9,7 +9,7 @@ from typing import Any
 
 from catbox_env.core.checks import (
     check_choice,
-    check_integer,
+    check_integer_field,
     check_sequence,
     check_sequences,
     is_integer,
@@ -51,12 +51,12 @@ class Rules:
     zeros: int = 0
 
     def __post_init__(self) -> None:
-        self._integer("num_players", 2, MAX_PLAYERS)
-        size = self._integer("size", MIN_SIZE, MAX_SIZE)
+        check_integer_field(self, "num_players", 2, MAX_PLAYERS)
+        size = check_integer_field(self, "size", MIN_SIZE, MAX_SIZE)
         check_choice("move_rule", self.move_rule, MOVE_RULES)
-        self._integer("walls", 0, size)
+        check_integer_field(self, "walls", 0, size, f" (the size, {size})")
         for name in ("teleports", "wildcards", "zeros"):
-            self._integer(name, 0)
+            check_integer_field(self, name, 0)
         given = (
             f"{self.teleports} teleports, {self.walls} walls, {self.wildcards} wildcards, {self.zeros} zeros"
         )
@@ -96,12 +96,6 @@ class Rules:
     def max_turns(self) -> int:
         """Most turns in a game: each closes a cell for good, and needs an open cell a player and one to go to."""
         return self.num_cells - self.walls - self.num_players
-
-    def _integer(self, name: str, low: int, high: int | None = None) -> int:
-        limit = f" (the size, {self.size})" if name == "walls" else ""
-        value = check_integer(name, getattr(self, name), low, high, limit)
-        object.__setattr__(self, name, value)
-        return value
 
 
 def special_tiles(rules: Rules) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 
 from catbox_env.games.petrify.checks import is_sound_board, is_sound_position
-from catbox_env.games.petrify.observation import SEAT, one_of, read_board, read_seats, shows_reach
+from catbox_env.games.petrify.observation import one_of, read_board, read_seats, shows_reach
 
 
 @numba.njit
@@ -18,7 +18,7 @@ def sample(params, observation, generators, states):
         return 1
     if not is_sound_board(params, state) or not is_sound_position(params, state):
         return 1
-    observer = one_of(observation, params.at[SEAT], 1, params.num_players)
+    observer = one_of(observation, params.at.seat, 1, params.num_players)
     if not shows_reach(params, state, observer, observation):
         return 1
     for i in range(1, len(states)):

@@ -10,10 +10,10 @@ number, so that laying out, shuffling and copying tiles are single assignments:
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from catbox_env.core.kernels import CORE_PARAMS, REWARDS, core_state_fields, record_dtype
+from catbox_env.games.petrify.layout import PARTS, observation_layout
 from catbox_env.games.petrify.rules import (
     KINDS,
     MAX_PLAYERS,
@@ -41,40 +41,24 @@ ZERO_TILE = WILDCARD_TILE + 1
 #: Tile -> its name in a ``Deal``.
 TILE_NAMES = (*NUMBER_TILES, *TELEPORT_TILES, "W", "*", "0")
 
-#: Rows of ``state.info``: figures of the finished game.
+#: Rows of ``state.info``: statistics of the finished game.
 INFO = ("place",)
 INFO_PLACE = 0
-
-#: Parts of the observation; ``params.at[PART]`` is where it begins.
-PARTS = (
-    "symbols",
-    "colors",
-    "kinds",
-    "open",
-    "positions",
-    "to_move",
-    "teleporting",
-    "in_game",
-    "seat",
-    "place",
-    "end_cells",
-    "end_cells_after",
-)
-NUM_PARTS = len(PARTS)
 
 STATE = record_dtype(
     [
         *core_state_fields(MAX_PLAYERS, len(INFO)),
-        (
-            "teleporting",
-            np.int8,
-        ),  # 1: the seat to move has landed on a teleport and chooses where it comes out
-        ("position", np.int8, (MAX_PLAYERS,)),  # cell of each seat's figure, petrified or not
+        # 1: the seat to move has landed on a teleport and chooses where it comes out
+        ("teleporting", np.int8),
+        ("position", np.int8, (MAX_PLAYERS,)),  # cell of each seat's pawn, petrified or not
         ("place", np.int8, (MAX_PLAYERS,)),  # finishing place of each seat, 0 the winner's; NONE: not decided
         ("tile", np.int8, (MAX_CELLS,)),  # tile of each cell, closed ones included
         ("open", np.uint64),  # set of cells that are not closed; walls never are open
     ]
 )
+
+#: Where each part of the observation begins.
+OFFSETS = record_dtype([(name, np.int64) for name in PARTS])
 
 PARAMS = record_dtype(
     [
@@ -86,12 +70,12 @@ PARAMS = record_dtype(
         ("specials", np.int8, (MAX_CELLS,)),  # the special tiles, in any order
         ("not_first_column", np.uint64),  # set of the cells that a step to the right can end on
         ("not_last_column", np.uint64),  # set of the cells that a step to the left can end on
-        ("at", np.int64, (NUM_PARTS,)),  # offsets of the observation's parts
+        ("at", OFFSETS),
     ]
 )
 
 
-def make_params(rules: Rules, reward: str, at: list[int]) -> np.ndarray:
+def make_params(rules: Rules, reward: str) -> np.ndarray:
     """``rules`` as an array (1,) of PARAMS for the kernels."""
     params = np.zeros(1, PARAMS)
     record = params[0]
@@ -106,27 +90,5 @@ def make_params(rules: Rules, reward: str, at: list[int]) -> np.ndarray:
     columns = [cell % rules.size for cell in range(rules.num_cells)]
     record.not_first_column = sum(1 << cell for cell, column in enumerate(columns) if column > 0)
     record.not_last_column = sum(1 << cell for cell, column in enumerate(columns) if column < rules.size - 1)
-    record.at[:] = at
+    record.at = observation_layout(rules).offsets(PARTS)
     return params
-
-
-@numba.njit
-def kind_of(tile: int) -> int:
-    """NUMBER, WALL, WILDCARD, ZERO or TELEPORT."""
-    if tile < FIRST_TELEPORT:
-        return NUMBER
-    return TELEPORT if tile < WALL_TILE else tile - WALL_TILE + WALL
-
-
-@numba.njit
-def symbol_of(tile: int) -> int:
-    """The symbol of a number card, 1-4; 0 for any other tile."""
-    return tile // NUM_NUMBER_COLORS + 1 if tile < FIRST_TELEPORT else 0
-
-
-@numba.njit
-def color_of(tile: int) -> int:
-    """The colour, 0 (none) to 4."""
-    if tile < FIRST_TELEPORT:
-        return tile % NUM_NUMBER_COLORS + 1
-    return tile - FIRST_TELEPORT if tile < WALL_TILE else 0

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.games.petrify.board import color_of, kind_of, symbol_of
 from catbox_env.games.petrify.rules import Rules
-from catbox_env.games.petrify.state import (
-    TELEPORT,
-    WALL,
-    WILDCARD_TILE,
-    color_of,
-    kind_of,
-    symbol_of,
-)
+from catbox_env.games.petrify.state import TELEPORT, WALL, WILDCARD_TILE
+
+#: The columns of the largest board.
+COLUMN_LETTERS = "abcdefgh"
+
+
+def is_open(state: np.record, cell: int) -> bool:
+    """Whether ``cell`` is not closed."""
+    return bool(int(state.open) >> cell & 1)
 
 
 def cell_name(rules: Rules, cell: int) -> str:
     """The column's letter and the row's number, from 1: ``"a1"`` is the corner above on the left, cell 0."""
     row, column = divmod(cell, rules.size)
-    return f"{'abcdefgh'[column]}{row + 1}"
+    return f"{COLUMN_LETTERS[column]}{row + 1}"
 
 
 def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
@@ -46,10 +48,10 @@ def why_illegal(rules: Rules, state: np.record, action: int) -> str:
     tile = int(state.tile[action])
     for other in range(rules.num_players):
         if state.position[other] == action:
-            return f"{where} holds the figure of player_{other}"
+            return f"{where} holds the pawn of player_{other}"
     if kind_of(tile) == WALL:
         return f"{where} is a wall"
-    if not int(state.open) >> action & 1:
+    if not is_open(state, action):
         return f"{where} is closed"
     if not state.teleporting:
         steps = energy(rules, state, seat)

@@ -1,4 +1,4 @@
-"""Small helpers of the Petrify rule tests: lay out a board, move by cell, look at what is left.
+"""Positions to test Petrify on: lay out a board, move by cell, look at what is left.
 
 A board is a list of rows such as "2 . W T0": a symbol, a symbol and a colour ("2.3"), "." for any other number
 card, or a special tile. Cells are (row, column), from (0, 0).
@@ -57,7 +57,7 @@ def view(state: Any, seat: int = 0) -> dict[str, np.ndarray]:
 
 
 def place_of(state: Any, player: int) -> Cell:
-    """Where a player's figure stands."""
+    """Where a player's pawn stands."""
     (cell,) = np.argwhere(view(state)["positions"][player]).tolist()
     return tuple(cell)
 

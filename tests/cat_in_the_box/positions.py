@@ -1,4 +1,4 @@
-"""A table for Cat in the Box tests: deal hands, play moves written in words, look at what a seat sees."""
+"""Positions to test Cat in the Box on: deal hands, play moves written in words, look at what a seat sees."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -66,6 +66,6 @@ def tricks(state: Any) -> list[int]:
     return view(state, 0)["tricks_won"].tolist()
 
 
-def figures(state: Any, name: str) -> list[int]:
-    """One figure of the last round's info, by absolute seat."""
+def statistics(state: Any, name: str) -> list[int]:
+    """One statistic of the last finished round, by absolute seat."""
     return [state.info(seat)[name] for seat in range(state.game.num_players)]

@@ -1,4 +1,4 @@
-"""Small helpers of the Cat Te rule tests: deal hands, play cards by name, look at what a seat sees."""
+"""Positions to test Cat Te on: deal hands, play cards by name, look at what a seat sees."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -82,8 +82,8 @@ def seat_of(state: Any, part: str) -> int | None:
     return values.index(1) if 1 in values else None
 
 
-def figures(state: Any, name: str) -> list[int]:
-    """One figure of the last round's info, by absolute seat."""
+def statistics(state: Any, name: str) -> list[int]:
+    """One statistic of the last finished round, by absolute seat."""
     return [state.info(seat)[name] for seat in range(state.game.num_players)]
 
 

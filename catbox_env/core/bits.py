@@ -1,0 +1,90 @@
+"""Small compiled functions that several games share: seats around the table, sets as bits, parts of a vector.
+
+A set is one integer, not negative, in which bit i says whether i is a member.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+#: Nothing there: no seat, no index.
+NONE = -1
+#: What an element of an observation can hold.
+INT8_MIN, INT8_MAX = -128, 127
+
+
+@numba.njit
+def relative_seat(seat, observer, num_players):
+    """``seat`` counted clockwise from ``observer``, which is 0."""
+    return seat - observer if seat >= observer else seat - observer + num_players
+
+
+@numba.njit
+def absolute_seat(seat, observer, num_players):
+    """The seat that ``observer`` calls ``seat``: the inverse of ``relative_seat``. NONE stays NONE."""
+    if seat < 0:
+        return NONE
+    return seat + observer if seat + observer < num_players else seat + observer - num_players
+
+
+@numba.njit
+def next_seat(seat, num_players):
+    """The next seat clockwise."""
+    return seat + 1 if seat + 1 < num_players else 0
+
+
+@numba.njit
+def popcount(bits):
+    """The number of members of a set."""
+    one, rest, number = np.uint64(1), np.uint64(bits), 0
+    while rest:
+        rest &= rest - one
+        number += 1
+    return number
+
+
+@numba.njit
+def lowest_bit(bits):
+    """The lowest member of a set, as a set of one; 0 of the empty set."""
+    return bits & -bits
+
+
+@numba.njit
+def nth_bit(bits, n):
+    """The n-th (from 0) lowest member of a set, as a set of one; 0 where there are fewer."""
+    for _ in range(n):
+        bits &= bits - 1
+    return bits & -bits
+
+
+@numba.njit
+def bit_index(bit):
+    """The member of a set of one."""
+    index = 0
+    while bit > 1:
+        bit >>= 1
+        index += 1
+    return index
+
+
+@numba.njit
+def one_hot_index(vector, start, length):
+    """The index of the first element that is not 0 among ``length`` from ``start`` on; NONE where all are 0."""
+    for i in range(length):
+        if vector[start + i]:
+            return i
+    return NONE
+
+
+@numba.njit
+def clear(vector):
+    """Set every element of ``vector`` to 0."""
+    for i in range(len(vector)):
+        vector[i] = 0
+
+
+@numba.njit
+def clip_int8(value):
+    """``value``, or the nearest number that an int8 can hold."""
+    return min(INT8_MAX, max(INT8_MIN, value))

@@ -1,0 +1,135 @@
+"""The docstring of each game's module: its tables of actions and of observation parts say what the code does."""
+
+import importlib
+import inspect
+import re
+from typing import Any
+
+import pytest
+
+import catbox_env
+from catbox_env.core.game import Game
+
+PLAYER_COUNTS = {
+    "cat_in_the_box_v0": range(2, 6),
+    "cat_te_v0": range(2, 7),
+    "petrify_v0": range(2, 5),
+}
+#: What the docstrings say of a part that some rule sets leave out, and the field of ``Rules`` that decides.
+CONDITIONS = {
+    "(only where cards are revealed)": "revealed_cards",
+    "(only with a side pot)": "side_pot",
+    "(only for more than one round)": "more rounds",
+}
+#: Beside the default rules: with every part that the game has.
+OTHER_RULES: dict[str, list[dict[str, Any]]] = {
+    "cat_in_the_box_v0": [
+        {"rounds": 2},
+        {"bids": (), "num_colors": 3, "num_ranks": 6, "copies": 5, "rounds": "match"},
+    ],
+    "cat_te_v0": [{"side_pot": 2}, {"rounds": 3}, {"side_pot": 1, "rounds": "match"}],
+    "petrify_v0": [{"size": 6, "teleports": 1}],
+}
+CASES = [
+    (game_id, {"num_players": players, **options})
+    for game_id, counts in PLAYER_COUNTS.items()
+    for players in counts
+    for options in ({}, *OTHER_RULES[game_id])
+]
+NUMBERS = {"five": 5, "four": 4, "three": 3, "two": 2}
+
+
+def docstring(game_id: str) -> str:
+    return str(inspect.getdoc(importlib.import_module(f"catbox_env.{game_id}")))
+
+
+def rows_of_table(text: str, first_column: str) -> list[list[str]]:
+    """The rows, without the two of the head, of the table whose first column has that head."""
+    lines = text.splitlines()
+    (start,) = [i for i, line in enumerate(lines) if line.startswith(f"| {first_column} |")]
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+def letters(game: Game) -> dict[str, int]:
+    """The sizes that the docstrings call by a letter."""
+    rules = game.rules
+    sizes = {
+        "P": game.num_players,
+        "N": getattr(rules, "size", None),
+        "R": getattr(rules, "num_ranks", None),
+        "C": getattr(rules, "num_colors", None),
+        "B": len(rules.bids) if hasattr(rules, "bids") else None,
+    }
+    return {letter: size for letter, size in sizes.items() if size is not None}
+
+
+def value(formula: str, game: Game) -> int:
+    """What a formula such as ``R+B+CR-1`` or ``N*N`` comes to: letters side by side are multiplied."""
+    product = re.sub(r"(?<=[A-Z])(?=[A-Z])", "*", formula.strip())
+    assert re.fullmatch(r"[A-Z0-9*+-]+", product), formula
+    return int(eval(product, {}, letters(game)))
+
+
+def needs(condition: str, game: Game) -> bool:
+    """Whether the rules of ``game`` have what the docstring asks for a part to be there."""
+    if CONDITIONS[condition] == "more rounds":
+        return bool(game.rules.num_rounds > 1)
+    return bool(getattr(game.rules, CONDITIONS[condition]))
+
+
+@pytest.mark.parametrize(("game_id", "options"), CASES)
+def test_the_table_of_the_observation_names_its_parts_in_order_with_their_shapes(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game = catbox_env.make_game(game_id, **options)
+    documented = []
+    for name, shape, meaning in rows_of_table(docstring(game_id), "part"):
+        conditions = re.findall(r"\(only [^)]*\)", meaning)
+        if all(needs(condition, game) for condition in conditions):
+            documented.append((name.strip("`"), tuple(value(size, game) for size in shape.split(","))))
+    assert documented == [(part.name, part.shape) for part in game.observation_layout.values()]
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_some_rules_have_every_part_of_the_table(game_id: str) -> None:
+    names = {name.strip("`") for name, *_ in rows_of_table(docstring(game_id), "part")}
+    shown = [
+        set(catbox_env.make_game(case, **options).observation_layout)
+        for case, options in CASES
+        if case == game_id
+    ]
+    assert set.union(*shown) == names
+
+
+@pytest.mark.parametrize(("game_id", "options"), CASES)
+def test_the_table_of_actions_covers_every_action_once_and_as_the_game_describes_it(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game = catbox_env.make_game(game_id, **options)
+    ranges = []
+    for ids, meaning in rows_of_table(docstring(game_id), "ids"):
+        ends = [value(end, game) for end in ids.strip("`").split("..")]
+        ranges.append((ends[0], ends[-1], meaning))
+    covered = [action for first, last, _ in ranges for action in range(first, last + 1)]
+    assert covered == list(range(game.num_actions))
+    for first, last, what in game.describe_actions():
+        (meaning,) = [text for low, high, text in ranges if low <= first and last <= high]
+        assert same_verb(meaning, what), (meaning, what)
+
+
+def same_verb(one: str, other: str) -> bool:
+    """Whether two descriptions begin with the same word, or say "move to" and "end the walk on" a cell."""
+    first = {text.split()[0].strip(":").lower() for text in (one, other)}
+    return len(first) == 1 or first == {"end", "move"}
+
+
+@pytest.mark.parametrize(("count", "players"), NUMBERS.items())
+def test_the_module_of_cat_in_the_box_says_how_many_actions_there_are(count: str, players: int) -> None:
+    text = " ".join(docstring("cat_in_the_box_v0").split())
+    (stated,) = re.findall(rf"(\d+) for {count}\b", text)
+    assert int(stated) == catbox_env.make_game("cat_in_the_box_v0", num_players=players).num_actions

@@ -79,7 +79,7 @@ class GameState:
         return self._returns.tolist()
 
     def info(self, player: int) -> dict[str, int]:
-        """The figures of the last finished round for a seat; empty before the first round ended."""
+        """The statistics of the last finished round for a seat; empty before the first round ended."""
         self._check_player(player)
         if not self.record.rounds_ended:
             return {}

@@ -16,6 +16,8 @@ from catbox_env.core.storage import Storage, alone
 
 #: Most random decisions that are played before Ctrl-C is looked at again.
 UNINTERRUPTED = 200_000
+#: Most illegal actions that one error message explains.
+MOST_EXPLAINED = 3
 
 
 class Vec(Storage):
@@ -117,14 +119,14 @@ class Vec(Storage):
         np.copyto(own, given, casting="unsafe")
         count = self.game.loops.check_actions(self._legal, rows, own, self._bad)
         if count:
-            shown = "; ".join(
+            explained = "; ".join(
                 f"row {rows[k]}: action {given[k]} of seat {self.current_player[rows[k]]}: "
                 + self.game.why_refused(self._records[rows[k]], int(given[k]))
-                for k in self._bad[: min(count, 3)]
+                for k in self._bad[: min(count, MOST_EXPLAINED)]
             )
-            more = f"; and {count - 3} more" if count > 3 else ""
+            more = f"; and {count - MOST_EXPLAINED} more" if count > MOST_EXPLAINED else ""
             raise ValueError(
-                f"illegal actions in {count} of {len(rows)} games ({shown}{more}); no game has moved: choose "
+                f"illegal actions in {count} of {len(rows)} games ({explained}{more}); no game has moved: choose "
                 f"where action_mask is True"
             )
         if rows is not self._all:
@@ -134,31 +136,22 @@ class Vec(Storage):
 
     @alone
     def step_random(self, num_steps: int, seed: Any = None) -> None:
-        """``num_steps`` uniformly random legal actions in every game, chosen in compiled code.
+        """``num_steps`` uniformly random legal actions in every game, drawn in compiled code.
 
         Every array is written after every action, as ``num_steps`` calls of ``step`` would; Ctrl-C stops between two
-        of them. ``seed`` is that of the choices; the deals come from the games' own generators. Raises ``ValueError``
+        of them. ``seed`` is that of the actions; the deals come from the games' own generators. Raises ``ValueError``
         without ``auto_deal``, and for a number that is no integer from 0 to 2**63 - 1.
         """
         left = check_integer("num_steps", num_steps, 0, 2**63 - 1)
         if not self.auto_deal:
             raise ValueError("step_random goes on over the end of games: make the batch with auto_deal=True")
-        choosers = new_generators(seed_sequence(seed).spawn(self.num_envs))
+        action_generators = new_generators(seed_sequence(seed).spawn(self.num_envs))
         at_once = max(1, UNINTERRUPTED // self.num_envs)
 
         def play(rows: np.ndarray, actions: np.ndarray) -> None:
+            num_steps = min(left, at_once)
             self.game.loops.step_games_at_random(
-                self.game.params,
-                self._generators,
-                self._records,
-                self._logs,
-                rows,
-                actions,
-                min(left, at_once),
-                choosers,
-                np.empty(self.game.num_actions + 1, np.int64),
-                *self._paid(),
-                *self._seen(),
+                self._games, rows, actions, num_steps, action_generators, self._outcomes, self._views
             )
             self._view_histories(rows)
 
@@ -185,7 +178,7 @@ class Vec(Storage):
                 f"seats={shown(seats)}: expected integers from 0 to {players - 1} of shape {rows.shape}"
             )
         out = np.empty((len(rows), self.game.observation_layout.size), np.int8)
-        self.game.loops.observe_games(self.game.params, self._records, rows, seats.astype(np.int64), out)
+        self.game.loops.observe_games(self._games, rows, seats.astype(np.int64), out)
         return out
 
     @alone
@@ -261,20 +254,8 @@ class Vec(Storage):
             raise ValueError(f"rows={shown(rows)}: a game is named twice; every game moves once in a step")
         return given
 
-    def _paid(self) -> tuple[np.ndarray, ...]:
-        return self.rewards, self.terminated, self.round_ended, self.win_shares
-
     def _step_and_view(self, rows: np.ndarray, actions: np.ndarray) -> None:
-        self.game.loops.step_games(
-            self.game.params,
-            self._generators,
-            self._records,
-            self._logs,
-            rows,
-            actions,
-            self.auto_deal,
-            *self._paid(),
-        )
+        self.game.loops.step_games(self._games, rows, actions, self.auto_deal, self._outcomes)
         self._view(rows)
 
     def _deal(self, rows: np.ndarray) -> None:

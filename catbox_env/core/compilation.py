@@ -4,6 +4,13 @@ Numba's own cache raises when no folder can be written, when the disk is full, a
 processes that start together all compile the same functions. The cache here goes on without a folder after one
 warning, compiles a damaged entry anew, lets one process compile while the others wait for it, and reads a folder named
 by ``NUMBA_CACHE_DIR`` that cannot be written (of a container, say).
+
+Numba's cache also looks for changes in the file of the function alone. Here the name of an entry holds the digest of
+the function and of everything that is compiled into it, from whatever file (`core.digest`), so that a changed rule
+or constant is never played from an old entry.
+
+What Python calls is kept on disk, with ``cached_njit``; what only compiled code calls is compiled into its caller and
+needs no more than ``numba.njit``.
 """
 
 from __future__ import annotations
@@ -24,6 +31,9 @@ from numba.core.caching import (
     IndexDataCacheFile,
     UserProvidedCacheLocator,
 )
+from numba.core.compiler_lock import global_compiler_lock
+
+from catbox_env.core.digest import code_digest
 
 try:
     import fcntl
@@ -32,36 +42,49 @@ except ImportError:  # Windows: processes that start together compile side by si
 
 #: Longest wait for another process that compiles, in seconds: it may have been stopped.
 LONGEST_WAIT = 300.0
+#: How often it is looked whether the other process is done, in seconds.
+_INTERVAL = 0.02
+_CHECKSUM_SIZE = hashlib.sha256().digest_size
 
 
 def cached_njit(function: Callable[..., Any] | None = None, *, nogil: bool = False) -> Any:
     """``function`` compiled in nopython mode when it is first called, and kept on disk where that is possible.
 
-    A decorator, with or without arguments. ``nogil``: whether it runs without the interpreter lock. The cache looks at
-    the file of the function alone: for one that calls functions of other files see `core.kernels.compiled_over`.
+    A decorator, with or without arguments. ``nogil``: whether it runs without the interpreter lock.
     """
     if function is None:
         return lambda decorated: cached_njit(decorated, nogil=nogil)
     dispatcher = numba.njit(nogil=nogil)(function)
     if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT
         return dispatcher
+    compile_plainly = dispatcher.compile
+    cache: _Cache | None = None
+
+    def compile_with_cache(signature: Any) -> Any:
+        nonlocal cache
+        with global_compiler_lock:
+            if cache is None:  # only now is everything that the function names defined
+                cache = _make_cache(dispatcher)
+                dispatcher._cache = cache or dispatcher._cache
+            try:
+                return compile_plainly(signature)
+            finally:
+                if cache is not None:
+                    cache.release()
+
+    dispatcher.compile = compile_with_cache
+    return dispatcher
+
+
+def _make_cache(dispatcher: Any) -> _Cache | None:
+    """The cache of a compiled function; None, with a warning, where there is no folder for it."""
     try:
-        cache = _Cache(function)
+        return _Cache(dispatcher)
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
         _warn("no folder for it can be written")
-        return dispatcher
-    compile_plainly = dispatcher.compile
-
-    def compile_alone(signature: Any) -> Any:
-        try:
-            return compile_plainly(signature)
-        finally:
-            cache.release()
-
-    dispatcher._cache, dispatcher.compile = cache, compile_alone
-    return dispatcher
+        return None
 
 
 class _ReadOnlyLocator(UserProvidedCacheLocator):
@@ -99,9 +122,10 @@ class _CheckedFile(IndexDataCacheFile):
     def _load_data(self, name: str) -> Any:
         with open(self._data_path(name), "rb") as file:
             checked = file.read()
-        if hashlib.sha256(checked[32:]).digest() != checked[:32]:
+        checksum, content = checked[:_CHECKSUM_SIZE], checked[_CHECKSUM_SIZE:]
+        if hashlib.sha256(content).digest() != checksum:
             raise OSError("damaged")  # as if the file were not there
-        return pickle.loads(checked[32:])
+        return pickle.loads(content)
 
     def _load_index(self) -> Any:
         try:
@@ -115,13 +139,11 @@ class _Cache(FunctionCache):
 
     _impl_class = _CacheImpl
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file = _CheckedFile(
-            cache_path=self._cache_path,
-            filename_base=self._impl.filename_base,
-            source_stamp=self._impl.locator.get_source_stamp(),
-        )
+    def __init__(self, dispatcher: Any) -> None:
+        super().__init__(dispatcher.py_func)
+        digest = code_digest(dispatcher)
+        self._name_on_disk = f"{self._impl.filename_base}.{digest}"
+        self._cache_file = _CheckedFile(self._cache_path, self._name_on_disk, source_stamp=digest)
         self._lock: int | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -136,6 +158,10 @@ class _Cache(FunctionCache):
             super().save_overload(sig, data)
         except OSError as error:
             _warn(f"{self._cache_path} cannot be written ({error})")
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """As Numba's without its hash of the closure, which differs from process to process; the digest covers it."""
+        return sig, codegen.magic_tuple()
 
     def release(self) -> None:
         """Let the next process compile."""
@@ -156,7 +182,7 @@ class _Cache(FunctionCache):
         """Take the lock of this function, or go on without one where there can be none."""
         if fcntl is None:
             return
-        path = os.path.join(self._cache_path, f"{self._impl.filename_base}.lock")
+        path = os.path.join(self._cache_path, f"{self._name_on_disk}.lock")
         try:
             lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError:
@@ -169,7 +195,7 @@ class _Cache(FunctionCache):
             except BlockingIOError:
                 if time.monotonic() > until:
                     break
-                time.sleep(0.02)
+                time.sleep(_INTERVAL)
             except OSError:  # a file system without locks
                 break
         self._lock = lock

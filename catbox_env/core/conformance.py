@@ -11,8 +11,13 @@ import numpy as np
 
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game, GameState
+from catbox_env.core.kernels import HIDDEN, UNUSED
+from catbox_env.core.layout import Layout
 
 Thing = TypeVar("Thing")
+
+#: How much sums of rewards may be off by rounding.
+TOLERANCE = 1e-4
 
 
 class ConformanceError(AssertionError):
@@ -70,7 +75,7 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
         _require(state.history() == [*before, action], "history is not the list of actions taken")
         _require(state.round_ended or not any(state.rewards()), "a reward before the end of a round")
         total += state.rewards()
-        _require(np.allclose(total, state.returns(), atol=1e-4), "returns is not the sum of rewards")
+        _require(np.allclose(total, state.returns(), atol=TOLERANCE), "returns is not the sum of rewards")
     check_end(state)
 
 
@@ -103,9 +108,9 @@ def check_history(state: GameState, seat: int) -> None:
         history.shape == (state.game.history_length, 2) and history.dtype == np.int8,
         "history is not int8 (T, 2)",
     )
-    _require(bool((history[len(taken) :] == -2).all()), "an unused row of the history is not -2")
+    _require(bool((history[len(taken) :] == UNUSED).all()), f"an unused row of the history is not {UNUSED}")
     for (mover, shown), action in zip(history, taken, strict=False):
-        hidden_well = shown == action or (shown == -1 and mover != 0)
+        hidden_well = shown == action or (shown == HIDDEN and mover != 0)
         _require(hidden_well, f"the history shows {shown} for action {action} of relative seat {mover}")
 
 
@@ -169,11 +174,11 @@ def check_end(state: GameState) -> None:
     _require(state.current_player == -1 and not state.legal_actions(), "somebody may move after the end")
     _require(not state.action_mask().any(), "a mask after the end is not empty")
     shares = [float(x) for x in state.record.win_shares[: game.num_players]]
-    _require(abs(sum(shares) - 1) < 1e-5, f"the shares of the win {shares} do not sum to 1")
+    _require(abs(sum(shares) - 1) < TOLERANCE, f"the shares of the win {shares} do not sum to 1")
     _require(len(state.history()) <= game.history_length, "a game is longer than history_length")
     low, high = game.min_utility, game.max_utility
     _require(
-        all(low - 1e-4 <= x <= high + 1e-4 for x in state.returns()),
+        all(low - TOLERANCE <= x <= high + TOLERANCE for x in state.returns()),
         f"returns {state.returns()} out of bounds",
     )
     for seat in range(game.num_players):
@@ -291,16 +296,10 @@ def check_copies_play_on(
 
 def batch_arrays(vec: Vec) -> dict[str, np.ndarray]:
     """Every public array of a batch that keeps histories and states, by name."""
-    arrays = {name: array for name, array in vars(vec).items() if not name.startswith("_")}
-    shown = {name: array for name, array in arrays.items() if isinstance(array, np.ndarray)}
-    return (
-        shown
-        | {f"info {name}": array for name, array in vec.info.items()}
-        | {
-            "history": vec.history,
-            "state": vec.state,
-        }
-    )
+    public = {name: value for name, value in vars(vec).items() if not name.startswith("_")}
+    arrays = {name: value for name, value in public.items() if isinstance(value, np.ndarray)}
+    arrays |= {f"info {name}": array for name, array in vec.info.items()}
+    return arrays | {"history": vec.history, "state": vec.state}
 
 
 def _step_some(vec: Vec, number: int) -> None:
@@ -320,8 +319,8 @@ def _check_sound(state: GameState) -> None:
     _require(not unsound, f"check_state refuses a state of the game, after {state.history()}")
 
 
-def _check_vector(vector: np.ndarray, layout: object, what: str) -> None:
-    low, high = layout.bounds()  # type: ignore[attr-defined]
+def _check_vector(vector: np.ndarray, layout: Layout, what: str) -> None:
+    low, high = layout.bounds()
     _require(
         vector.dtype == np.int8 and vector.shape == low.shape, f"the {what} is not int8 of the layout's size"
     )

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from catbox_env.core.binding import bind
 from catbox_env.core.checks import as_array, check_action, check_integer, check_seat, shown
-from catbox_env.core.kernels import REWARDS, Kernels, bind
+from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout
 from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence, split_generators
 from catbox_env.core.saved import check_same_game
@@ -176,10 +177,8 @@ class Game(ABC):
 
         Raises ``ValueError`` for anything else.
         """
-        if not isinstance(generators, np.ndarray) or (generators.shape, generators.dtype) != (
-            (1,),
-            GENERATOR,
-        ):
+        is_array = isinstance(generators, np.ndarray)
+        if not is_array or generators.shape != (1,) or generators.dtype != GENERATOR:
             raise ValueError(f"generators={shown(generators)}: expected state.generators of a state")
         state = GameState(self, np.zeros(1, self.state_dtype), generators, self.empty_log())
         self.loops.deal_games(self.params, generators, state.records, _ONLY)
@@ -213,7 +212,7 @@ class Game(ABC):
         The batch has ``auto_deal`` off and keeps no history: each of its games begins here. Errors as in
         ``sample_state``.
         """
-        from catbox_env.core.batch import Vec
+        from catbox_env.core.batch import Vec  # a batch holds its game, and a game makes batches
 
         count = check_integer("count", count, 1)
         try:

@@ -7,23 +7,16 @@ games, and every adapter.
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from types import FunctionType, SimpleNamespace
-from typing import Any
 
-import numba
 import numpy as np
-
-from catbox_env.core import loops
-from catbox_env.core.compilation import cached_njit
 
 #: How a game's rewards are paid; the place in this tuple is ``params.reward_mode``.
 REWARDS = ("score", "margin", "win")
+
+#: In a history: an action that the seat cannot see, and a row for which there has been no action yet.
+HIDDEN, UNUSED = -1, -2
 
 
 def record_dtype(fields: list[tuple]) -> np.dtype:
@@ -48,7 +41,7 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
     - ``round_ended``: 1 when the last step ended a round.
     - ``rewards`` (max_players): what the last step paid; the game writes points, ``core`` makes them the reward.
     - ``win_shares`` (max_players): set by the game when it is over; they sum to 1.
-    - ``info`` (num_info, max_players): figures of the last finished round, in the order of ``Game.info_names``.
+    - ``info`` (num_info, max_players): statistics of the last finished round, in the order of ``Game.info_names``.
 
     ``core`` clears the first five when a game begins, and ``round_ended`` and ``rewards`` before every step. These
     it keeps by itself:
@@ -84,7 +77,7 @@ class Kernels:
     - ``write_observation(params, state, seat, out)``: what ``seat`` sees, every element of ``out`` (O,).
     - ``write_state(params, state, seat, out)``: everything, seats relative to ``seat``, into ``out`` (S,).
     - ``shown_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
-      ``state``: the action itself, or -1 where it is hidden.
+      ``state``: the action itself, or ``HIDDEN``.
     - ``sample(params, observation, generators, states) -> int``: fill each of ``states`` (M,), all zeros, with a
       uniform draw of its own from all those consistent with ``observation``, state i with ``generators[i]``; 0, or 1
       when there is none. ``observation`` is within the bounds of the layout, and nothing else is known of it.
@@ -101,49 +94,3 @@ class Kernels:
     shown_action: Callable[..., int]
     sample: Callable[..., int]
     check_state: Callable[..., bool]
-
-
-def _sources_digest(functions: list[Callable[..., Any]]) -> str:
-    """A digest of the source files of ``functions``, of the folders they lie in and of this package."""
-    folders = {Path(inspect.getfile(getattr(function, "py_func", function))).parent for function in functions}
-    folders.add(Path(__file__).parent)
-    digest = hashlib.sha256()
-    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
-
-
-def compiled_over(function: Callable[..., Any], *used: Callable[..., Any]) -> Callable[..., Any]:
-    """``function`` compiled and kept in the cache on disk, when it calls functions of other files: ``used``.
-
-    Numba's disk cache looks only at the file of the function itself, so the digest of all sources involved becomes
-    part of the name it is cached under: an edited rule can never run from an old cache. ``bind`` does the same.
-    """
-    assert isinstance(function, FunctionType), "a plain function, not yet compiled"
-    copy = FunctionType(function.__code__, function.__globals__, function.__name__)
-    copy.__qualname__ = f"{function.__qualname__}.{_sources_digest([function, *used])}"
-    copy.__module__ = function.__module__
-    copy.__doc__ = function.__doc__
-    return cached_njit(copy, nogil=True)
-
-
-@cache
-def bind(game_id: str, kernels: Kernels) -> SimpleNamespace:
-    """The loops of ``core.loops`` compiled over the kernels of one game.
-
-    Each loop is written once, with the kernels as free names; here it gets a namespace in which these names are
-    the game's. Numba's disk cache looks only at the file of the function itself, so the digest of all sources
-    involved becomes part of the name it is cached under: an edited rule can never run from an old cache.
-    """
-    names = {name: getattr(kernels, name) for name in Kernels.__dataclass_fields__}
-    digest = _sources_digest(list(names.values()))
-    namespace: dict[str, Any] = {**vars(loops), **names}
-    cached = loops.LOOPS + loops.SINGLE_LOOPS
-    for name in loops.HELPERS + cached:
-        plain = getattr(loops, name)
-        bound = FunctionType(plain.__code__, namespace, name)
-        bound.__qualname__ = f"{game_id}.{name}.{digest}"
-        bound.__module__ = plain.__module__
-        compiled = cached_njit if name in cached else numba.njit
-        namespace[name] = compiled(bound, nogil=name in loops.LOOPS)
-    return SimpleNamespace(**{name: namespace[name] for name in cached})

@@ -1,7 +1,23 @@
-"""The loops that run a game's kernels over an array of games; one game is an array of one.
+"""What runs a game's kernels: one game's beginning, step and view, and loops of them over an array of games.
 
-The kernels stand here as free names. ``core.kernels.bind`` gives each game a compiled copy of these functions in
-which the names are its own kernels, so nothing here knows a game.
+The kernels stand here as free names. ``core.binding.bind`` gives each game a compiled copy of these functions in
+which the names are its own kernels, so nothing here knows a game. The copies are the attributes of ``game.loops``.
+
+The functions of one game (`ONE_GAME`) are compiled into whatever calls them: into the loops below, or into another
+driver, such as a search, that plays games in compiled code by the same rules. A driver is a function under
+``cached_njit`` inside one that takes the game; it calls the kernels (``game.kernels``) and these functions as names of
+the function around it:
+
+    def make_first_legal(game):
+        step_game, write_mask = game.loops.step_game, game.kernels.write_mask
+
+        @cached_njit(nogil=True)
+        def first_legal(params, generators, states, log, mask):
+            while not states[0].terminated:
+                write_mask(params[0], states[0], mask)
+                step_game(params[0], generators[0], states[0], log, mask.argmax())
+
+        return first_legal
 
 Arrays: ``params`` (1,) and ``states`` (N,), ``generators`` (N,) are records; ``logs`` (N, T, 3) int8 rows of
 (seat, action, what the others saw of it), or (N, 0, 3) when no history is kept; the others are described in
@@ -13,7 +29,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isfinite
+from typing import NamedTuple
 
+import numpy as np
+
+from catbox_env.core.bits import relative_seat
+from catbox_env.core.kernels import REWARDS, UNUSED
 from catbox_env.core.rng import random_below, split
 
 deal: Callable
@@ -25,9 +46,17 @@ shown_action: Callable
 sample: Callable
 check_state: Callable
 
-#: Compiled into the loops that call them.
-HELPERS = ("begin", "shape_rewards", "advance", "write_history", "choose", "is_sound")
-#: Called from Python, kept in the cache on disk. These release the interpreter lock, so that threads share a batch;
+#: About one game, compiled into what calls them.
+ONE_GAME = (
+    "begin_game",
+    "shape_rewards",
+    "step_game",
+    "view_game",
+    "write_history",
+    "draw_legal",
+    "is_sound",
+)
+#: Called from Python, kept on disk. These release the interpreter lock, so that threads share a batch;
 LOOPS = (
     "deal_games",
     "check_actions",
@@ -42,8 +71,43 @@ LOOPS = (
 #: and these hold it, so that two threads cannot be in the same single game at once.
 SINGLE_LOOPS = ("apply_if_legal", "mask_one", "observe_one", "state_one", "history_one", "split_one")
 
+#: Values of ``params.reward_mode``.
+MARGIN, WIN = REWARDS.index("margin"), REWARDS.index("win")
 
-def begin(params, generator, state):
+
+# These three come into the loops as plain tuples, because Numba takes a named one apart in Python at every call; the
+# loops take their arrays out first, because every access through a tuple inside a loop would count references.
+
+
+class Games(NamedTuple):
+    """What a batch plays with."""
+
+    params: np.ndarray
+    generators: np.ndarray
+    states: np.ndarray
+    logs: np.ndarray
+
+
+class Outcomes(NamedTuple):
+    """What a step writes about itself."""
+
+    rewards: np.ndarray
+    terminated: np.ndarray
+    round_ended: np.ndarray
+    win_shares: np.ndarray
+
+
+class Views(NamedTuple):
+    """What is written about the seat to move: ``legal`` is for the check of its action, ``mask`` for the caller."""
+
+    observation: np.ndarray
+    legal: np.ndarray
+    mask: np.ndarray
+    current_player: np.ndarray
+    state_vectors: np.ndarray
+
+
+def begin_game(params, generator, state):
     """A new game in ``state``."""
     state.terminated = 0
     state.round_ended = 0
@@ -59,20 +123,20 @@ def begin(params, generator, state):
 def shape_rewards(params, state):
     """Turn the points of the ended round into the reward that was asked for."""
     num_players = params.num_players
-    if params.reward_mode == 1:
+    if params.reward_mode == MARGIN:
         total = 0.0
         for seat in range(num_players):
             total += state.rewards[seat]
         for seat in range(num_players):
             own = state.rewards[seat]
             state.rewards[seat] = own - (total - own) / (num_players - 1)
-    elif params.reward_mode == 2:
+    elif params.reward_mode == WIN:
         for seat in range(num_players):
             state.rewards[seat] = state.win_shares[seat] if state.terminated else 0.0
 
 
-def advance(params, generator, state, log, action):
-    """One legal action: logged, applied, paid."""
+def step_game(params, generator, state, log, action):
+    """One legal action: logged where ``log`` (T, 3) has room, applied, paid."""
     if state.num_moves < len(log):
         row = log[state.num_moves]
         row[0] = state.current_player
@@ -90,25 +154,37 @@ def advance(params, generator, state, log, action):
             state.returns[seat] += state.rewards[seat]
 
 
+def view_game(params, state, observation, mask, state_vector):
+    """Write what the seat to move sees, what it may do, and everything about the game as seen from there.
+
+    A game that is over is seen by seat 0. ``state_vector`` (S,) is left as it is where it has no elements.
+    """
+    seat = max(0, int(state.current_player))
+    write_observation(params, state, seat, observation)
+    write_mask(params, state, mask)
+    if len(state_vector) > 0:
+        write_state(params, state, seat, state_vector)
+
+
 def write_history(params, state, log, seat, out):
-    """The history as ``seat`` saw it: rows of ``out`` (T, 2) are (relative seat, action), unused ones -2."""
+    """The history as ``seat`` saw it: rows of ``out`` (T, 2) are (relative seat, action) or ``UNUSED``."""
     for i in range(len(out)):
         if i < state.num_moves:
             mover = log[i, 0]
-            out[i, 0] = mover - seat if mover >= seat else mover - seat + params.num_players
+            out[i, 0] = relative_seat(mover, seat, params.num_players)
             out[i, 1] = log[i, 1] if mover == seat else log[i, 2]
         else:
-            out[i, 0] = -2
-            out[i, 1] = -2
+            out[i, 0] = UNUSED
+            out[i, 1] = UNUSED
 
 
-def choose(legal, chooser, scratch):
+def draw_legal(legal, generator, scratch):
     """A uniformly random legal action; ``scratch`` (A,) takes the list of them."""
     count = 0
     for action in range(len(legal)):
         scratch[count] = action
         count += legal[action]
-    return scratch[random_below(chooser, count)]
+    return scratch[random_below(generator, count)]
 
 
 def is_sound(params, state, max_moves):
@@ -131,7 +207,7 @@ def is_sound(params, state, max_moves):
 def deal_games(params, generators, states, rows):
     """New games."""
     for i in rows:
-        begin(params[0], generators[i], states[i])
+        begin_game(params[0], generators[i], states[i])
 
 
 def check_actions(legal, rows, actions, bad):
@@ -145,52 +221,41 @@ def check_actions(legal, rows, actions, bad):
     return count
 
 
-def view_games(params, states, rows, observation, legal, mask, current_player, state_vectors):
+def view_games(games, rows, views):
     """Write what the seat to move sees; a game that is over is seen by seat 0."""
-    p = params[0]
+    params, _, states, _ = Games(*games)
+    observation, legal, mask, current_player, state_vectors = Views(*views)
     for i in rows:
         state = states[i]
         current_player[i] = state.current_player
-        seat = max(0, int(state.current_player))
-        write_observation(p, state, seat, observation[i])
-        write_mask(p, state, legal[i])
-        for a in range(mask.shape[1]):
-            mask[i, a] = legal[i, a]
-        if state_vectors.shape[1] > 0:
-            write_state(p, state, seat, state_vectors[i])
+        view_game(params[0], state, observation[i], legal[i], state_vectors[i])
+        for action in range(mask.shape[1]):
+            mask[i, action] = legal[i, action]
 
 
-def view_histories(params, states, logs, rows, out):
+def view_histories(games, rows, out):
     """Write the history of the seat to move into ``out`` (N, T, 2)."""
+    params, _, states, logs = Games(*games)
     for i in rows:
         write_history(params[0], states[i], logs[i], max(0, int(states[i].current_player)), out[i])
 
 
-def observe_games(params, states, rows, seats, out):
+def observe_games(games, rows, seats, out):
     """Write what ``seats[k]`` sees of game ``rows[k]`` into ``out[k]``."""
+    params, _, states, _ = Games(*games)
     for k in range(len(rows)):
         write_observation(params[0], states[rows[k]], seats[k], out[k])
 
 
-def step_games(
-    params,
-    generators,
-    states,
-    logs,
-    rows,
-    actions,
-    auto_deal,
-    rewards,
-    terminated,
-    round_ended,
-    win_shares,
-):
+def step_games(games, rows, actions, auto_deal, outcomes):
     """One checked action in each game of ``rows``; a finished game is dealt anew if ``auto_deal``."""
+    params, generators, states, logs = Games(*games)
+    rewards, terminated, round_ended, win_shares = Outcomes(*outcomes)
     p = params[0]
     for k in range(len(rows)):
         i = rows[k]
         state = states[i]
-        advance(p, generators[i], state, logs[i], actions[k])
+        step_game(p, generators[i], state, logs[i], actions[k])
         for seat in range(p.num_players):
             rewards[i, seat] = state.rewards[seat]
         terminated[i] = state.terminated != 0
@@ -199,47 +264,18 @@ def step_games(
             for seat in range(p.num_players):
                 win_shares[i, seat] = state.win_shares[seat]
             if auto_deal:
-                begin(p, generators[i], state)
+                begin_game(p, generators[i], state)
 
 
-def step_games_at_random(
-    params,
-    generators,
-    states,
-    logs,
-    rows,
-    actions,
-    num_steps,
-    choosers,
-    scratch,
-    rewards,
-    terminated,
-    round_ended,
-    win_shares,
-    observation,
-    legal,
-    mask,
-    current_player,
-    state_vectors,
-):
+def step_games_at_random(games, rows, actions, num_steps, action_generators, outcomes, views):
     """``num_steps`` uniformly random legal actions in each game of ``rows``, everything written after each of them."""
+    legal = Views(*views).legal
+    scratch = np.empty(legal.shape[1], np.int64)
     for _ in range(num_steps):
         for k in range(len(rows)):
-            actions[k] = choose(legal[rows[k]], choosers[rows[k]], scratch)
-        step_games(
-            params,
-            generators,
-            states,
-            logs,
-            rows,
-            actions,
-            True,
-            rewards,
-            terminated,
-            round_ended,
-            win_shares,
-        )
-        view_games(params, states, rows, observation, legal, mask, current_player, state_vectors)
+            actions[k] = draw_legal(legal[rows[k]], action_generators[rows[k]], scratch)
+        step_games(games, rows, actions, True, outcomes)
+        view_games(games, rows, views)
 
 
 def apply_if_legal(params, generators, states, log, action, mask):
@@ -250,7 +286,7 @@ def apply_if_legal(params, generators, states, log, action, mask):
     write_mask(params[0], states[0], mask)
     if not mask[action]:
         return False
-    advance(params[0], generators[0], states[0], log, action)
+    step_game(params[0], generators[0], states[0], log, action)
     write_mask(params[0], states[0], mask)
     return True
 

@@ -21,6 +21,8 @@ GENERATOR = np.dtype(
 
 MASK32 = 0xFFFFFFFF
 WARM_UP = 15
+#: 2**64 divided by the golden ratio, in two words: bits without a pattern.
+GOLDEN_HIGH, GOLDEN_LOW = 0x9E3779B9, 0x7F4A7C15
 
 
 @numba.njit
@@ -51,10 +53,10 @@ def random_below(generator, bound):
 def split(parent, child):
     """Make ``child`` an independent generator. What ``parent`` will draw does not change."""
     parent.children += 1
-    child.a = parent.a ^ 0x9E3779B9
-    child.b = parent.b ^ 0x7F4A7C15
+    child.a = parent.a ^ GOLDEN_HIGH
+    child.b = parent.b ^ GOLDEN_LOW
     child.c = parent.c ^ (parent.counter & MASK32)
-    child.counter = (parent.children * 2654435769) & MASK32
+    child.counter = (parent.children * GOLDEN_HIGH) & MASK32
     child.children = 0
     for _ in range(WARM_UP):
         next_uint32(child)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from catbox_env.core.checks import shown
+from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import GENERATOR, MASK32
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Goes up when the format of saved games changes.
 FORMAT = 2
+#: Most generators split off one generator: `split` multiplies their number, and the product has to stay below 2**63.
+MAX_CHILDREN = 2**31
 #: The longest header that is read, in bytes; headers that are written have a few hundred.
 MAX_HEADER = 10_000
 
@@ -102,7 +105,13 @@ def check_records(
     ``records`` (N,), ``generators`` (N,) and ``logs`` (N, T, 3) as the batch holds them; T is 0 without histories.
     """
     damaged = np.zeros(len(generators), np.bool_)
-    for name, most in (("a", MASK32), ("b", MASK32), ("c", MASK32), ("counter", MASK32), ("children", 2**31)):
+    for name, most in (
+        ("a", MASK32),
+        ("b", MASK32),
+        ("c", MASK32),
+        ("counter", MASK32),
+        ("children", MAX_CHILDREN),
+    ):
         damaged |= (generators[name] < 0) | (generators[name] > most)
     if damaged.any():
         raise ValueError(
@@ -116,7 +125,7 @@ def check_records(
     used = np.arange(logs.shape[1]) < records["num_moves"][:, None]
     seats, actions, seen = (logs[..., i].astype(np.int64) for i in range(3))
     sound = (seats >= 0) & (seats < game.num_players) & (actions >= 0) & (actions < game.num_actions)
-    sound &= (seen == actions) | (seen == -1)
+    sound &= (seen == actions) | (seen == HIDDEN)
     wrong = (used & ~sound).any(axis=1)
     if wrong.any():
         raise ValueError(f"{what}: the history of game {int(wrong.argmax())} is damaged; use another copy")

@@ -12,6 +12,7 @@ import numpy as np
 
 from catbox_env.core.checks import check_flag, check_integer
 from catbox_env.core.game import Game, check_game_object
+from catbox_env.core.loops import Games, Outcomes, Views
 from catbox_env.core.rng import GENERATOR
 from catbox_env.core.saved import checksum, header_of, read_saved
 from catbox_env.core.threads import Threads
@@ -67,6 +68,9 @@ class Storage:
     _logs: np.ndarray
     _history: np.ndarray | None
     _state: np.ndarray
+    _games: tuple[np.ndarray, ...]
+    _outcomes: tuple[np.ndarray, ...]
+    _views: tuple[np.ndarray, ...]
 
     @classmethod
     def _undealt(
@@ -122,6 +126,27 @@ class Storage:
         self.__dict__.update(arrays)
         self.__dict__.update(game=game, num_envs=n, num_threads=threads, info=info)
         self.__dict__["auto_deal"] = check_flag("auto_deal", auto_deal)
+        # The same arrays as the loops take them.
+        self._games = tuple(
+            Games(params=game.params, generators=self._generators, states=self._records, logs=self._logs)
+        )
+        self._outcomes = tuple(
+            Outcomes(
+                rewards=self.rewards,
+                terminated=self.terminated,
+                round_ended=self.round_ended,
+                win_shares=self.win_shares,
+            )
+        )
+        self._views = tuple(
+            Views(
+                observation=self.observation,
+                legal=self._legal,
+                mask=self.action_mask,
+                current_player=self.current_player,
+                state_vectors=self._state,
+            )
+        )
         self._seeded = False  # whether the generators have been given a seed
         self._cut_off = False  # whether the arrays may be behind the games
         self._threads = Threads(threads)
@@ -229,16 +254,13 @@ class Storage:
                 f"auto_deal=False"
             )
 
-    def _seen(self) -> tuple[np.ndarray, ...]:
-        return self.observation, self._legal, self.action_mask, self.current_player, self._state
-
     def _view(self, rows: np.ndarray) -> None:
-        self.game.loops.view_games(self.game.params, self._records, rows, *self._seen())
+        self.game.loops.view_games(self._games, rows, self._views)
         self._view_histories(rows)
 
     def _view_histories(self, rows: np.ndarray) -> None:
         if self._history is not None:
-            self.game.loops.view_histories(self.game.params, self._records, self._logs, rows, self._history)
+            self.game.loops.view_histories(self._games, rows, self._history)
 
     def _view_all(self) -> None:
         self._threads.run(self._view, self._all)

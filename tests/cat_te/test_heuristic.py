@@ -155,13 +155,19 @@ def test_another_is_kept_from_all_four_tricks() -> None:
 @pytest.mark.nojit
 def test_the_plan_knows_what_is_certain() -> None:
     """The sixth trick is won by who leads the highest card that is left of its suit."""
-    chances, worth = np.zeros((6, 6, 3)), np.zeros((64, 3, 2))
     state = reach(["AS KS QS 9C 2C 3C", "2S 3S 4S QC 5H 6H"], region="khmer", players=2)
     agent: Any = catbox_agents.make("heuristic", state.game)
-    cards, above, of_suit = np.zeros(6, int), np.zeros(52, int), np.zeros(4, int)
-    view = cat_te_reasons.look(state.observation(0), agent._t, agent._w, cards, above, of_suit)
-    cat_te_reasons.outlook(view, agent._t, agent._w, chances)
-    cat_te_reasons.plan(view, agent._t, agent._w, chances, worth)
+    scratch = cat_te_reasons.Scratch(
+        cards=np.zeros(6, int),
+        above=np.zeros(52, int),
+        of_suit=np.zeros(4, int),
+        chances=np.zeros((6, 6, 3)),
+        worth=np.zeros((64, 3, 2)),
+    )
+    view = cat_te_reasons.look(state.observation(0), agent._rules, agent._offsets, agent._weights, scratch)
+    cat_te_reasons.outlook(view, agent._weights, scratch.chances)
+    cat_te_reasons.plan(view, agent._rules, scratch.chances, scratch.worth)
+    cards, above, of_suit, _, worth = scratch
     assert [card_to_string(card) for card in cards] == ["2C", "3C", "9C", "QS", "KS", "AS"]
     assert (view.leads, view.best, view.rivals, view.trick) == (True, -1, 1, 0)
     assert of_suit.tolist() == [10, 13, 13, 10]

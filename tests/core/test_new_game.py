@@ -32,7 +32,18 @@ def test_only_its_folder_its_module_and_the_registry_know_a_game(game_id: str) -
     assert outside <= {PACKAGE / "core" / "registry.py", PACKAGE / "__init__.py"}
     lines = (PACKAGE / "core" / "registry.py").read_text(encoding="utf-8").splitlines()
     assert sum(name in line for line in lines) == 1
-    files = {"rules", "state", "layout", "observation", "kernels", "sampling", "checks", "text", "render", "game"}
+    files = {
+        "rules",
+        "state",
+        "layout",
+        "observation",
+        "kernels",
+        "sampling",
+        "checks",
+        "text",
+        "render",
+        "game",
+    }
     assert {path.stem for path in folder.glob("*.py")} >= files
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows
-from catbox_env.core.compilation import cached_njit
 from catbox_env.core.game import Game
+from catbox_env.core.kernels import record_dtype
+from catbox_env.core.layout import Layout
 
 
 class ReasonedAgent(Agent):
@@ -72,15 +74,16 @@ class ReasonedAgent(Agent):
         return actions, points
 
 
-def as_record(values: Any, kind: type) -> Any:
-    """A named tuple as a NumPy record of fields of one type: compiled code takes it by the names of its fields."""
-    return np.array([tuple(values)], np.dtype((np.record, [(name, kind) for name in values._fields])))[0]
+def as_record(values: Mapping[str, float], kind: type) -> Any:
+    """``values`` as a NumPy record of fields of one type: compiled code takes it by the names of its fields."""
+    return np.array([tuple(values.values())], record_dtype([(name, kind) for name in values]))[0]
 
 
-@cached_njit
-def index_of_one(one_hot: Any) -> int:
-    """Where the 1 stands, -1 for all zeros."""
-    for i in range(len(one_hot)):
-        if one_hot[i]:
-            return i
-    return -1
+def part_offsets(layout: Layout, parts: Sequence[str], optional: Sequence[str] = ()) -> Any:
+    """Where each of ``parts`` begins in a vector of ``layout``, as a record with a field for each.
+
+    -1 stands for an ``optional`` part that is left out under the rules of the game.
+    """
+    offsets = {name: layout[name].offset for name in parts}
+    offsets |= {name: layout[name].offset if name in layout else -1 for name in optional}
+    return as_record(offsets, np.int64)

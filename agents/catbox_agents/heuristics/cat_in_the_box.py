@@ -25,15 +25,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
-from catbox_agents.heuristics.base import ReasonedAgent, as_record
+from catbox_agents.heuristics.base import ReasonedAgent, as_record, part_offsets
 from catbox_agents.heuristics.cat_in_the_box_reasons import REASONS, choose_rows
 from catbox_agents.heuristics.cat_in_the_box_view import VIEW
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box.rules import Rules
 
+#: The parts of the observation that are read; the second ones are left out under some rules.
+PARTS = ("hand", "discarded", "board", "x_tokens", "tricks_won", "led", "trick", "tricks_left")
+OPTIONAL_PARTS = ("neutral", "bids")
 
-class Table(NamedTuple):
-    """The numbers of the rule set, and where each part of the observation begins."""
+
+class RuleNumbers(NamedTuple):
+    """What the compiled functions need to know of the rules."""
 
     players: int
     ranks: int
@@ -42,17 +46,6 @@ class Table(NamedTuple):
     tricks: int
     bonus_max_tricks: int
     num_bids: int
-    phase: int
-    hand: int
-    discarded: int
-    board: int
-    neutral: int  # -1 where the rules reveal no cards
-    x_tokens: int
-    bids: int
-    tricks_won: int
-    led: int
-    trick: int
-    tricks_left: int
 
 
 class Weights(NamedTuple):
@@ -153,13 +146,18 @@ class CatInTheBoxHeuristic(ReasonedAgent):
         rules = cast(Rules, game.rules)
         self.weights = WEIGHTS[rules.num_players] if weights is None else weights
         self._bid_values = np.array(rules.bids, dtype=np.int64)
-        offset = {name: part.offset for name, part in game.observation_layout.items()}
-        table = Table(
-            rules.num_players, rules.num_ranks, rules.num_colors, rules.copies, rules.num_tricks,
-            rules.bonus_max_tricks, len(rules.bids),
-            *(offset.get(name, -1) for name in Table._fields[7:]),
-        )  # fmt: skip
-        self._t, self._w = as_record(table, np.int64), as_record(self.weights, np.float64)
+        numbers = RuleNumbers(
+            players=rules.num_players,
+            ranks=rules.num_ranks,
+            colors=rules.num_colors,
+            copies=rules.copies,
+            tricks=rules.num_tricks,
+            bonus_max_tricks=rules.bonus_max_tricks,
+            num_bids=len(rules.bids),
+        )
+        self._rules = as_record(numbers._asdict(), np.int64)
+        self._offsets = part_offsets(game.observation_layout, PARTS, OPTIONAL_PARTS)
+        self._weights = as_record(self.weights._asdict(), np.float64)
 
     def weigh(
         self,
@@ -169,4 +167,5 @@ class CatInTheBoxHeuristic(ReasonedAgent):
         actions: NDArray[np.int64],
     ) -> None:
         view = np.zeros(1, VIEW)[0]
-        choose_rows(observations, masks, self._t, self._w, self._bid_values, view, points, actions)
+        known = (self._rules, self._offsets, self._weights, self._bid_values)
+        choose_rows(observations, masks, *known, view, points, actions)

@@ -1,10 +1,10 @@
 """A hand-written player of Cat Te, whose reasons can be read.
 
 It looks at one observation and makes a plan for its own hand: what is it worth to hold these cards at this trick, as
-the leader or not, with or without an early trick? The others have no faces in the plan: each of their cards may be any
-card that the player has not seen, and each of them tries with a certain chance to win a trick that it can win. So the
-worth of a hand follows from that of the hands with one card less (at most 64 of them), and a card played now
-is worth
+the leader or not, with or without an early trick? The plan does not tell the others apart: each of their cards may be
+any card that the player has not seen, and each of them tries with a certain chance to win a trick that it can win. So
+the worth of a hand follows from that of the hands with one card less (at most 64 of them), and a card played now is
+worth
 
     chance to win the trick * worth of the hand that is left, leading
     + chance to lose it * worth of the hand that is left, following.
@@ -21,7 +21,7 @@ equals). Points are antes: to win the round instead of losing it is worth as man
 | ``show`` | an instant win, or the side pot: certain antes |
 
 `explain` shows them for a position, ``Weights`` holds how the others are thought to play, and the module
-``cat_te_reasons`` says how the points are reckoned.
+``cat_te_reasons`` says how the points are computed.
 """
 
 from __future__ import annotations
@@ -32,30 +32,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
-from catbox_agents.heuristics.base import ReasonedAgent, as_record
+from catbox_agents.heuristics.base import ReasonedAgent, as_record, part_offsets
 from catbox_agents.heuristics.cat_te_reasons import REASONS, choose_rows
 from catbox_env.core.game import Game
 from catbox_env.games.cat_te.rules import Rules
 
+#: The parts of the observation that are read; the second ones are left out under some rules.
+PARTS = ("hand", "folded", "faceup", "early_tricks", "in_round", "led_suit", "leader", "trick")
+OPTIONAL_PARTS = ("upturned", "side_pot")
 
-class Table(NamedTuple):
-    """The numbers of the rule set, and where each part of the observation begins."""
+
+class RuleNumbers(NamedTuple):
+    """What the compiled functions need to know of the rules."""
 
     players: int
     eliminates: int
     sweep_factor: int
     show_factor: int
     side_pot: int
-    hand: int
-    folded: int
-    faceup: int
-    early_tricks: int
-    in_round: int
-    led_suit: int
-    leader: int
-    trick: int
-    upturned: int  # -1 where there is no side pot
-    pot: int
 
 
 class Weights(NamedTuple):
@@ -79,13 +73,16 @@ class CatTeHeuristic(ReasonedAgent):
         super().__init__(game, seed)
         rules = cast(Rules, game.rules)
         self.weights = Weights() if weights is None else weights
-        offset = {name: part.offset for name, part in game.observation_layout.items()}
-        offset["pot"] = offset.get("side_pot", -1)
-        table = Table(
-            rules.num_players, int(rules.eliminates), rules.sweep_factor, rules.show_factor, rules.side_pot,
-            *(offset.get(name, -1) for name in Table._fields[5:]),
-        )  # fmt: skip
-        self._t, self._w = as_record(table, np.int64), as_record(self.weights, np.float64)
+        numbers = RuleNumbers(
+            players=rules.num_players,
+            eliminates=int(rules.eliminates),
+            sweep_factor=rules.sweep_factor,
+            show_factor=rules.show_factor,
+            side_pot=rules.side_pot,
+        )
+        self._rules = as_record(numbers._asdict(), np.int64)
+        self._offsets = part_offsets(game.observation_layout, PARTS, OPTIONAL_PARTS)
+        self._weights = as_record(self.weights._asdict(), np.float64)
 
     def weigh(
         self,
@@ -94,4 +91,4 @@ class CatTeHeuristic(ReasonedAgent):
         points: NDArray[np.float64],
         actions: NDArray[np.int64],
     ) -> None:
-        choose_rows(observations, masks, self._t, self._w, points, actions)
+        choose_rows(observations, masks, self._rules, self._offsets, self._weights, points, actions)

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Seed
 from catbox_agents.heuristics.base import ReasonedAgent, as_record
 from catbox_env.core.bits import popcount
+from catbox_env.core.compilation import cached_njit
 from catbox_env.core.game import Game
-from catbox_env.core.kernels import compiled_over
 from catbox_env.core.rng import new_generators
 from catbox_env.games.petrify.board import holds
 from catbox_env.games.petrify.kernels import apply
@@ -60,7 +60,7 @@ class PetrifyHeuristic(ReasonedAgent):
     def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
         super().__init__(game, seed)
         self.weights = Weights() if weights is None else weights
-        self._w = as_record(self.weights, np.float64)
+        self._weights = as_record(self.weights._asdict(), np.float64)
         # The kernels ask for a generator, but set up and play on without a draw.
         self._generators = new_generators([np.random.SeedSequence(0)])
 
@@ -71,7 +71,7 @@ class PetrifyHeuristic(ReasonedAgent):
         points: NDArray[np.float64],
         actions: NDArray[np.int64],
     ) -> None:
-        _choose_rows(self.game.params, self._generators, observations, masks, self._w, points, actions)
+        choose_rows(self.game.params, self._generators, observations, masks, self._weights, points, actions)
 
 
 @numba.njit
@@ -81,7 +81,7 @@ def worth(cells: Any) -> float:
 
 
 @numba.njit
-def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, w: Any, points: Any) -> None:
+def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, weights: Any, points: Any) -> None:
     """Fill ``points`` (reasons) for the position ``boards[0]`` after a turn of ``me``; ``boards[1]`` is scratch.
 
     ``num_out``: players petrified before that turn.
@@ -91,14 +91,14 @@ def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, w: An
     for reason in range(len(REASONS)):
         points[reason] = 0.0
     if board.place[me] != NONE:
-        points[FINISH] = w.finish * (1.0 - 2.0 * board.place[me] / (players - 1))
+        points[FINISH] = weights.finish * (1.0 - 2.0 * board.place[me] / (players - 1))
         return
     for seat in range(players):
         if board.place[seat] != NONE:
-            points[FINISH] += w.petrified
+            points[FINISH] += weights.petrified
         elif seat != me:
-            points[OTHERS] -= w.others * worth(end_cells(params, board, seat))
-    points[FINISH] -= w.petrified * num_out
+            points[OTHERS] -= weights.others * worth(end_cells(params, board, seat))
+    points[FINISH] -= weights.petrified * num_out
     points[ANSWER] = np.inf
     answers = legal_cells(params, board)
     for cell in range(params.num_cells):
@@ -106,7 +106,7 @@ def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, w: An
             boards[1] = boards[0]
             apply(params, generator, trial, cell)
             left = worth(end_cells(params, trial, me))
-            left = w.answer * left if left > 0.0 else -w.stuck
+            left = weights.answer * left if left > 0.0 else -weights.stuck
             points[ANSWER] = min(points[ANSWER], left)
     own = end_cells(params, board, me)
     for cell in range(params.num_cells):
@@ -114,12 +114,12 @@ def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, w: An
             boards[1] = boards[0]
             trial.current_player = me
             apply(params, generator, trial, cell)
-            points[ONWARD] = max(points[ONWARD], w.onward * worth(end_cells(params, trial, me)))
+            points[ONWARD] = max(points[ONWARD], weights.onward * worth(end_cells(params, trial, me)))
 
 
 @numba.njit
 def weigh_action(
-    params: Any, generator: Any, boards: Any, action: int, w: Any, points: Any, scratch: Any
+    params: Any, generator: Any, boards: Any, action: int, weights: Any, points: Any, scratch: Any
 ) -> None:
     """Fill ``points`` (reasons) for an action in ``boards[0]``; the other boards and ``scratch`` (reasons) are used."""
     me, num_out = int(boards[0].current_player), 0
@@ -128,21 +128,22 @@ def weigh_action(
     boards[1] = boards[0]
     apply(params, generator, boards[1], action)
     if not boards[1].teleporting:
-        weigh(params, generator, boards[1:], me, num_out, w, points)
+        weigh(params, generator, boards[1:], me, num_out, weights, points)
         return
     exits, best = legal_cells(params, boards[1]), -np.inf
     for cell in range(params.num_cells):
         if holds(exits, cell):
             boards[2] = boards[1]
             apply(params, generator, boards[2], cell)
-            weigh(params, generator, boards[2:], me, num_out, w, scratch)
+            weigh(params, generator, boards[2:], me, num_out, weights, scratch)
             if scratch.sum() > best:
                 best = scratch.sum()
                 points[:] = scratch
 
 
+@cached_njit(nogil=True)
 def choose_rows(
-    params: Any, generators: Any, observations: Any, masks: Any, w: Any, points: Any, actions: Any
+    params: Any, generators: Any, observations: Any, masks: Any, weights: Any, points: Any, actions: Any
 ) -> None:
     """Write the action with most points for each row, -1 where none is legal or the row shows no position."""
     boards, scratch = np.zeros(4, STATE), np.zeros(len(REASONS))
@@ -153,11 +154,8 @@ def choose_rows(
         best = -np.inf
         for action in range(masks.shape[1]):
             if masks[row, action]:
-                weigh_action(params[0], generators[0], boards, action, w, points[action], scratch)
+                weigh_action(params[0], generators[0], boards, action, weights, points[action], scratch)
                 total = points[action].sum()
                 if total > best:
                     best = total
                     actions[row] = action
-
-
-_choose_rows = compiled_over(choose_rows, apply)

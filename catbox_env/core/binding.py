@@ -1,0 +1,38 @@
+"""The loops of ``core.loops``, compiled over the kernels of one game."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+import numba
+
+from catbox_env.core import loops
+from catbox_env.core.compilation import cached_njit
+from catbox_env.core.kernels import Kernels
+
+
+@cache
+def bind(game_id: str, kernels: Kernels) -> SimpleNamespace:
+    """The compiled functions of ``core.loops`` for one game, by name.
+
+    Each is written once, with the kernels as free names; here it gets a namespace in which these names are the game's.
+    """
+    namespace: dict[str, Any] = {
+        **vars(loops),
+        **{name: getattr(kernels, name) for name in Kernels.__dataclass_fields__},
+    }
+    called_from_python = loops.LOOPS + loops.SINGLE_LOOPS
+    for name in loops.ONE_GAME + called_from_python:
+        plain = getattr(loops, name)
+        bound = FunctionType(plain.__code__, namespace, name)
+        bound.__qualname__ = f"{game_id}.{name}"
+        bound.__module__ = plain.__module__
+        bound.__doc__ = plain.__doc__
+        if name in called_from_python:
+            namespace[name] = cached_njit(bound, nogil=name in loops.LOOPS)
+        else:
+            # Inlined, because a call that is handed rows of arrays counts references to them: a tenth of the time.
+            namespace[name] = numba.njit(bound, inline="always")
+    return SimpleNamespace(**{name: namespace[name] for name in loops.ONE_GAME + called_from_python})

@@ -1,0 +1,122 @@
+"""Compiled code that is kept on disk is never run after anything that it was compiled from has changed."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from catbox_env.core.digest import code_digest
+
+FILES = {
+    "constants.py": """
+        import numpy as np
+        PRICE = 7
+        TABLE = np.array([10, 20])
+    """,
+    "deep.py": """
+        import numba
+        @numba.njit
+        def deep(x): return x + 100
+        @numba.njit
+        def named(x): return x + 1000
+    """,
+    "middle.py": """
+        import numba
+        from deep import deep
+        def plain(x): return x + 10000
+        @numba.njit
+        def middle(x): return deep(x)
+    """,
+    "top.py": """
+        import numba
+        import deep
+        from catbox_env.core.compilation import cached_njit
+        from constants import PRICE, TABLE
+        from middle import middle, plain
+        bound = numba.njit(plain)
+        def over(function):
+            @cached_njit
+            def closure(x): return function(x) + later(x)
+            return closure
+        top = over(middle)
+        @numba.njit
+        def later(x): return PRICE + TABLE[1] + deep.named(x) + bound(x)
+        print(top(0), sum(top.stats.cache_misses.values()))
+    """,
+}
+
+#: What is edited, and by how much that changes the result.
+EDITS = {
+    "a function two calls away": ("deep.py", "x + 100\n", "x + 101\n"),
+    "a function that is named as an attribute of its module": ("deep.py", "x + 1000\n", "x + 1001\n"),
+    "a function that was compiled in another file": ("middle.py", "x + 10000\n", "x + 10001\n"),
+    "an imported number": ("constants.py", "PRICE = 7\n", "PRICE = 8\n"),
+    "an element of an imported array": ("constants.py", "[10, 20]", "[10, 21]"),
+}
+
+
+def write(path: Path, content: str) -> None:
+    """Write a file of a fixed time, so that only its content tells that it was edited."""
+    path.write_text(re.sub(r"^ {8}", "", content, flags=re.MULTILINE))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
+def run_top(folder: Path) -> tuple[int, int]:
+    """What the function gives in a new process, and how often it was compiled for that."""
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": f"{folder / 'kept'}",
+        "NUMBA_DISABLE_JIT": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "top.py"], env=environment, cwd=folder, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    value, compiled = done.stdout.split()
+    return int(value), int(compiled)
+
+
+def test_an_edit_of_anything_that_is_compiled_in_changes_the_result(tmp_path: Path) -> None:
+    for name, content in FILES.items():
+        write(tmp_path / name, content)
+    assert run_top(tmp_path) == (11127, 1)
+    assert run_top(tmp_path) == (11127, 0)
+    for what, (name, old, new) in EDITS.items():
+        assert FILES[name].count(old) == 1
+        write(tmp_path / name, FILES[name].replace(old, new))
+        assert run_top(tmp_path) == (11128, 1), what
+        write(tmp_path / name, FILES[name])
+    assert run_top(tmp_path) == (11127, 0), "what was compiled before the edits is still there"
+
+
+def ping(x):
+    return pong(x - 1) if x > 0 else 0
+
+
+def pong(x):
+    return ping(x) + 1
+
+
+def test_functions_that_call_each_other_have_a_digest() -> None:
+    assert code_digest(ping) != code_digest(pong)
+    assert code_digest(ping) == code_digest(ping)
+
+
+@pytest.mark.parametrize("options", [{"fastmath": True}, {"error_model": "numpy"}])
+def test_options_of_the_compiler_are_part_of_the_digest(options: dict[str, object]) -> None:
+    assert code_digest(numba.njit(ping)) != code_digest(numba.njit(**options)(ping))
+
+
+def test_every_function_of_ours_that_is_kept_on_disk_goes_through_cached_njit() -> None:
+    root = Path(__file__).parents[2]
+    own_ways = re.compile(r"cache\s*=\s*True|enable_caching\(")
+    sources = [
+        path for name in ("catbox_env", "agents", "train", "app") for path in (root / name).rglob("*.py")
+    ]
+    assert len(sources) > 100
+    assert not [str(path) for path in sources if own_ways.search(path.read_text())]

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from catbox_env import GAMES, cat_in_the_box_v0, make_game
-from catbox_env.core.game import Game
+from catbox_env import GAMES, Game, cat_in_the_box_v0, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.config import TrainConfig
 

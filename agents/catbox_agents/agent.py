@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catbox_env import Game
 from catbox_env.core.checks import as_array
-from catbox_env.core.game import Game
 
 Seed = int | np.random.SeedSequence | None
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from catbox_agents.agent import Agent
-from catbox_env.core.game import Game
+from catbox_env import Game
 
 
 def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:

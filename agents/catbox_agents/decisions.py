@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, needs_history
 from catbox_agents.errors import AgentError
-from catbox_env.core.batch import Vec
+from catbox_env import Vec
 
 
 def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:

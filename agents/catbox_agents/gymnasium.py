@@ -44,10 +44,8 @@ from gymnasium.vector.utils import batch_space
 from catbox_agents.agent import Agent, agent_seed, needs_history
 from catbox_agents.decisions import ask_agents
 from catbox_agents.specs import AgentSpec, agent_of, label_of
-from catbox_env import make_game
-from catbox_env.core.batch import Vec
+from catbox_env import Game, Vec, make_game
 from catbox_env.core.checks import is_integer, is_word, shown
-from catbox_env.core.game import Game
 
 Opponents = AgentSpec | Sequence[AgentSpec] | Mapping[str, Sequence[AgentSpec]]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Agent, agent_seed, needs_history
 from catbox_agents.decisions import ask_agents
 from catbox_agents.specs import AgentSpec, agent_of, label_of
-from catbox_env.core.batch import Vec
+from catbox_env import Vec
 from catbox_env.core.checks import check_choice, shown
 
 END_OF_ROUND, END_OF_GAME = "end_of_round", "end_of_game"

@@ -24,8 +24,9 @@ from catbox_agents.agent import Agent, Seed
 from catbox_agents.compatibility import check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
+from catbox_env import Game
 from catbox_env.core.checks import shown
-from catbox_env.core.game import Game, check_game_object
+from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
 
 #: The agents that every game has: name -> "module:Class".

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows
+from catbox_env import Game
 from catbox_env.core.compilation import cached_njit
-from catbox_env.core.game import Game
 
 
 class RandomAgent(Agent):

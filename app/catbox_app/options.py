@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 
 import catbox_env
-from catbox_env.core.game import Game
+from catbox_env import Game
 from catbox_env.core.options import read_options
 from catbox_env.core.registry import game_class
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from catbox_agents import Agent, AgentError, make
 from catbox_agents.agent import agent_seed
 from catbox_app.typed_actions import parse_action, shortened
-from catbox_env.core.game import Game, GameState
+from catbox_env import Game, GameState
 from catbox_env.core.rng import seed_sequence
 
 #: Actions whose reasons are shown.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 
-from catbox_env.core.game import Game
+from catbox_env import Game
 
 #: Actions that an unclear text could mean that are listed.
 MOST_SUGGESTED = 8

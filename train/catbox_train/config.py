@@ -31,9 +31,8 @@ from catbox_agents.arena import MIN_DEALS
 from catbox_agents.files import read_text
 from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS
 from catbox_agents.specs import default_agent
-from catbox_env import make_game
+from catbox_env import Game, make_game
 from catbox_env.core.checks import shown
-from catbox_env.core.game import Game
 from catbox_env.core.options import parse_texts, parse_value, read_options
 
 #: Each worker is a thread with networks of its own.

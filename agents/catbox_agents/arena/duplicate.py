@@ -25,9 +25,9 @@ from catbox_agents.agent import Agent, agent_seed, needs_history
 from catbox_agents.arena.results import Result, RoundTotals, Totals
 from catbox_agents.play_out import steps
 from catbox_agents.specs import AgentSpec, agent_of, is_users_own, label_of
-from catbox_env.core.batch import Vec
+from catbox_env import Game, Vec
 from catbox_env.core.checks import is_integer, shown
-from catbox_env.core.game import Game, check_game_object
+from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
 
 #: Most games played side by side. Larger batches cost memory and save little time.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_env.core.batch import Vec
+from catbox_env import Vec
 
 #: What is measured for every deal and in every seat.
 MEASURES = ("score", "margin", "win_share")

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows
-from catbox_env.core.game import Game
+from catbox_env import Game, Layout
 from catbox_env.core.kernels import record_dtype
-from catbox_env.core.layout import Layout
 
 
 class ReasonedAgent(Agent):

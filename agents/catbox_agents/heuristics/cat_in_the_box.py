@@ -28,7 +28,7 @@ from catbox_agents.agent import Seed
 from catbox_agents.heuristics.base import ReasonedAgent, as_record, part_offsets
 from catbox_agents.heuristics.cat_in_the_box_reasons import REASONS, choose_rows
 from catbox_agents.heuristics.cat_in_the_box_view import VIEW
-from catbox_env.core.game import Game
+from catbox_env import Game
 from catbox_env.games.cat_in_the_box.rules import Rules
 
 #: The parts of the observation that are read; the second ones are left out under some rules.

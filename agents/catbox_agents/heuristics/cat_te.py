@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Seed
 from catbox_agents.heuristics.base import ReasonedAgent, as_record, part_offsets
 from catbox_agents.heuristics.cat_te_reasons import REASONS, choose_rows
-from catbox_env.core.game import Game
+from catbox_env import Game
 from catbox_env.games.cat_te.rules import Rules
 
 #: The parts of the observation that are read; the second ones are left out under some rules.

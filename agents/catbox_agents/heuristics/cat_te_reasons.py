@@ -24,7 +24,6 @@ from catbox_env.games.cat_te.rules import (
     NUM_SUITS,
     NUM_TRICKS,
 )
-
 from catbox_env.games.cat_te.state import CLAIM, FOLD, SHOW
 
 REASONS = ("win", "wait", "stop", "hide", "show")

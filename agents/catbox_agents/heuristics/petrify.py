@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
 from catbox_agents.heuristics.base import ReasonedAgent, as_record
+from catbox_env import Game
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit
-from catbox_env.core.game import Game
 from catbox_env.core.rng import new_generators
 from catbox_env.games.petrify.board import holds
 from catbox_env.games.petrify.kernels import apply

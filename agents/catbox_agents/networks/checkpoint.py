@@ -23,8 +23,7 @@ from safetensors import SafetensorError, safe_open
 from catbox_agents.compatibility import describe_options, differing_options, plays_alike
 from catbox_agents.files import LARGEST_TEXT, check_format, parse_json, write_atomically
 from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS, MLP
-from catbox_env import make_game
-from catbox_env.core.game import Game
+from catbox_env import Game, make_game
 
 #: The value of "format" in the header. Its number goes up when older files can no longer be read.
 FORMAT = "catbox-policy-1"

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from catbox_env.core.layout import Layout
+from catbox_env import Layout
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 MAX_HIDDEN_LAYERS = 64

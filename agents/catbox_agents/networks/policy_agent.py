@@ -10,7 +10,7 @@ import torch
 from catbox_agents.agent import Agent, Seed
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
 from catbox_agents.networks.mlp import MLP
-from catbox_env.core.game import Game
+from catbox_env import Game
 
 
 class PolicyAgent(Agent):

@@ -16,9 +16,8 @@ from catbox_agents import evaluate, known_agents
 from catbox_app.commands.train import NEEDED
 from catbox_app.extras import require
 from catbox_app.options import complete_game
-from catbox_env import make_game
+from catbox_env import Game, make_game
 from catbox_env.core.conformance import check_game
-from catbox_env.core.game import Game
 
 
 def compile_code(

@@ -20,7 +20,7 @@ from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.tables import results_table
 from catbox_agents.files import write_atomically
 from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, build_game, complete_agent
-from catbox_env.core.game import Game
+from catbox_env import Game
 
 
 def evaluate(

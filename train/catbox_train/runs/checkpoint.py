@@ -37,7 +37,7 @@ from catbox_agents.networks.checkpoint import (
     save_checkpoint,
 )
 from catbox_agents.networks.mlp import MLP
-from catbox_env.core.game import Game
+from catbox_env import Game
 from catbox_train.runs.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
 
 #: The value of "format" in training.json. It is raised when runs of earlier versions can no longer be continued.

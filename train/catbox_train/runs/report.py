@@ -15,7 +15,7 @@ from catbox_agents.arena.tables import results_table
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_env.core.game import Game
+from catbox_env import Game
 from catbox_train.config import TrainConfig
 from catbox_train.runs.curves import draw_learning_curves
 from catbox_train.runs.metrics import read_metrics

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from catbox_agents.networks.mlp import MLP, input_scale
-from catbox_env.core.game import Game
+from catbox_env import Game
 from catbox_train.config import TrainConfig
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from catbox_env.core.batch import Vec
-from catbox_env.core.game import Game
+from catbox_env import Game, Vec
 from catbox_train.algorithms.ppo.distribution import sample_actions
 from catbox_train.algorithms.ppo.gae import compute_advantages
 from catbox_train.algorithms.ppo.networks import SharedWeights

@@ -31,7 +31,7 @@ import catbox_agents
 from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import imports_module
-from catbox_env.core.game import Game
+from catbox_env import Game
 from catbox_train.algorithms.ppo.loss import (
     LEARNING_METRICS,
     check_outputs,

@@ -177,6 +177,21 @@ def test_playing_and_comparing_need_neither_torch_nor_the_training_package() -> 
     assert result.stdout.rstrip().endswith("[]"), result.stdout + result.stderr
 
 
+def test_the_page_about_the_architecture_names_functions_that_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"^ +([\w.]+(?:, \w+)*) {2,}((?:\w+/)+\w+)", text, re.MULTILINE)
+    assert len(named) >= 18, named
+    sources = [*ROOT.glob("catbox_*/**/*.py"), *ROOT.glob("*/catbox_*/**/*.py")]
+    for names, place in named:
+        pattern = re.compile(place.replace("NAME", r"\w+") + r"(\.py|/\w+\.py)")
+        code = "\n".join(
+            path.read_text(encoding="utf-8") for path in sources if pattern.search(path.as_posix())
+        )
+        for name in names.split(", "):
+            what = name.removeprefix("catbox ").rpartition(".")[2]
+            assert re.search(rf"\b(def|class) {what}\b", code), f"{name} is not in {place}"
+
+
 def test_make_refuses_an_old_python(tmp_path: Path) -> None:
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)

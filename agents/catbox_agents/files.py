@@ -16,7 +16,7 @@ from typing import Any
 LARGEST_TEXT = 1 << 20
 
 _REMEDIES = {
-    errno.ENOENT: "its folder does not exist (any more)",
+    errno.ENOENT: "its folder does not exist",
     errno.EEXIST: "a file stands where a folder is needed: move it away",
     errno.ENOTDIR: "a file stands where a folder is needed: move it away",
     errno.EISDIR: "a folder stands where a file is needed: move it away",

@@ -133,7 +133,7 @@ def test_a_folder_that_is_deleted_under_a_run_is_named(
         train(small(**BRIEF), run, quiet())
         assert_same_end(finished, run)
         return
-    message = r"^cannot write .*/run/\S+: No such file or directory \(its folder is not there \(any more\)\)$"
+    message = r"^cannot write .*/run/\S+: No such file or directory \(its folder does not exist\)$"
     with pytest.raises(WriteError, match=message):
         train(small(**BRIEF), run, quiet())
 

@@ -87,8 +87,7 @@ def evaluate(
     seed = int(seed)
     played = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
     seats = game.num_players
-    line_up = np.minimum(np.arange(seats), len(labels) - 1)  # agent of each seat, before rotation
-    line_ups = np.stack([np.roll(line_up, turn) for turn in range(seats)])
+    line_ups = rotate_seats(len(labels), seats)
     cast = _Cast(game, agents, labels, line_ups)
     totals = Totals(len(labels), line_ups)
     order = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(2,)))
@@ -108,6 +107,12 @@ def evaluate(
         so_far = totals.result(game.id, dict(game.options), num_deals, seed, labels) if enough else None
         raise EvaluationInterrupted(so_far, num_deals) from None
     return totals.result(game.id, dict(game.options), num_deals, seed, labels)
+
+
+def rotate_seats(num_agents: int, num_seats: int) -> NDArray[np.int64]:
+    """The agent in each seat, for every rotation: (rotations, P). The last agent fills the seats that are left."""
+    line_up = np.minimum(np.arange(num_seats), num_agents - 1)
+    return np.stack([np.roll(line_up, turn) for turn in range(num_seats)])
 
 
 class _Cast:

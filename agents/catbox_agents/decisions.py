@@ -32,10 +32,10 @@ def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> ND
     inside = (actions >= 0) & (actions < num_actions)
     legal = inside & vec.action_mask[rows, np.where(inside, actions, 0)]
     if not legal.all():
-        action = int(actions[np.argmin(legal)])
-        text = f" ({vec.game.action_to_string(action)})" if 0 <= action < num_actions else ""
+        first = int(np.argmin(legal))
+        why = vec.explain_refusal(int(rows[first]), int(actions[first]))
         raise ValueError(
-            f"agent {label!r} chose action {action}{text}, which is illegal there; act_batch must return actions "
+            f"agent {label!r} chose the illegal action {int(actions[first])} ({why}); act_batch must return actions "
             "that its action masks allow"
         )
     return actions

@@ -116,7 +116,7 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
         inspect.signature(factory).bind(game, seed)
     except (TypeError, ValueError) as error:  # ValueError: a class written in C that has no signature
         raise ValueError(
-            f"{spec!r} is not an agent: the call {class_name}(game, seed) is not possible: {error}"
+            f"{spec!r} is not an agent: it cannot be called as {class_name}(game, seed): {error}"
         ) from None
     try:
         agent = factory(game, seed)
@@ -162,7 +162,7 @@ def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
     try:
         return check_agent(PolicyAgent.load(path, game, seed), path)
     except OSError as error:
-        raise ValueError(f"no agent: {error}") from None
+        raise ValueError(f"the checkpoint could not be loaded: {error}") from None
 
 
 def _looks_like_path(text: str) -> bool:

@@ -41,8 +41,8 @@ class Vec(Storage):
 
     ``copy.deepcopy`` and ``pickle`` give an exact, independent copy, with threads of its own. A batch belongs to one
     thread at a time: a call while another thread is in a call raises ``RuntimeError`` and changes nothing. It may be
-    forked while no thread is in a call. A step that Ctrl-C cuts off leaves every game whole, with the step or without
-    it; make a deal, ``set_states`` or ``load`` that was cut off again.
+    forked while no thread is in a call. After Ctrl-C in ``step`` each game has either made the step or not. After
+    Ctrl-C in ``deal``, ``set_states`` or ``load``, call it again.
 
     Args:
         game: the game to play.
@@ -121,7 +121,7 @@ class Vec(Storage):
         if count:
             explained = "; ".join(
                 f"row {rows[k]}: action {given[k]} of seat {self.current_player[rows[k]]}: "
-                + self.game.why_refused(self._records[rows[k]], int(given[k]))
+                + self.explain_refusal(int(rows[k]), int(given[k]))
                 for k in self._bad[: min(count, MOST_EXPLAINED)]
             )
             more = f"; and {count - MOST_EXPLAINED} more" if count > MOST_EXPLAINED else ""
@@ -144,7 +144,7 @@ class Vec(Storage):
         """
         left = check_integer("num_steps", num_steps, 0, 2**63 - 1)
         if not self.auto_deal:
-            raise ValueError("step_random goes on over the end of games: make the batch with auto_deal=True")
+            raise ValueError("step_random needs auto_deal=True, because it plays on when a game ends")
         action_generators = new_generators(seed_sequence(seed).spawn(self.num_envs))
         at_once = max(1, UNINTERRUPTED // self.num_envs)
 
@@ -203,8 +203,13 @@ class Vec(Storage):
         self._seeded = True
         self._begin(rows)
 
+    def explain_refusal(self, row: int, action: int) -> str:
+        """Why ``action``, any integer, is illegal in game ``row``. Raises ``ValueError`` for an unknown row."""
+        row = check_integer("row", row, 0, self.num_envs - 1)
+        return self.game.explain_refusal(self._records[row], action)
+
     def render_text(self, row: int, seat: int | None = None) -> str:
-        """The table of one game in plain text, with the hand of ``seat``, or every hand for ``None``.
+        """One game as plain text, with the hand of ``seat``, or every hand for ``None``.
 
         Raises ``ValueError`` for a row or a seat that is not there.
         """
@@ -251,7 +256,7 @@ class Vec(Storage):
             raise ValueError(f"rows={shown(rows)}: expected integers from 0 to {n - 1}, of shape (M,)")
         given = np.ascontiguousarray(given, np.int64)
         if np.bincount(given, minlength=1).max() > 1:
-            raise ValueError(f"rows={shown(rows)}: a game is named twice; every game moves once in a step")
+            raise ValueError(f"rows={shown(rows)}: a row is given twice; list each row at most once")
         return given
 
     def _step_and_view(self, rows: np.ndarray, actions: np.ndarray) -> None:

@@ -112,7 +112,7 @@ class _CacheImpl(CompileResultCacheImpl):
 
 
 class _CheckedFile(IndexDataCacheFile):
-    """Numba's pair of files, the compiled code with a checksum: a damaged one is taken for one that is not there."""
+    """Numba's pair of files, the compiled code with a checksum: a damaged file counts as missing."""
 
     def _save_data(self, name: str, data: Any) -> None:
         content = self._dump(data)
@@ -135,7 +135,7 @@ class _CheckedFile(IndexDataCacheFile):
 
 
 class _Cache(FunctionCache):
-    """Numba's cache of one function, which one process at a time fills and no error of files leaves."""
+    """Numba's cache of one function. One process at a time fills it; file errors never reach the caller."""
 
     _impl_class = _CacheImpl
 

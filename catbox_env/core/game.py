@@ -69,7 +69,7 @@ class Game(ABC):
         if rules is not None and rule_options:
             raise ValueError(
                 f"rules and {', '.join(rule_options)} were both given: give either a {self.rules_class.__name__} "
-                f"object or single options (dataclasses.replace changes a field of one)"
+                f"object or single options (to change one field: dataclasses.replace(rules, name=value))"
             )
         if rules is None:
             rules = self._make_rules(rule_options)
@@ -179,7 +179,9 @@ class Game(ABC):
         """
         is_array = isinstance(generators, np.ndarray)
         if not is_array or generators.shape != (1,) or generators.dtype != GENERATOR:
-            raise ValueError(f"generators={shown(generators)}: expected state.generators of a state")
+            raise ValueError(
+                f"generators={shown(generators)}: expected the attribute `generators` of a GameState"
+            )
         state = GameState(self, np.zeros(1, self.state_dtype), generators, self.empty_log())
         self.loops.deal_games(self.params, generators, state.records, _ONLY)
         if deal is not None:
@@ -218,7 +220,7 @@ class Game(ABC):
         try:
             vec = Vec._undealt(self, count, auto_deal=False)
         except ValueError as error:
-            raise ValueError(f"count={count}: {error}") from error
+            raise ValueError(f"count={count}: not enough memory for so many games; ask for fewer") from error
         generators = split_generators(new_generators([seed_sequence(seed)]), vec.num_envs)
         records = np.zeros(vec.num_envs, self.state_dtype)
         self._sample(observation, generators, records)
@@ -274,7 +276,7 @@ class Game(ABC):
         """``action`` as an int. Raises ``ValueError`` unless it is an integer in ``0 .. A-1``."""
         return check_action(action, self.num_actions)
 
-    def why_refused(self, record: np.record, action: int) -> str:
+    def explain_refusal(self, record: np.record, action: int) -> str:
         """Why the illegal ``action``, any integer, cannot be taken in ``record``."""
         if record.terminated:
             return "the game is over"

@@ -20,7 +20,7 @@ HIDDEN, UNUSED = -1, -2
 
 
 def record_dtype(fields: list[tuple]) -> np.dtype:
-    """An aligned structured dtype whose elements give their fields as attributes, compiled or not.
+    """An aligned structured dtype whose fields can be read as attributes, in Python and in compiled code.
 
     Raises ``ValueError`` for a field that NumPy's records have as an attribute of their own: compiled code would read
     the field, plain Python the attribute.

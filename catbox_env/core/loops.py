@@ -4,9 +4,10 @@ The kernels stand here as free names. ``core.binding.bind`` gives each game a co
 which the names are its own kernels, so nothing here knows a game. The copies are the attributes of ``game.loops``.
 
 The functions of one game (`ONE_GAME`) are compiled into whatever calls them: into the loops below, or into another
-driver, such as a search, that plays games in compiled code by the same rules. A driver is a function under
-``cached_njit`` inside one that takes the game; it calls the kernels (``game.kernels``) and these functions as names of
-the function around it:
+driver, such as a search, that plays games in compiled code by the same rules. Write the
+driver as an inner function, as below: the outer function takes the game and gives its kernels local names, the inner
+one is compiled.
+
 
     def make_first_legal(game):
         step_game, write_mask = game.loops.step_game, game.kernels.write_mask

@@ -29,7 +29,7 @@ _DEEPEST = 4
 
 
 def parse_value(text: str) -> Any:
-    """The value that ``text`` stands for (see the table above). Nothing is refused: what is no value is a text."""
+    """The value that ``text`` stands for (see the table above). Never raises: other text stays a text."""
     text = text.strip()
     items = _items(text)
     if items is not None:
@@ -48,7 +48,7 @@ def parse_texts(text: str) -> list[str]:
 
 
 def read_options(game_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """``options`` of ``make_game`` with texts as what they stand for, and tuples as lists, which JSON and YAML have.
+    """``options`` of ``make_game``, each text replaced by its value, and tuples by lists, which JSON and YAML have.
 
     One value for a rule that takes several is a list of one. The values are not checked: ``make_game`` does that. The
     options of an unknown game are only read.

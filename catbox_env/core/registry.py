@@ -1,4 +1,4 @@
-"""One table: the id of a game and where it lives. Everything that serves every game starts here."""
+"""The registry: the id of a game and where it lives. Everything that serves every game starts here."""
 
 from __future__ import annotations
 

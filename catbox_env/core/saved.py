@@ -57,7 +57,9 @@ def check_header(what: str, header: bytes, game: Game) -> None:
     given = found.get("format")
     if given != FORMAT:
         newer = isinstance(given, int) and given > FORMAT
-        remedy = "upgrade catbox" if newer else "save it again with this version of catbox"
+        remedy = (
+            "upgrade catbox" if newer else "an older version of catbox wrote it: load it with that version"
+        )
         raise ValueError(f"{what}: format {given!r}, expected {FORMAT}; {remedy}")
     if found.get("game") != game.id:
         raise ValueError(f"{what}: a game of {found.get('game')!r}, expected {game.id!r}; make that game")
@@ -72,9 +74,7 @@ def check_header(what: str, header: bytes, game: Game) -> None:
         raise ValueError(
             f"{what}: other rules or reward ({differences}); make the game with the same options"
         )
-    raise ValueError(
-        f"{what}: records of another version of catbox or another kind of machine; save it again on this one"
-    )
+    raise ValueError(f"{what}: another version of catbox wrote it, or another kind of machine; load it there")
 
 
 def check_same_game(what: str, given: Game, own: Game) -> None:
@@ -162,7 +162,7 @@ def read_saved(
         raise ValueError(f"{what}: damaged (the checksum does not fit); use another copy")
     for name in ("terminated", "round_ended"):
         if (given[name].view(np.uint8) > 1).any():
-            raise ValueError(f"{what}: {name!r} holds more than True and False; use another copy")
+            raise ValueError(f"{what}: {name!r} holds values other than True and False; use another copy")
     for name in ("rewards", "win_shares"):
         if not np.isfinite(given[name]).all():
             raise ValueError(f"{what}: {name!r} holds numbers that are not finite; use another copy")

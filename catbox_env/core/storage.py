@@ -117,7 +117,7 @@ class Storage:
             }
         except (MemoryError, ValueError, OverflowError) as error:
             raise ValueError(
-                f"num_envs={n}: expected fewer, there is no memory for so many games ({error})"
+                f"num_envs={n}: not enough memory for so many games ({error}); use fewer"
             ) from error
         info = {name: arrays["_records"]["info"][:, i, :players] for i, name in enumerate(game.info_names)}
         for array in info.values():
@@ -250,8 +250,8 @@ class Storage:
         over = records["terminated"] != 0
         if self.auto_deal and over.any():
             raise ValueError(
-                f"{what}: game {int(over.argmax())} is over, and this batch deals anew at the end; make it with "
-                f"auto_deal=False"
+                f"{what}: game {int(over.argmax())} is over; a batch with auto_deal=True cannot hold finished games, "
+                f"make it with auto_deal=False"
             )
 
     def _view(self, rows: np.ndarray) -> None:
@@ -269,8 +269,7 @@ class Storage:
     def _run(self, work: Callable[..., None], *arrays: np.ndarray) -> None:
         """``work(*arrays)``, the arrays cut into a slice for each thread.
 
-        Where Ctrl-C cuts it off the arrays are written once more: an action that was legal before a step must not be
-        taken for legal after it.
+        After Ctrl-C the arrays are written again, so that the masks belong to the games as they are now.
         """
         own = self.__dict__  # past __setattr__, which takes as long as the rest of this
         own["_cut_off"] = True

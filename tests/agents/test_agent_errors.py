@@ -87,7 +87,7 @@ def test_an_error_of_an_agent_names_it_and_keeps_its_cause(
     shown = raised.value.agent_traceback()
     assert "return phase // 0" in shown
     assert shown.index("in act") < shown.index("in divide")
-    for ours in ("decisions.py", "play_out.py", "duplicate.py", "agent.py", "play.py"):
+    for ours in ("decisions.py", "play_out.py", "evaluation.py", "agent.py", "play.py"):
         assert ours not in shown
 
 

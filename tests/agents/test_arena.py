@@ -12,7 +12,7 @@ from rich.console import Console
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent
-from catbox_agents.arena import duplicate
+from catbox_agents.arena import evaluation
 from catbox_agents.arena.results import t_quantile
 from catbox_app.terminal import watch
 
@@ -177,8 +177,8 @@ def test_only_the_agent_that_asks_for_it_is_given_its_history() -> None:
 def test_many_deals_are_played_in_chunks_and_every_finished_game_is_reported_as_progress(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(duplicate, "CHUNK", 8)
-    monkeypatch.setattr(duplicate, "FIRST_DEALS", 1)
+    monkeypatch.setattr(evaluation, "CHUNK", 8)
+    monkeypatch.setattr(evaluation, "FIRST_DEALS", 1)
     reports: list[tuple[int, int]] = []
     game = game_for(2)
     result = catbox_agents.evaluate(

@@ -14,7 +14,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent
 from catbox_agents.agent import agent_seed
-from catbox_agents.arena import duplicate
+from catbox_agents.arena import evaluation
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_app.terminal import play, watch
 
@@ -163,14 +163,14 @@ def test_no_object_of_a_users_class_meets_a_deal_twice_or_sits_in_two_seats() ->
 @pytest.mark.parametrize("num_deals", [10, 17, 33, 49, 1000, 1023, 10**9 + 1])
 def test_the_last_batch_of_deals_is_not_small(num_deals: int) -> None:
     total, sizes = 0, []
-    for size in duplicate._chunks(num_deals, 5):
+    for size in evaluation._chunks(num_deals, 5):
         total += size
         sizes.append(size)
         if len(sizes) > 50:
             return
     assert total == num_deals
     assert min(sizes) >= min(num_deals, 8)
-    assert max(sizes) <= 1.5 * duplicate.CHUNK / 5
+    assert max(sizes) <= 1.5 * evaluation.CHUNK / 5
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -180,8 +180,8 @@ def test_the_result_does_not_depend_on_how_many_games_are_played_side_by_side(
     game = game_for(players, rounds=2)
     results = []
     for chunk, first in ((2048, 16), (10, 3), (1, 1)):
-        monkeypatch.setattr(duplicate, "CHUNK", chunk)
-        monkeypatch.setattr(duplicate, "FIRST_DEALS", first)
+        monkeypatch.setattr(evaluation, "CHUNK", chunk)
+        monkeypatch.setattr(evaluation, "FIRST_DEALS", first)
         results.append(catbox_agents.evaluate(game, ["heuristic", First(game)], 20, seed=4))
     for result in results[1:]:
         assert np.array_equal(result.deal_scores, results[0].deal_scores)

@@ -39,7 +39,7 @@ def test_only_its_folder_its_module_and_the_registry_know_a_game(game_id: str) -
         "observation",
         "kernels",
         "sampling",
-        "checks",
+        "state_check",
         "text",
         "render",
         "game",

@@ -12,7 +12,7 @@ from scipy.stats import chisquare
 
 from catbox_env import make_game, make_vec
 from catbox_env.core.game import GameState
-from catbox_env.games.petrify.checks import can_be_turn_of
+from catbox_env.games.petrify.state_check import can_be_turn_of
 from tests.core.fuzz import is_sound, random_game
 
 #: Player 0 is to move; two teleports, a wall, a zero; the number cards on which the pawns stand say 1 and 2.

@@ -12,7 +12,7 @@ from catbox_env.core.batch import Vec
 from catbox_train.algorithms.ppo import training
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
 from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.algorithms.ppo.training import gradient
+from catbox_train.algorithms.ppo.training import loss_gradient
 from catbox_train.config import TrainConfig
 from tests.train.ppo_runs import small
 
@@ -154,11 +154,11 @@ def test_shares_of_a_minibatch_add_up_to_its_gradient() -> None:
     worker = worker_for(small(workers=1))
     worker.collect()
     rows = worker.ready[:200]
-    whole_metrics = gradient(worker, rows, clip=0.2, entropy_weight=0.1, size=200)
+    whole_metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.1, size=200)
     whole = worker.gradient.clone()
     parts, metrics = torch.zeros_like(whole), np.zeros_like(whole_metrics)
     for share in (rows[:70], rows[70:]):
-        metrics += gradient(worker, share, clip=0.2, entropy_weight=0.1, size=200)
+        metrics += loss_gradient(worker, share, clip=0.2, entropy_weight=0.1, size=200)
         parts += worker.gradient
     assert torch.allclose(whole, parts, atol=1e-6)
     assert metrics == pytest.approx(whole_metrics, abs=1e-5)
@@ -170,7 +170,7 @@ def test_the_first_gradient_is_the_policy_gradient() -> None:
     worker = worker_for(small(workers=1))
     worker.collect()
     rows = worker.ready
-    metrics = gradient(worker, rows, clip=0.2, entropy_weight=0.01, size=len(rows))
+    metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.01, size=len(rows))
     named = dict(zip(training.LEARNING_METRICS, metrics, strict=True))
     assert named["kl"] == pytest.approx(0, abs=1e-6)
     assert named["clip_fraction"] == 0
@@ -198,12 +198,12 @@ def test_a_ratio_outside_the_clip_range_pulls_no_further() -> None:
     worker.log_probabilities -= 1.0  # the old policy was e times less likely to do what was done
     worker.returns[:] = worker.values
     worker.advantages[:] = 1.0
-    metrics = gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
+    metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
     actor_size = sum(p.numel() for p in worker.networks.actor.parameters())
     assert metrics[training.LEARNING_METRICS.index("clip_fraction")] == 1.0
     assert worker.gradient[:actor_size].abs().max() == 0
     worker.advantages[:] = -1.0
-    gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
+    loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
     assert worker.gradient[:actor_size].abs().max() > 0
 
 

@@ -123,7 +123,7 @@ def killing(function):
 if moment == "writing":
     checkpoint.np.savez = killing(np.savez)
 else:
-    training.gradient = killing(training.gradient) if moment == "before" else training.gradient
+    training.loss_gradient = killing(training.loss_gradient) if moment == "before" else training.loss_gradient
     training.Trainer.learn = killing(training.Trainer.learn) if moment == "learning" else training.Trainer.learn
 training.resume(run, Console(quiet=True))
 """

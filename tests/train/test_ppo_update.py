@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from catbox_train.algorithms.ppo import training
-from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, gradient, normalise_advantages
+from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient, normalise_advantages
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.algorithms.ppo.training import Trainer, train
@@ -72,7 +72,7 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
 ) -> None:
     """Half way through, the steps of the optimizer and the loss are given the mean of start and end."""
     used: list[tuple[float, float]] = []
-    step, loss = torch.optim.Adam.step, training.gradient
+    step, loss = torch.optim.Adam.step, training.loss_gradient
     weights: list[float] = []
 
     def seen_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
@@ -84,7 +84,7 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
         return loss(worker, rows, **settings)
 
     monkeypatch.setattr(torch.optim.Adam, "step", seen_step)
-    monkeypatch.setattr(training, "gradient", seen_loss)
+    monkeypatch.setattr(training, "loss_gradient", seen_loss)
     config = small(
         total_decisions=3 * 512,
         **{**ONE_STEP, "learning_rate": 4e-3, "learning_rate_end": 2e-3},
@@ -184,9 +184,9 @@ def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pyt
         if worker is trainer.workers[0]:
             seen.append(rows)
             sizes.append((len(rows), settings["size"]))
-        return gradient(worker, rows, **settings)
+        return loss_gradient(worker, rows, **settings)
 
-    monkeypatch.setattr(training, "gradient", record)
+    monkeypatch.setattr(training, "loss_gradient", record)
     with trainer_with(tmp_path, epochs=3, minibatch_size=128) as trainer:
         trainer.learn(1e-3, 0.0)
         ready = trainer.workers[0].ready
@@ -200,7 +200,7 @@ def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pyt
 
 def loss_metrics(worker: Worker, clip: float = 0.2) -> dict[str, float]:
     rows = worker.ready[:50]
-    values = gradient(worker, rows, clip=clip, entropy_weight=0.0, size=len(rows))
+    values = loss_gradient(worker, rows, clip=clip, entropy_weight=0.0, size=len(rows))
     return dict(zip(LEARNING_METRICS, values, strict=True))
 
 

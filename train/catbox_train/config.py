@@ -102,14 +102,12 @@ class TrainConfig(BaseModel):
         2,
         ge=1,
         le=MAX_WORKERS,
-        description="threads that play and learn, best one a core; the result depends on it",
+        description="number of threads that play and learn, one for each core is best; the result depends on it",
     )
     num_envs: Integer = Field(
         512, ge=1, le=MAX_COUNT, description="games played side by side, all workers together"
     )
-    batch_size: Integer = Field(
-        32_768, ge=1, le=MAX_COUNT, description="decisions played between two rounds of learning"
-    )
+    batch_size: Integer = Field(32_768, ge=1, le=MAX_COUNT, description="decisions played before each update")
     precision: Precision = Field(
         "auto",
         description="of the hidden layers: float32, bfloat16, or auto (bfloat16 where the CPU computes in it)",
@@ -142,7 +140,7 @@ class TrainConfig(BaseModel):
     clip: Float = Field(
         0.15,
         gt=0,
-        description="the probability ratio of new and old policy counts within 1 - clip .. 1 + clip",
+        description="the ratio of the new to the old probability is clipped to 1 - clip .. 1 + clip",
     )
     gamma: Float = Field(
         1.0, ge=0, le=1, description="discount from one of a seat's own decisions to its next"
@@ -154,7 +152,7 @@ class TrainConfig(BaseModel):
         0.5, gt=0, description="longest gradient, of the actor and of the critic each"
     )
 
-    # Checkpoints and evaluations on the way. None of these changes what is learned.
+    # Checkpoints and evaluations during training. None of these changes what is learned.
     checkpoint_every: Integer = Field(
         20, ge=1, le=MAX_COUNT, description="updates from one checkpoint to the next"
     )
@@ -165,7 +163,7 @@ class TrainConfig(BaseModel):
         200,
         ge=MIN_DEALS,
         le=MAX_COUNT,
-        description="deals of an evaluation on the way; each is played from every seat",
+        description="deals of an evaluation during training; each is played from every seat",
     )
     final_deals: Integer = Field(
         1000, ge=MIN_DEALS, le=MAX_COUNT, description="deals of the evaluation at the end"

@@ -17,7 +17,7 @@ from rich.table import Table
 
 import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
-from catbox_agents.arena.tables import results_table
+from catbox_agents.arena.results_table import results_table
 from catbox_agents.files import write_atomically
 from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, build_game, complete_agent
 from catbox_env import Game

@@ -143,7 +143,7 @@ def lay(search, depth, token):
     if turn == 0:
         search.led[trick] = color
     elif turn == players - 1:
-        winner = winner_of_course(search, trick)
+        winner = trick_winner_in_course(search, trick)
         if search.wins[winner] == 0 or (trick == search.tricks - 1 and winner != search.last):
             return False
         search.wins[winner] -= 1
@@ -169,7 +169,7 @@ def take_back(search, depth):
 
 
 @numba.njit
-def winner_of_course(search, trick):
+def trick_winner_in_course(search, trick):
     """The seat that wins a trick of the course, all of whose tokens are laid: ``board.trick_winner`` on bits."""
     players, ranks = search.players, search.ranks
     first = trick * players

@@ -23,7 +23,6 @@ from catbox_env.games.cat_in_the_box.board import (
     neutral_color,
     trick_winner,
 )
-from catbox_env.games.cat_in_the_box.checks import check_state
 from catbox_env.games.cat_in_the_box.observation import write_observation, write_state
 from catbox_env.games.cat_in_the_box.sampling import sample
 from catbox_env.games.cat_in_the_box.state import (
@@ -39,6 +38,7 @@ from catbox_env.games.cat_in_the_box.state import (
     PLAY,
     RED,
 )
+from catbox_env.games.cat_in_the_box.state_check import check_state
 
 
 @numba.njit

@@ -19,12 +19,12 @@ from catbox_env.games.cat_in_the_box.board import (
     start_player_of,
     unseen_cards,
 )
-from catbox_env.games.cat_in_the_box.checks import check_public
 from catbox_env.games.cat_in_the_box.course_search import IMPOSSIBLE, LIMITED, SEARCH, num_unseen
 from catbox_env.games.cat_in_the_box.courses import find_courses
 from catbox_env.games.cat_in_the_box.observation import read_public
 from catbox_env.games.cat_in_the_box.rules import MAX_PLAYERS
 from catbox_env.games.cat_in_the_box.state import NONE
+from catbox_env.games.cat_in_the_box.state_check import check_public
 
 #: Draws after which a world is taken though it was counted for another set. With ``course_search.MOST_SETS`` sets, a
 #: world is refused so often with a probability under 1e-60.

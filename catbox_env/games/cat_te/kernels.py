@@ -17,7 +17,6 @@ from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
 from catbox_env.games.cat_te.cards import is_blind, suit_of, trick_winner
-from catbox_env.games.cat_te.checks import check_state
 from catbox_env.games.cat_te.observation import write_observation, write_state
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
@@ -44,6 +43,7 @@ from catbox_env.games.cat_te.state import (
     ONE_SUIT,
     SHOW,
 )
+from catbox_env.games.cat_te.state_check import check_state
 
 
 @numba.njit
@@ -200,7 +200,7 @@ def end_trick(params, generator, state):
             if state.chosen[seat] >= 0:
                 state.faceup[seat, BLIND_TRICK] = state.chosen[seat]
                 state.chosen[seat] = NONE
-    winner = win_trick(params, state)
+    winner = award_trick(params, state)
     if state.trick == NUM_EARLY_TRICKS - 1 and params.eliminates:
         left = 0
         for seat in range(params.num_players):
@@ -216,11 +216,11 @@ def end_trick(params, generator, state):
                 state.faceup[seat, LAST_TRICK] = bit_index(state.hand[seat])
                 state.hand[seat] = 0
         state.led = suit_of(state.faceup[winner, LAST_TRICK])
-        end_round(params, generator, state, win_trick(params, state), 1, NONE)
+        end_round(params, generator, state, award_trick(params, state), 1, NONE)
 
 
 @numba.njit
-def win_trick(params, state):
+def award_trick(params, state):
     """Give the trick to its winner, who leads next, and return it."""
     winner = trick_winner(params, state, int(state.trick), int(state.led))
     state.tricks_won[winner] += 1

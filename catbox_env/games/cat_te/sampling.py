@@ -36,7 +36,6 @@ from catbox_env.games.cat_te.cards import (
     suit_of,
     voids_of,
 )
-from catbox_env.games.cat_te.checks import is_sound_hand, is_sound_public
 from catbox_env.games.cat_te.counting import (
     END,
     IN_HAND,
@@ -53,6 +52,7 @@ from catbox_env.games.cat_te.observation import read_public, read_set
 from catbox_env.games.cat_te.rules import LAST_TRICK, NUM_CARDS, NUM_SUITS
 from catbox_env.games.cat_te.scores import balance
 from catbox_env.games.cat_te.state import ALL_CARDS, NONE, ONE_SUIT
+from catbox_env.games.cat_te.state_check import is_sound_hand, is_sound_public
 
 
 @numba.njit

@@ -10,7 +10,6 @@ import numba
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.games.petrify.board import EMPTY, holds, kind_of, next_in_game, set_of
-from catbox_env.games.petrify.checks import check_state
 from catbox_env.games.petrify.observation import write_observation
 from catbox_env.games.petrify.reach import all_can_move, end_cells, legal_cells, teleport_cells
 from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS, NUM_SYMBOLS
@@ -24,6 +23,7 @@ from catbox_env.games.petrify.state import (
     WILDCARD,
     ZERO_TILE,
 )
+from catbox_env.games.petrify.state_check import check_state
 
 
 @numba.njit

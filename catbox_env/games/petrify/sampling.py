@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numba
 
-from catbox_env.games.petrify.checks import is_sound_board, is_sound_position
 from catbox_env.games.petrify.observation import one_of, read_board, read_seats, shows_reach
+from catbox_env.games.petrify.state_check import is_sound_board, is_sound_position
 
 
 @numba.njit

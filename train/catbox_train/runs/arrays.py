@@ -54,7 +54,9 @@ def read_arrays(path: Path, like: Mapping[str, np.ndarray]) -> dict[str, np.ndar
             expected = sorted(f"{name}.npy" for name in like)
             if found != expected:
                 differing = sorted(set(found) ^ set(expected)) or found
-                raise ValueError(f"missing, not expected or twice: {', '.join(differing)[:200]}")
+                raise ValueError(
+                    f"these arrays are missing, unknown or duplicated: {', '.join(differing)[:200]}"
+                )
             return {name: _read_array(content, name, array) for name, array in like.items()}
     except _DAMAGE as error:
         raise ValueError(f"{path.name}: {error}") from error
@@ -72,7 +74,7 @@ def _read_array(content: zipfile.ZipFile, name: str, like: np.ndarray) -> np.nda
             raise ValueError(f"{name} is not of the type and shape {like.dtype} {like.shape}")
         data = file.read(like.nbytes)
         if len(data) != like.nbytes or file.read(1):
-            raise ValueError(f"{name} has not the {like.nbytes:,} bytes that its shape takes")
+            raise ValueError(f"{name} does not have the expected {like.nbytes:,} bytes")
     if like.dtype == np.bool_ and max(data, default=0) > 1:
         raise ValueError(f"{name} holds a byte that is neither true nor false")
     return np.frombuffer(data, like.dtype).reshape(like.shape).copy()

@@ -40,7 +40,7 @@ from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
 from catbox_train.runs.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
 
-#: The value of "format" in training.json. It is raised when runs of earlier versions can no longer be continued.
+#: The value of "format" in training.json. It goes up when runs of earlier versions can no longer be continued.
 FORMAT = "catbox-training-2"
 #: How many of the latest checkpoints are kept: the second is of use when the last is damaged.
 KEPT = 2
@@ -104,7 +104,7 @@ def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.nd
         if not isinstance(values, dict):
             raise ValueError(f"{VALUES_FILE} holds no mapping")
     except (OSError, ValueError) as error:
-        raise damaged(folder, error) from error
+        raise damage_error(folder, error) from error
     check_format(f"checkpoint {folder}", values.get("format"), FORMAT, _remedy(folder))
     try:
         _check_checksums(folder, values)
@@ -112,7 +112,7 @@ def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.nd
         if not isinstance(was, dict):
             raise ValueError(f"{VALUES_FILE} lacks the settings, config")
     except (OSError, ValueError) as error:
-        raise damaged(folder, error) from error
+        raise damage_error(folder, error) from error
     changed = [name for name in {**was, **config} if was.get(name) != config.get(name)]
     if changed:
         lines = ", ".join(f"{name}: {was.get(name)!r} -> {config.get(name)!r}" for name in changed)
@@ -125,11 +125,11 @@ def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.nd
         if name := name_of_not_finite(arrays):
             raise ValueError(f"{name} holds numbers that are not finite")
     except (OSError, ValueError) as error:
-        raise damaged(folder, error) from error
+        raise damage_error(folder, error) from error
     return TrainingState(arrays, values)
 
 
-def damaged(folder: Path, error: Exception) -> ValueError:
+def damage_error(folder: Path, error: Exception) -> ValueError:
     """What to raise for a checkpoint that cannot be used because of ``error``: names the folder and what to do."""
     if isinstance(error, FileNotFoundError):
         return ValueError(

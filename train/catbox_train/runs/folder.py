@@ -1,4 +1,4 @@
-"""The folder of a run: made for a new one, found for one that goes on."""
+"""The run folder: created for a new run, opened for a resumed one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def start_run(run: Path, config: TrainConfig) -> Path:
     """
     if (run / CONFIG_FILE).exists():
         raise FileExistsError(
-            f"{run} holds a training run already: go on with it with --resume, or name another folder with --output"
+            f"{run} holds a training run already: resume it with --resume, or name another folder with --output"
         )
     try:
         with writing(run):
@@ -64,8 +64,8 @@ def check_trusted(opponents: Sequence[str], source: Path, trust: bool) -> None:
     classes = [spec for spec in opponents if imports_module(spec)]
     if classes and not trust:
         raise ValueError(
-            f"{source} names opponents that run code of modules: {', '.join(classes)}. If you know what these modules "
-            "do, add --trust; otherwise take these names out of the file"
+            f"{source} names opponents that are Python classes, and loading them runs their code: {', '.join(classes)}."
+            " If you know what these modules do, add --trust; otherwise take these names out of the file"
         )
 
 

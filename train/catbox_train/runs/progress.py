@@ -62,7 +62,9 @@ class TrainingAborted(KeyboardInterrupt):
     def __init__(self, run: Path, trusted: bool = False) -> None:
         last = latest_checkpoint(run)
         kept = (
-            f"the last checkpoint, {last}, counts" if last else "there is no checkpoint yet, it starts again"
+            f"the work since the last checkpoint, {last}, is lost"
+            if last
+            else "there is no checkpoint yet, the run starts from the beginning"
         )
         super().__init__(f"Stopped at once; {kept}. Go on with:  {resume_command(run, trusted)}")
         self.run = run

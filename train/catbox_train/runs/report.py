@@ -11,7 +11,7 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents.arena.results import Result
-from catbox_agents.arena.tables import results_table
+from catbox_agents.arena.results_table import results_table
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent

@@ -9,11 +9,13 @@ from catbox_train.algorithms.ppo.distribution import LARGEST_LOGIT, masked_entro
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.runs.arrays import DivergedError
 
-#: What ``gradient`` returns, in this order.
+#: What ``loss_gradient`` returns, in this order.
 LEARNING_METRICS = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction")
 
 
-def gradient(worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int) -> np.ndarray:
+def loss_gradient(
+    worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int
+) -> np.ndarray:
     """Fill ``worker.gradient`` with its share of the gradient of the loss, a mean over a minibatch of ``size``.
 
     ``rows`` (n,) are the flat rows of the worker's share. Returns the share of ``LEARNING_METRICS``.

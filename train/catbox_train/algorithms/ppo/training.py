@@ -37,7 +37,7 @@ from catbox_train.algorithms.ppo.loss import (
     check_outputs,
     clip_norm,
     explained_variance,
-    gradient,
+    loss_gradient,
     normalise_advantages,
 )
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, native_precision, weight_bytes
@@ -48,7 +48,7 @@ from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.checkpoint import (
     TrainingState,
     best_margin,
-    damaged,
+    damage_error,
     load_training,
     save_best,
     save_training,
@@ -276,7 +276,7 @@ class Trainer:
             shares = [worker.shuffled_minibatches(config.num_minibatches) for worker in self.workers]
             for minibatch in zip(*shares, strict=True):
                 size = sum(len(rows) for rows in minibatch)
-                work = partial(gradient, clip=config.clip, entropy_weight=entropy_weight, size=size)
+                work = partial(loss_gradient, clip=config.clip, entropy_weight=entropy_weight, size=size)
                 sums += sum(self.pool.map(work, self.workers, minibatch))
                 total = weights.vector.grad
                 assert total is not None
@@ -352,7 +352,7 @@ class Trainer:
                 raise ValueError(f"{POLICY_FILE} holds other weights than the actor has")
             self._restore(state, int(folder.name))
         except (OSError, ValueError) as error:
-            raise damaged(folder, error) from error
+            raise damage_error(folder, error) from error
 
     def _restore(self, state: TrainingState, update: int) -> None:
         """Go on from ``state``, that of checkpoint ``update``. Raises ``ValueError`` for what no run comes to."""

@@ -81,7 +81,7 @@ def evaluate(
         seed = secrets.randbits(128)
     elif isinstance(seed, np.random.SeedSequence):
         raise ValueError(
-            f"seed={seed!r}: expected an integer of 0 or more, or None; give its entropy, an integer"
+            f"seed={seed!r}: expected an integer of 0 or more, or None; pass the entropy of a SeedSequence"
         )
     root = seed_sequence(seed)
     seed = int(seed)

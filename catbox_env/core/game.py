@@ -220,7 +220,7 @@ class Game(ABC):
         try:
             vec = Vec._undealt(self, count, auto_deal=False)
         except ValueError as error:
-            raise ValueError(f"count={count}: not enough memory for so many games; ask for fewer") from error
+            raise ValueError(f"count={count}: expected fewer games, which fit into memory") from error
         generators = split_generators(new_generators([seed_sequence(seed)]), vec.num_envs)
         records = np.zeros(vec.num_envs, self.state_dtype)
         self._sample(observation, generators, records)

@@ -117,7 +117,7 @@ class Storage:
             }
         except (MemoryError, ValueError, OverflowError) as error:
             raise ValueError(
-                f"num_envs={n}: not enough memory for so many games ({error}); use fewer"
+                f"num_envs={n}: expected fewer games, which fit into memory ({error})"
             ) from error
         info = {name: arrays["_records"]["info"][:, i, :players] for i, name in enumerate(game.info_names)}
         for array in info.values():

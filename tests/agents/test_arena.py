@@ -219,9 +219,9 @@ class Cheat(Fixed):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (lambda n: np.full(n, 34), r"agent 'Cheat' chose action 34 \(PARADOX\), which is illegal"),
-        (lambda n: np.full(n, -1), "chose action -1, which"),
-        (lambda n: np.full(n, 99), "chose action 99, which"),
+        (lambda n: np.full(n, 34), r"agent 'Cheat' chose the illegal action 34 \(PARADOX: "),
+        (lambda n: np.full(n, -1), "chose the illegal action -1 \\(expected 0 to 34"),
+        (lambda n: np.full(n, 99), "chose the illegal action 99 \\(expected 0 to 34"),
         (lambda n: np.zeros(n), "float64"),
         (lambda n: [0], r"of shape \(1,\)"),
     ],

@@ -87,7 +87,7 @@ def test_a_mask_that_an_agent_has_changed_makes_nothing_legal() -> None:
             return np.full(len(action_masks), action_masks.shape[1] - 1)
 
     game = game_for()
-    with pytest.raises(ValueError, match=r"agent 'Forger' chose action 34 \(paradox\), which"):
+    with pytest.raises(ValueError, match=r"agent 'Forger' chose the illegal action 34 \(paradox: "):
         catbox_agents.evaluate(game, [Forger(game), "random"], 10)
 
 

@@ -86,7 +86,7 @@ class Fraction(Agent):
 @pytest.mark.parametrize(
     ("opponent", "message"),
     [
-        (f"{__name__}:Illegal", r"agent '.*:Illegal' chose action \d+ .*, which is illegal there"),
+        (f"{__name__}:Illegal", r"agent '.*:Illegal' chose the illegal action \d+ \(.*: .*\)"),
         (f"{__name__}:Fraction", r"agent '.*:Fraction': act_batch returned float64 .* expected integers"),
     ],
 )
@@ -119,7 +119,7 @@ def test_after_an_opponents_error_in_a_new_game_the_batch_asks_for_reset() -> No
         for _ in range(100):
             envs.step(envs.action_masks().argmax(axis=1))
 
-    with pytest.raises(ValueError, match="LateIllegal' chose action"):
+    with pytest.raises(ValueError, match="LateIllegal' chose the illegal action"):
         play_on()
     for _ in range(2):
         with pytest.raises(gymnasium.error.ResetNeeded, match="an opponent's error"):

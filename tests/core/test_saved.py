@@ -70,7 +70,7 @@ def change_format(header: dict, number: Any) -> dict:
     ("number", "named"),
     [
         (FORMAT + 1, f"format {FORMAT + 1}, expected {FORMAT}; upgrade catbox"),
-        (FORMAT - 1, "save it again with this version"),
+        (FORMAT - 1, "load it with that version"),
         ("x", "format 'x'"),
     ],
 )
@@ -145,8 +145,8 @@ def test_incomplete_saved_games_are_refused(spoil: Callable[[Saved], Any], named
         ("logs shown", 0, "the history of game 0 is damaged"),
         ("generators", 255, "the generator of game 0 is damaged"),
         ("records", 255, "game 0 is in a state that cannot be played on"),
-        ("terminated", 2, "more than True and False"),
-        ("round_ended", 255, "more than True and False"),
+        ("terminated", 2, "values other than True and False"),
+        ("round_ended", 255, "values other than True and False"),
     ],
 )  # fmt: skip
 def test_damage_is_found_although_the_checksum_is_valid(name: str, value: float, named: str) -> None:

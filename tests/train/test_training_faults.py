@@ -228,7 +228,7 @@ def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_o
 
 
 @pytest.mark.parametrize(
-    ("update", "said"), [(0, "there is no checkpoint yet"), (2, "the last checkpoint, ")]
+    ("update", "said"), [(0, "there is no checkpoint yet"), (2, "the work since the last checkpoint, ")]
 )
 def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int, said: str

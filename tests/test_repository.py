@@ -53,6 +53,9 @@ def test_importing_the_core_loads_none_of_the_extras() -> None:
         "rich",
         "typer",
         "pydantic",
+        "filelock",
+        "safetensors",
+        "tensorboard",
     ]
     program = (
         "import sys, catbox_env; from catbox_env import cat_in_the_box_v0; cat_in_the_box_v0.env().reset(seed=1);"
@@ -171,6 +174,8 @@ def test_playing_and_comparing_need_neither_torch_nor_the_training_package() -> 
         "import sys; from catbox_app.cli import app;"
         "app(['evaluate', 'heuristic', 'random', '--deals', '10', '-p', '2'], standalone_mode=False);"
         "app(['watch', 'random', '-p', '2', '--seed', '1'], standalone_mode=False);"
+        "app(['info'], standalone_mode=False);"
+        "app(['play', 'random', '-p', '2', '--seed', '1'], standalone_mode=False);"
         "print([name for name in ('torch', 'catbox_train', 'matplotlib') if name in sys.modules])"
     )
     result = run_python("-c", program)

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError, make
-from catbox_agents.agent import agent_seed
+from catbox_agents.agent import agent_seed, needs_history
 from catbox_app.typed_actions import parse_action, shortened
 from catbox_env import Game, GameState
 from catbox_env.core.rng import seed_sequence
@@ -136,7 +136,7 @@ class _Session:
         """The action of the agent whose turn it is. Raises ValueError, naming the agent, for an illegal one."""
         seat = self.state.current_player
         agent = self.agents[seat]
-        past = self.state.history_observation(seat) if getattr(agent, "needs_history", False) else None
+        past = self.state.history_observation(seat) if needs_history(agent) else None
         try:
             action = agent.act(self.state.observation(seat), self.state.action_mask(), past)
         except Exception as error:

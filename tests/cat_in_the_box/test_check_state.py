@@ -62,7 +62,7 @@ def flip(state: Any, field: str, place: Any, value: int) -> None:
 MATCH = {"num_players": 4, "rounds": "match", "start_player": 1}
 CORRUPTIONS: dict[str, tuple[int, int, Callable[[Any], None]]] = {
     # name: (phase, moves into it, what is done to the record)
-    "phase that there is not": (0, 2, lambda s: setattr(s, "phase", 3)),
+    "phase that does not exist": (0, 2, lambda s: setattr(s, "phase", 3)),
     "bidding before the discards": (0, 2, lambda s: setattr(s, "phase", 1)),
     "play before the bids": (1, 2, lambda s: setattr(s, "phase", 2)),
     "discards during play": (2, 6, lambda s: setattr(s, "phase", 0)),
@@ -71,7 +71,7 @@ CORRUPTIONS: dict[str, tuple[int, int, Callable[[Any], None]]] = {
     "leader who is not a seat": (2, 0, lambda s: setattr(s, "leader", 5)),
     "leader who has won no trick": (2, 0, lambda s: setattr(s, "leader", (s.leader + 1) % 4)),
     "led colour without a card": (2, 0, lambda s: setattr(s, "led", 1)),
-    "led colour that there is not": (2, 1, lambda s: setattr(s, "led", 4)),
+    "led colour that does not exist": (2, 1, lambda s: setattr(s, "led", 4)),
     "led colour not that of the leader": (2, 1, lambda s: setattr(s, "led", (s.led + 1) % 4)),
     "trump broken by nobody": (2, 0, lambda s: setattr(s, "trump_broken", 1)),
     "a trick too many": (2, 4, lambda s: setattr(s, "tricks_left", s.tricks_left + 1)),
@@ -98,7 +98,7 @@ CORRUPTIONS: dict[str, tuple[int, int, Callable[[Any], None]]] = {
     "an X-token lost that was played": (2, 1, lambda s: flip(s, "x_tokens", (s.leader, s.led), 0)),
     "a bid before its turn": (1, 0, lambda s: flip(s, "bids", 0, 1)),
     "a bid not made": (2, 0, lambda s: flip(s, "bids", 0, -1)),
-    "a bid that there is not": (2, 0, lambda s: flip(s, "bids", 0, 4)),
+    "a bid that does not exist": (2, 0, lambda s: flip(s, "bids", 0, 4)),
     "a trick won by nobody else": (2, 4, lambda s: flip(s, "tricks_won", slice(0, 4), [2, 0, 0, 0])),
     "less than no tricks won": (2, 0, lambda s: flip(s, "tricks_won", slice(0, 2), [1, -1])),
     "a card in the trick before its turn": (2, 0, lambda s: flip(s, "trick_color", 0, 1)),

@@ -253,9 +253,8 @@ class ReferenceState:
             payments[self.claimer] += self.side_pot
             self.side_pot = 0
         if self.is_terminal:
-            share = (
-                self.side_pot // rules.num_players
-            )  # everybody has put in the same, so nothing is left over
+            # Everybody has put in the same, so nothing is left over.
+            share = self.side_pot // rules.num_players
             payments = [payment + share for payment in payments]
             self.side_pot = 0
         self.totals = [total + payment for total, payment in zip(self.totals, payments, strict=True)]

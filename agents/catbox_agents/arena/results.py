@@ -149,9 +149,8 @@ class Totals:
 
         points, share = (np.einsum("drs,ars->as", values, self.holds) for values in (scores, win_shares))
         against = np.einsum("dra,ars->as", others, self.holds)
-        rotations = self.holds.sum(
-            1
-        )  # (agents, P): the number of rotations in which the agent holds the seat
+        # (agents, P): the number of rotations in which the agent holds the seat.
+        rotations = self.holds.sum(1)
         self.parts.append(Part(deals, np.stack([points, points - against, share]) / rotations, rounds))
 
     @property

@@ -1,6 +1,6 @@
-"""What the tests of every game have to know of each: the one place in ``tests/core`` with an entry for every game.
+"""What the tests that run for every game have to know of each: the one place with an entry for every game.
 
-Fuzzing, the golden playthroughs and the tests of docstrings, of bad input and of sampled states read ``CASES``.
+Fuzzing, the golden playthroughs and the tests of docstrings, of bad input, of sampled states and of agents read it.
 """
 
 from collections.abc import Callable, Mapping, Sequence

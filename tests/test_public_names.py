@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import catbox_env
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("catbox_env", "catbox_agents", "catbox_train")
 #: From the bottom to the top: a package imports only those before it.
@@ -28,18 +30,21 @@ def public_names() -> dict[str, set[str]]:
     """The names that docs/api.md lists, by package."""
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     section = re.search(r"^## Public names\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)[1]
-    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE)
-    return {package: set(re.findall(r"`(\w+)`", names)) for package, names in rows}
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", section, re.MULTILINE)
+    return {module: set(re.findall(r"`(\w+)`", names)) for module, names in rows}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_the_list_of_public_names_is_the_one_in_the_docs(package: str) -> None:
-    module = importlib.import_module(package)
-    modules = set(module.GAMES) if package == "catbox_env" else set()
-    assert public_names()[package] == (set(module.__all__) | modules) - {"__version__"}
-    for name in public_names()[package]:
-        assert getattr(module, name) is getattr(module, name)
-        assert name in dir(module)
+def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
+    modules = [*PACKAGES, *(f"catbox_env.{game_id}" for game_id in catbox_env.GAMES)]
+    listed = public_names()
+    assert set(listed) == set(modules)
+    for name in modules:
+        module = importlib.import_module(name)
+        games = set(catbox_env.GAMES) if module is catbox_env else set()
+        assert listed[name] == (set(module.__all__) | games) - {"__version__"}, name
+        for public in listed[name]:
+            assert getattr(module, public) is getattr(module, public)
+            assert public in dir(module)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -60,11 +65,75 @@ def examples() -> dict[str, str]:
     return blocks
 
 
-def test_examples_for_users_import_public_names_alone() -> None:
-    code = examples()
-    assert "make_game" in "".join(code.values())
-    for name, text in code.items():
-        assert not re.findall(r"catbox_\w+\.(?:core|games|adapters|runs|algorithms)\b", text), name
+def names_of_ours(code: str) -> set[str]:
+    """Every name of ours that ``code`` imports, or reaches through an import, such as ``catbox_env.Vec``."""
+    tree, aliases, found = ast.parse(code), {}, set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                found.add(name.name)
+                top = name.name.partition(".")[0]
+                aliases[name.asname or top] = name.name if name.asname else top
+        elif isinstance(node, ast.ImportFrom):
+            for name in node.names:
+                found.add(f"{node.module}.{name.name}")
+                aliases[name.asname or name.name] = f"{node.module}.{name.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            parts = ast.unparse(node).split(".")
+            if parts[0] in aliases:
+                found.add(".".join([aliases[parts[0]], *parts[1:]]))
+    return {name for name in found if re.match(r"catbox_\w+(\.|$)", name)}
+
+
+def is_public(name: str) -> bool:
+    """Whether ``name`` is a public module or a public name of one, or belongs to such a name (``Rules.full``)."""
+    listed = public_names()
+    if name in listed:
+        return True
+    module = max((m for m in listed if name.startswith(f"{m}.")), key=len, default=None)
+    return module is not None and name.removeprefix(f"{module}.").partition(".")[0] in listed[module]
+
+
+def test_examples_for_users_use_public_names_alone() -> None:
+    used = {page: names_of_ours(code) for page, code in examples().items()}
+    assert {"catbox_env.make_game", "catbox_agents.evaluate"} <= set.union(*used.values())
+    for page, names in used.items():
+        private = sorted(name for name in names if not is_public(name))
+        assert not private, f"{page}: {private}"
+
+
+@pytest.mark.parametrize(
+    ("code", "private"),
+    [
+        ("import catbox_env.core.batch", {"catbox_env.core.batch"}),
+        ("from catbox_env.core.batch import Vec", {"catbox_env.core.batch.Vec"}),
+        ("from catbox_env.petrify_v0 import AECGame", {"catbox_env.petrify_v0.AECGame"}),
+        ("from catbox_env import petrify_v0 as game\ngame.register('x')", {"catbox_env.petrify_v0.register"}),
+        (
+            "import catbox_agents as agents\nagents.specs.make",
+            {"catbox_agents.specs.make", "catbox_agents.specs"},
+        ),
+        ("import catbox_app.cli", {"catbox_app.cli"}),
+        ("from catbox_env import petrify_v0\npetrify_v0.Rules.full()", set()),
+        ("import numpy\nimport catbox_env.petrify_v0\ncatbox_env.petrify_v0.env()", set()),
+    ],
+)
+def test_a_private_name_in_an_example_is_found(code: str, private: set[str]) -> None:
+    assert {name for name in names_of_ours(code) if not is_public(name)} == private
+
+
+def test_pages_for_users_name_public_modules_alone() -> None:
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        if page.name not in ("new_game.md", "architecture.md"):
+            named = set(
+                re.findall(
+                    r"(?<![/\w])catbox_(?:env|agents|train)(?:\.\w+)+", page.read_text(encoding="utf-8")
+                )
+            )
+            private = {name for name in named if not is_public(name)}
+            # docs/api.md names the core in order to call it private.
+            assert private == ({"catbox_env.core"} if page.name == "api.md" else set()), page.name
 
 
 def named_in_strings() -> list[tuple[str, str]]:

@@ -9,13 +9,19 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import catbox_env
-from catbox_agents import Agent, make
+from catbox_agents import HEURISTICS, Agent, make
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES
 from catbox_env.registration import gymnasium_id
 from tests.agents.policies import checkpoint
+from tests.core.game_cases import CASES
 
 IDS = [gymnasium_id(game_id) for game_id in GAMES]
+
+
+def up_to_three_players(game_id: str) -> int:
+    """Three players, or the most that the game accepts."""
+    return min(3, max(CASES[game_id].values["num_players"]))
 
 
 class LegalLearner(LearnerEnv):
@@ -233,14 +239,15 @@ def test_an_opponent_that_asks_for_its_history_gets_it() -> None:
 @pytest.mark.parametrize("game_id", GAMES)
 def test_checkpoints_play_the_other_seats(tmp_path: Path, game_id: str) -> None:
     """A checkpoint in each other seat: every move of the others is the one that its own policy takes."""
-    options = {"num_players": 3}
+    options = {"num_players": up_to_three_players(game_id)}
     if game_id == "petrify_v0":
         options["size"] = 6  # so large that no game ends before the learner's first decision
-    paths = [checkpoint(tmp_path, game_id, seed, **options) for seed in (1, 2)]
+    others = [2, 0][-options["num_players"] + 1 :]  # clockwise from the learner in seat 1
+    paths = [checkpoint(tmp_path, game_id, seed, **options) for seed in range(1, len(others) + 1)]
     envs = LearnerVectorEnv(6, game_id, opponents=paths, learner_seat=1, **options)
     observations, infos = envs.reset(seed=9)
     game = envs.game
-    policies = {2: make(paths[0], game), 0: make(paths[1], game)}
+    policies = {seat: make(path, game) for seat, path in zip(others, paths, strict=True)}
     states = [game.new_initial_state(seed=child) for child in np.random.SeedSequence(9).spawn(2)[0].spawn(6)]
 
     def play_on(state):  # type: ignore[no-untyped-def]
@@ -321,11 +328,13 @@ def test_maskable_ppo_learns_without_a_wrapper() -> None:
     assert mean_reward() > before + 0.2
 
 
-@pytest.mark.parametrize("learner_seat", [0, 1, 2, "random"])
-@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize("learner_seat", [0, 1, "last", "random"])
+@pytest.mark.parametrize("game_id", HEURISTICS)
 def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learner_seat: int | str) -> None:
     """A finished game of a batch shows what seat 0 sees; the learner gets what its own seat sees."""
-    options = {"num_players": 3, "size": 6} if game_id == "petrify_v0" else {"num_players": 3}
+    players = up_to_three_players(game_id)
+    learner_seat = players - 1 if learner_seat == "last" else learner_seat
+    options = {"num_players": players} | ({"size": 6} if game_id == "petrify_v0" else {})
     env = LearnerEnv(game_id, opponents="heuristic", learner_seat=learner_seat, **options)
     envs = LearnerVectorEnv(8, game_id, opponents="heuristic", learner_seat=learner_seat, **options)
     vec, told_apart = env.games.vec, 0
@@ -334,7 +343,7 @@ def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learne
         over = False
         while not over:
             seen, _, over, _, info = env.step(int(info["action_mask"].argmax()))
-        every = [vec.observe(np.array([seat]))[0].tolist() for seat in range(3)]
+        every = [vec.observe(np.array([seat]))[0].tolist() for seat in range(players)]
         own = every.pop(int(env.games.seats[0]))
         assert seen.tolist() == own
         told_apart += own not in every

@@ -10,9 +10,9 @@ import pytest
 
 import catbox_agents
 import catbox_env
-from catbox_agents import Agent, play_out
-from catbox_env import GAMES
+from catbox_agents import HEURISTICS, Agent, play_out
 from catbox_env.core.batch import Vec
+from tests.core.game_cases import CASES
 
 
 class Highest(Agent):
@@ -62,9 +62,9 @@ def one_by_one(states: list[Any], agents: list[Agent], until: str) -> Iterator[l
 
 
 @pytest.mark.parametrize("until", ["end_of_round", "end_of_game"])
-@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize("game_id", HEURISTICS)
 def test_a_batch_is_paid_what_its_games_are_paid_one_at_a_time(game_id: str, until: str) -> None:
-    options: dict[str, Any] = {} if game_id == "petrify_v0" else {"rounds": 3}
+    options: dict[str, Any] = {"rounds": 3} if "rounds" in CASES[game_id].values else {}
     game = catbox_env.make_game(game_id, **options)
     heuristic = catbox_agents.make("heuristic", game)
     vec, states = begun(game, 24, 40, heuristic)

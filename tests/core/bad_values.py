@@ -2,7 +2,6 @@
 
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,6 @@ import pytest
 
 import catbox_agents
 import catbox_env
-
-PACKAGES = tuple(str(Path(package.__file__).parent) for package in (catbox_env, catbox_agents))
 
 
 class Odd:
@@ -65,7 +62,8 @@ def check_refusals(
             function(value)
         message = str(refusal.value)
         raised_in = traceback.extract_tb(refusal.value.__traceback__)[-1].filename
-        assert raised_in.startswith(PACKAGES), f"{name} of {value!r}: not ours: {message}"
+        ours = (*catbox_env.__path__, *catbox_agents.__path__)
+        assert raised_in.startswith(ours), f"{name} of {value!r}: not ours: {message}"
         assert "expected" in message or "; give" in message, f"{name} of {value!r}: no remedy: {message}"
         assert is_named(value, message), f"{name} of {value!r}: not named: {message}"
         assert len(message) < 1500, f"{name}: {len(message)} characters"

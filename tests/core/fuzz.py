@@ -9,37 +9,20 @@ end. The rules are random too. `tests/core/test_fuzz.py` runs this in a child pr
 import argparse
 import pickle
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 import catbox_env
-from catbox_agents import play_out
+from catbox_agents import HEURISTICS, play_out
 from catbox_env import make_game
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import REWARDS
 from catbox_env.core.saved import checksum
 from catbox_env.core.state import GameState
+from tests.core.game_cases import CASES
 
 KINDS = ("state", "sealed state", "batch", "sealed batch", "pickle", "vector", "record")
-#: The values from which each field of the rules is drawn. Rules that cannot be played are drawn again.
-RULES: dict[str, dict[str, list[Any]]] = {
-    "cat_in_the_box_v0": {
-        "num_players": [2, 3, 4, 5], "num_ranks": list(range(2, 10)), "num_colors": [2, 3, 4],
-        "copies": [2, 3, 5], "hand_size": list(range(3, 12)), "bids": [None, (), (0, 2), (1, 3)],
-        "revealed_cards": [0, 1, 3], "rounds": [1, 2, "match"], "start_player": [0, 1, "random"],
-    },
-    "cat_te_v0": {
-        "num_players": [2, 3, 4, 5, 6], "region": ["khmer", "laos"], "offsuit_faceup": [True, False],
-        "instant_wins": [True, False], "instant_wins_double": [True, False], "side_pot": [0, 1, 40],
-        "rounds": [1, 2, "match"], "dealer": [-1, 0],
-    },
-    "petrify_v0": {
-        "num_players": [2, 3, 4], "size": list(range(3, 9)), "move_rule": ["exact", "up_to"],
-        "teleports": [0, 1, 5], "walls": [0, 1, 3], "wildcards": [0, 2], "zeros": [0, 1, 2],
-    },
-}  # fmt: skip
 MAGIC = 13  # bytes of a serialised state before its checksum
 DIGEST = len(checksum())
 
@@ -113,7 +96,9 @@ def play_to_the_end(state: GameState, rng: np.random.Generator) -> None:
 
 def random_game(game_id: str, rng: np.random.Generator) -> Game:
     while True:
-        drawn = {name: values[int(rng.integers(len(values)))] for name, values in RULES[game_id].items()}
+        drawn = {
+            name: values[int(rng.integers(len(values)))] for name, values in CASES[game_id].values.items()
+        }
         try:
             return make_game(game_id, reward=str(rng.choice(REWARDS)), **drawn)
         except ValueError:
@@ -201,7 +186,7 @@ def check_vector(game: Game, rng: np.random.Generator, sealed: bool) -> bool:
     except ValueError:
         return True
     play_to_the_end(game.sample_state(seen, seed=0), rng)
-    play_out(worlds, "heuristic", until="end_of_game")
+    play_out(worlds, "heuristic" if game.id in HEURISTICS else "random", until="end_of_game")
     assert (worlds.current_player == -1).all()
     return False
 

@@ -7,43 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from catbox_env import make_game, petrify_v0
+from catbox_env import make_game
 from catbox_env.core.game import Game, GameState
+from tests.core.game_cases import CASES
 
 FOLDER = Path(__file__).parent / "golden"
 
-#: Eliminations and a sweep; a side pot carried over, claimed and returned; a hand shown.
-CAT_TE = {
-    2: ({"region": "vietnamese", "offsuit_faceup": False, "rounds": 2}, 0),
-    3: ({"side_pot": 2, "rounds": 3}, 398),
-    4: ({"rounds": 2}, 84),
-    5: ({"region": "khmer", "dealer": 2, "reward": "margin"}, 0),
-    6: ({"instant_wins_double": True, "side_pot": 1, "rounds": 2, "dealer": 0}, 2415),
-}
-
-PETRIFY_CROWDED = {
-    "num_players": 4,
-    "move_rule": "up_to",
-    "zeros": 2,
-    "wildcards": 1,
-    "walls": 1,
-    "teleports": 1,
-    "reward": "margin",
-}
-
-#: File name -> (game id, options, seed); the seeds are such that bonuses and paradoxes come up, and a full round.
+#: File name -> (game id, options, seed).
 PLAYTHROUGHS = {
-    "cat_in_the_box_v0_2_players": ("cat_in_the_box_v0", {"num_players": 2}, 2),
-    "cat_in_the_box_v0_3_players": ("cat_in_the_box_v0", {"num_players": 3, "rounds": 2}, 845),
-    "cat_in_the_box_v0_4_players": ("cat_in_the_box_v0", {"num_players": 4, "reward": "margin"}, 2),
-    "cat_in_the_box_v0_5_players": ("cat_in_the_box_v0", {"num_players": 5, "start_player": 3}, 13),
-    **{
-        f"cat_te_v0_{players}_players": ("cat_te_v0", {"num_players": players, **options}, seed)
-        for players, (options, seed) in CAT_TE.items()
-    },
-    "petrify_v0_2_players": ("petrify_v0", {"num_players": 2}, 185),
-    "petrify_v0_3_players": ("petrify_v0", {"rules": petrify_v0.Rules.full(num_players=3)}, 20),
-    "petrify_v0_4_players": ("petrify_v0", PETRIFY_CROWDED, 304),
+    f"{game_id}_{players}_players": (game_id, {"num_players": players, **options}, seed)
+    for game_id, cases in CASES.items()
+    for players, (options, seed) in cases.playthroughs.items()
 }
 
 

@@ -1,7 +1,7 @@
 """Bad input to any public function of ``catbox_env`` is refused with a message that names it, and changes nothing."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,49 +13,34 @@ from catbox_env.adapters.aec import AECGame
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
+from tests.core.game_cases import CASES
 
 GAME = make_game("cat_in_the_box_v0", num_players=2)
-TE = make_game("cat_te_v0")
+TE = make_game("cat_te_v0", num_players=2)
 STATE = GAME.new_initial_state(seed=0)
 VEC = make_vec("cat_in_the_box_v0", 2, seed=0, history=True, num_players=2)
 ENV = AECGame("cat_in_the_box_v0", num_players=2)
 ENV.reset(seed=0)
-DEALS: dict[str, dict[str, Any]] = {
-    "cat_in_the_box_v0": {"hands": [[1] * 5 + [2] * 5, [3] * 5 + [4] * 5], "revealed": [5, 5, 5]},
-    "cat_te_v0": {"hands": [list(range(6 * seat, 6 * seat + 6)) for seat in range(4)]},
-    "petrify_v0": {
-        "tiles": [[f"{symbol}.{color}" for symbol in (1, 2, 3, 4)] for color in (1, 2, 3, 4)],
-        "positions": [0, 5],
-    },
-}
 
 Case = tuple[str, Callable[[Any], Any], list[Any]]
 
 
 def rules_of(game_id: str) -> list[Case]:
-    """Each field of the rules of a game, and the values of the list above that it may take."""
-    taken = {
-        "cat_in_the_box_v0": dict.fromkeys(
-            ("num_ranks", "hand_size", "bonus_max_tricks", "revealed_cards"), NONE
-        ) | {"bids": [None, [], (), np.array([])]},
-        "cat_te_v0": dict.fromkeys(("offsuit_faceup", "instant_wins", "instant_wins_double"), FLAGS)
-        | {"dealer": [-1]},
-    }.get(game_id, {})  # fmt: skip
-    fields = dataclasses.fields(make_game(game_id).rules_class)
+    """Each option of a game, with the bad values that it accepts."""
     return [
         (
             f"{game_id} {field.name}",
-            lambda v, n=field.name: make_game(game_id, **{n: v}),
-            taken.get(field.name, []),
-        )  # type: ignore[misc]
-        for field in fields
+            lambda v, n=field.name: make_game(game_id, **{n: v}),  # type: ignore[misc]
+            CASES[game_id].accepted.get(field.name, []),
+        )
+        for field in dataclasses.fields(make_game(game_id).rules_class)
     ]
 
 
 def deals_of(game_id: str) -> list[Case]:
-    """Each part of a given deal: the part itself, its first item, and the first item of that item."""
-    game = GAME if game_id == GAME.id else make_game(game_id)
-    given = DEALS[game_id]
+    """A given deal as a whole, and each part of it: the part itself, its first item, the first item of that item."""
+    game = make_game(game_id, num_players=min(CASES[game_id].values["num_players"]))
+    given = CASES[game_id].deal or {}
 
     def deal(part: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return lambda value: game.new_initial_state(seed=0, deal={**given, part: change(value)})
@@ -70,14 +55,27 @@ def deals_of(game_id: str) -> list[Case]:
     return cases
 
 
+def deal_of(game: Game) -> Mapping[str, Any]:
+    given = CASES[game.id].deal
+    assert given is not None
+    return given
+
+
+@pytest.mark.parametrize("game_id", [game_id for game_id, cases in CASES.items() if cases.deal is not None])
+def test_the_deal_that_the_cases_change_is_accepted(game_id: str) -> None:
+    game = make_game(game_id, num_players=min(CASES[game_id].values["num_players"]))
+    state = game.new_initial_state(seed=0, deal=CASES[game_id].deal)
+    assert state.serialize() != game.new_initial_state(seed=0).serialize()
+
+
 def some_actions() -> np.ndarray:
     return VEC.action_mask.argmax(axis=1)
 
 
 FUNCTIONS: list[Case] = [
     *(case for game_id in catbox_env.GAMES for case in rules_of(game_id) + deals_of(game_id)),
-    ("deal start_player", lambda v: GAME.new_initial_state(deal={**DEALS[GAME.id], "start_player": v}), NONE),
-    ("deal upturned", lambda v: TE.new_initial_state(deal={**DEALS[TE.id], "upturned": v}), NONE),
+    ("deal start_player", lambda v: GAME.new_initial_state(deal={**deal_of(GAME), "start_player": v}), NONE),
+    ("deal upturned", lambda v: TE.new_initial_state(deal={**deal_of(TE), "upturned": v}), NONE),
     ("make_game id", make_game, []),
     ("make_game rules", lambda v: make_game("petrify_v0", rules=v), NONE),
     ("make_game reward", lambda v: make_game("petrify_v0", reward=v), []),

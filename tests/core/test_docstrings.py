@@ -9,32 +9,10 @@ import pytest
 
 import catbox_env
 from catbox_env.core.game import Game
+from tests.core.game_cases import CASES
 
-PLAYER_COUNTS = {
-    "cat_in_the_box_v0": range(2, 6),
-    "cat_te_v0": range(2, 7),
-    "petrify_v0": range(2, 5),
-}
-#: What the docstrings say of a part that some rule sets leave out, and the field of ``Rules`` that decides.
-CONDITIONS = {
-    "(only where cards are revealed)": "revealed_cards",
-    "(only with a side pot)": "side_pot",
-    "(only for more than one round)": "more rounds",
-}
-#: Beside the default rules: with every part that the game has.
-OTHER_RULES: dict[str, list[dict[str, Any]]] = {
-    "cat_in_the_box_v0": [
-        {"rounds": 2},
-        {"bids": (), "num_colors": 3, "num_ranks": 6, "copies": 5, "rounds": "match"},
-    ],
-    "cat_te_v0": [{"side_pot": 2}, {"rounds": 3}, {"side_pot": 1, "rounds": "match"}],
-    "petrify_v0": [{"size": 6, "teleports": 1}],
-}
-CASES = [
-    (game_id, {"num_players": players, **options})
-    for game_id, counts in PLAYER_COUNTS.items()
-    for players in counts
-    for options in ({}, *OTHER_RULES[game_id])
+COMPARED = [
+    (game_id, options) for game_id in catbox_env.GAMES for options in CASES[game_id].options_to_compare()
 ]
 NUMBERS = {"five": 5, "four": 4, "three": 3, "two": 2}
 
@@ -56,16 +34,9 @@ def rows_of_table(text: str, first_column: str) -> list[list[str]]:
 
 
 def letters(game: Game) -> dict[str, int]:
-    """The sizes that the docstrings call by a letter."""
-    rules = game.rules
-    sizes = {
-        "P": game.num_players,
-        "N": getattr(rules, "size", None),
-        "R": getattr(rules, "num_ranks", None),
-        "C": getattr(rules, "num_colors", None),
-        "B": len(rules.bids) if hasattr(rules, "bids") else None,
-    }
-    return {letter: size for letter, size in sizes.items() if size is not None}
+    """The sizes that the docstring calls by a letter."""
+    sizes = {letter: size(game.rules) for letter, size in CASES[game.id].letters.items()}
+    return {"P": game.num_players, **sizes}
 
 
 def value(formula: str, game: Game) -> int:
@@ -75,14 +46,7 @@ def value(formula: str, game: Game) -> int:
     return int(eval(product, {}, letters(game)))
 
 
-def needs(condition: str, game: Game) -> bool:
-    """Whether the rules of ``game`` have what the docstring asks for a part to be there."""
-    if CONDITIONS[condition] == "more rounds":
-        return bool(game.rules.num_rounds > 1)
-    return bool(getattr(game.rules, CONDITIONS[condition]))
-
-
-@pytest.mark.parametrize(("game_id", "options"), CASES)
+@pytest.mark.parametrize(("game_id", "options"), COMPARED)
 def test_the_table_of_the_observation_names_its_parts_in_order_with_their_shapes(
     game_id: str, options: dict[str, Any]
 ) -> None:
@@ -90,7 +54,7 @@ def test_the_table_of_the_observation_names_its_parts_in_order_with_their_shapes
     documented = []
     for name, shape, meaning in rows_of_table(docstring(game_id), "part"):
         conditions = re.findall(r"\(only [^)]*\)", meaning)
-        if all(needs(condition, game) for condition in conditions):
+        if all(CASES[game_id].conditions[condition](game.rules) for condition in conditions):
             documented.append((name.strip("`"), tuple(value(size, game) for size in shape.split(","))))
     assert documented == [(part.name, part.shape) for part in game.observation_layout.values()]
 
@@ -100,13 +64,13 @@ def test_some_rules_have_every_part_of_the_table(game_id: str) -> None:
     names = {name.strip("`") for name, *_ in rows_of_table(docstring(game_id), "part")}
     shown = [
         set(catbox_env.make_game(case, **options).observation_layout)
-        for case, options in CASES
+        for case, options in COMPARED
         if case == game_id
     ]
     assert set.union(*shown) == names
 
 
-@pytest.mark.parametrize(("game_id", "options"), CASES)
+@pytest.mark.parametrize(("game_id", "options"), COMPARED)
 def test_the_table_of_actions_covers_every_action_once_and_as_the_game_describes_it(
     game_id: str, options: dict[str, Any]
 ) -> None:

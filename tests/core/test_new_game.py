@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from pettingzoo.env_registry.registration import aec_registry
 from typer.testing import CliRunner
 
 import catbox_env
@@ -15,7 +17,12 @@ from catbox_agents import Agent
 from catbox_agents.arena import evaluate
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.cli import app
+from catbox_app.options import rule_help
 from catbox_env.core.conformance import check_game
+from tests.core import fuzz, test_bad_input, test_docstrings, test_saved, test_worlds
+from tests.core.bad_values import check_refusals
+from tests.core.game_cases import CASES, GameCases
+from tests.core.playthrough import playthrough
 
 PACKAGE = Path(catbox_env.__file__).parent
 PAGE = PACKAGE.parent / "docs" / "new_game.md"
@@ -60,10 +67,13 @@ def nim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(tmp_path / folder)])
     game_id, place = re.search(r'^"(nim_v0)": "(\S+)",$', text, re.MULTILINE).groups()
     monkeypatch.setitem(catbox_env.GAMES, game_id, place)
+    entry = re.search(r'^"nim_v0": (GameCases\(.*?^\)),$', text, re.DOTALL | re.MULTILINE)[1]
+    monkeypatch.setitem(CASES, game_id, eval(entry, {"GameCases": GameCases}))
     monkeypatch.chdir(tmp_path)
     yield tmp_path / "tests" / "nim"
     for name in [name for name in sys.modules if "nim" in re.split(r"[._]", name)]:
         del sys.modules[name]
+    aec_registry.pop("catbox/nim-v0", None)
     vars(catbox_env).pop("nim_v0", None)
     vars(catbox_env.games).pop("nim", None)
 
@@ -75,6 +85,41 @@ def test_the_example_of_the_page_passes_its_own_test(nim: Path, monkeypatch: pyt
     (cases,) = module.test_nim_keeps_the_contract_of_every_game.pytestmark
     for options in cases.args[1]:
         module.test_nim_keeps_the_contract_of_every_game(options)
+
+
+def test_the_example_of_the_page_passes_the_tests_of_every_game(nim: Path) -> None:
+    for options in CASES["nim_v0"].options_to_compare():
+        test_docstrings.test_the_table_of_the_observation_names_its_parts_in_order_with_their_shapes(
+            "nim_v0", options
+        )
+        test_docstrings.test_the_table_of_actions_covers_every_action_once_and_as_the_game_describes_it(
+            "nim_v0", options
+        )
+    for name, function, accepted in test_bad_input.rules_of("nim_v0") + test_bad_input.deals_of("nim_v0"):
+        check_refusals(name, function, accepted, bytes)
+    test_saved.test_no_byte_of_a_serialised_state_can_change("nim_v0")
+    test_worlds.test_worlds_agree_with_the_observation_and_differ_in_what_is_hidden("nim_v0")
+    test_worlds.test_a_row_plays_on_as_the_state_that_was_put_there("nim_v0")
+    assert rule_help(catbox_env.nim_v0.Rules).keys() == {"num_players", "heap"}
+    for players, (options, seed) in CASES["nim_v0"].playthroughs.items():
+        game = catbox_env.make_game("nim_v0", num_players=players, **options)
+        assert "take 1" in playthrough(game, seed)
+    for kind, (check, sealed) in fuzz.CHECKS.items():
+        rng = np.random.default_rng(fuzz.KINDS.index(kind))
+        assert sum(check(fuzz.random_game("nim_v0", rng), rng, sealed) for _ in range(30)) > 3, kind
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_the_cases_of_a_game_have_every_number_of_players_that_it_accepts(game_id: str) -> None:
+    def is_accepted(players: int) -> bool:
+        try:
+            return catbox_env.make_game(game_id, num_players=players).num_players == players
+        except ValueError:
+            return False
+
+    assert CASES[game_id].values["num_players"] == [
+        players for players in range(1, 11) if is_accepted(players)
+    ]
 
 
 def test_every_interface_serves_a_game_that_is_only_registered(nim: Path) -> None:

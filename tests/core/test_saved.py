@@ -13,7 +13,7 @@ import catbox_env
 from catbox_env import make_game, make_vec
 from catbox_env.core.batch import Vec
 from catbox_env.core.saved import FORMAT, checksum
-from catbox_env.core.state import GameState
+from tests.core.game_cases import begun
 
 Saved = dict[str, np.ndarray]
 
@@ -196,16 +196,9 @@ def test_a_batch_with_auto_deal_refuses_a_game_that_is_over() -> None:
     assert not keeps.action_mask.any()
 
 
-def middle(game_id: str, moves: int = 9) -> GameState:
-    state = make_game(game_id, **({"size": 7} if game_id == "petrify_v0" else {})).new_initial_state(seed=2)
-    for number in range(moves):
-        state.apply_action(state.legal_actions()[number % len(state.legal_actions())])
-    return state
-
-
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
 def test_no_byte_of_a_serialised_state_can_change(game_id: str) -> None:
-    state = middle(game_id)
+    state = begun(make_game(game_id), 9, seed=2)
     data = bytearray(state.serialize())
     rng = np.random.default_rng(0)
     for place in range(len(data)):
@@ -222,7 +215,7 @@ def test_no_byte_of_a_serialised_state_can_change(game_id: str) -> None:
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
 def test_a_pickle_of_a_damaged_state_is_refused(game_id: str) -> None:
-    state = middle(game_id)
+    state = begun(make_game(game_id), 9, seed=2)
     data = pickle.dumps(state)
     place = data.index(state.records.tobytes()[:16]) + 3
     with pytest.raises(ValueError, match="a serialised state: it is damaged"):
@@ -239,7 +232,7 @@ def test_rules_in_a_pickle_are_checked_anew() -> None:
 
 @pytest.mark.parametrize("body", [b"", struct.pack("<q", -1) * 100])
 def test_a_body_of_another_length_is_refused(body: bytes) -> None:
-    state = middle("cat_in_the_box_v0")
+    state = begun(make_game("cat_in_the_box_v0"), 9, seed=2)
     data = state.serialize()
     header = data[13 + 32 :].partition(b"\n\n")[0]
     with pytest.raises(ValueError, match="bytes after the header, expected"):

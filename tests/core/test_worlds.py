@@ -8,18 +8,11 @@ import pytest
 import catbox_env
 from catbox_env import make_game, make_vec
 from catbox_env.core.state import GameState
-
-#: A larger board, on which nobody is petrified early.
-LONG = {"petrify_v0": {"size": 7}}
+from tests.core.game_cases import CASES, begun
 
 
 def middle(game_id: str, moves: int, **options: Any) -> GameState:
-    options = LONG.get(game_id, {}) | options
-    state = make_game(game_id, **options).new_initial_state(seed=1)
-    rng = np.random.default_rng(0)
-    for _ in range(moves):
-        state.apply_action(int(rng.choice(state.legal_actions())))
-    return state
+    return begun(make_game(game_id, **options), moves, seed=1)
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
@@ -33,7 +26,7 @@ def test_worlds_agree_with_the_observation_and_differ_in_what_is_hidden(game_id:
     assert (worlds.observation == state.observation(seat)).all()
     assert (worlds.action_mask == state.action_mask().astype(bool)).all()
     records = {record.tobytes() for record in worlds.save()["records"].reshape(50, -1)}
-    assert len(records) == (1 if game_id == "petrify_v0" else 50)
+    assert (len(records) == 1) == CASES[game_id].perfect_information
     assert not worlds.rewards.any()
 
 
@@ -43,6 +36,7 @@ def test_the_same_seed_draws_the_same_worlds() -> None:
     first, again, other = (state.game.sample_states(seen, 8, seed=seed) for seed in (5, 5, 6))
     records = [vec.save()["records"].tobytes() for vec in (first, again, other)]
     assert records[0] == records[1] != records[2]
+    assert len({record.tobytes() for record in first.save()["records"].reshape(8, -1)}) == 8
 
 
 def test_worlds_of_a_match_draw_different_later_rounds() -> None:
@@ -74,20 +68,28 @@ def test_a_vector_that_no_seat_sees_gives_no_worlds() -> None:
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
 def test_a_row_plays_on_as_the_state_that_was_put_there(game_id: str) -> None:
     states = [middle(game_id, moves) for moves in (0, 3, 6)]
-    vec = make_vec(game_id, num_envs=5, seed=9, history=True, **LONG.get(game_id, {}))
+    vec = make_vec(game_id, num_envs=5, seed=9, history=True)
     vec.step_random(4, seed=0)
     before = vec.observation.copy()
     rows = np.array([4, 0, 2])
     vec.set_states(states, rows)
     assert np.array_equal(vec.observation[[1, 3]], before[[1, 3]])
+    running = dict(zip(rows.tolist(), states, strict=True))
     for _ in range(3):
-        for row, state in zip(rows, states, strict=True):
+        for row, state in running.items():
             mover = state.current_player
             assert vec.current_player[row] == mover
             assert np.array_equal(vec.observation[row], state.observation(mover))
             assert np.array_equal(vec.history[row], state.history_observation(mover))
             state.apply_action(int(vec.action_mask[row].argmax()))
+        rows = np.array(list(running))
         vec.step(vec.action_mask[rows].argmax(axis=1), rows)
+        for row, state in running.items():
+            assert vec.rewards[row].tolist() == state.rewards()
+            assert vec.terminated[row] == state.is_terminal()
+        running = {row: state for row, state in running.items() if not state.is_terminal()}
+        if not running:
+            break
 
 
 def test_one_state_fills_many_rows_and_stays_as_it_is() -> None:
@@ -161,7 +163,7 @@ def test_worlds_have_a_history_that_begins_with_them() -> None:
 
 
 def test_a_state_of_another_game_is_not_drawn() -> None:
-    state = middle("petrify_v0", 2)
+    state = middle("petrify_v0", 2, size=7)
     with pytest.raises(ValueError, match="other rules"):
         make_game("petrify_v0", size=4).render_text(state)
     with pytest.raises(ValueError, match="a game of 'petrify_v0'"):

@@ -1,0 +1,137 @@
+"""What the tests that run for every game have to know of each: the one place with an entry for every game.
+
+Fuzzing, the golden playthroughs and the tests of docstrings, of bad input, of sampled states and of agents read it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from catbox_env import GAMES, Game, GameState
+from tests.core.bad_values import FLAGS, NONE
+
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class GameCases:
+    """The entry of one game.
+
+    Attributes:
+        values: for each option the values that fuzzing draws from; of ``num_players`` all that the game accepts.
+            Rules that cannot be played are drawn again.
+        playthroughs: for each number of players the other options and the seed of a golden playthrough.
+        other_rules: options with which, beside the defaults, the docstring's tables are compared. Under one of
+            them or the defaults each part of the observation is there.
+        letters: what a letter in the docstring's tables stands for; P, the number of players, is always known.
+        conditions: for each "(only ...)" in the table of the observation, whether rules meet it.
+        deal: a valid deal for the default rules with ``num_players`` as low as possible; None: the game has none.
+        accepted: for each option the values of ``tests.core.bad_values`` that it accepts.
+        perfect_information: whether every seat sees everything.
+    """
+
+    values: Mapping[str, Sequence[Any]]
+    playthroughs: Mapping[int, tuple[Options, int]]
+    other_rules: Sequence[Options] = ()
+    letters: Mapping[str, Callable[[Any], int]] = field(default_factory=dict)
+    conditions: Mapping[str, Callable[[Any], bool]] = field(default_factory=dict)
+    deal: Mapping[str, Any] | None = None
+    accepted: Mapping[str, list[Any]] = field(default_factory=dict)
+    perfect_information: bool = False
+
+    def options_to_compare(self) -> list[Options]:
+        """Every number of players with the default rules and with each of ``other_rules``."""
+        return [
+            {"num_players": players, **options}
+            for players in self.values["num_players"]
+            for options in ({}, *self.other_rules)
+        ]
+
+
+CASES: dict[str, GameCases] = {
+    "cat_in_the_box_v0": GameCases(
+        values={
+            "num_players": [2, 3, 4, 5], "num_ranks": list(range(2, 10)), "num_colors": [2, 3, 4],
+            "copies": [2, 3, 5], "hand_size": list(range(3, 12)), "bids": [None, (), (0, 2), (1, 3)],
+            "revealed_cards": [0, 1, 3], "rounds": [1, 2, "match"], "start_player": [0, 1, "random"],
+        },
+        # Bonuses and paradoxes come up, and a full round.
+        playthroughs={2: ({}, 2), 3: ({"rounds": 2}, 845), 4: ({"reward": "margin"}, 2), 5: ({"start_player": 3}, 13)},
+        other_rules=[
+            {"rounds": 2},
+            {"bids": (), "num_colors": 3, "num_ranks": 6, "copies": 5, "rounds": "match"},
+        ],
+        letters={
+            "R": lambda rules: rules.num_ranks,
+            "C": lambda rules: rules.num_colors,
+            "B": lambda rules: len(rules.bids),
+        },
+        conditions={
+            "(only where cards are revealed)": lambda rules: rules.revealed_cards > 0,
+            "(only for more than one round)": lambda rules: rules.num_rounds > 1,
+        },
+        deal={"hands": [[1] * 5 + [2] * 5, [3] * 5 + [4] * 5], "revealed": [5, 5, 5]},
+        accepted=dict.fromkeys(("num_ranks", "hand_size", "bonus_max_tricks", "revealed_cards"), NONE)
+        | {"bids": [None, [], (), np.array([])]},
+    ),
+    "cat_te_v0": GameCases(
+        values={
+            "num_players": [2, 3, 4, 5, 6], "region": ["khmer", "laos"], "offsuit_faceup": [True, False],
+            "instant_wins": [True, False], "instant_wins_double": [True, False], "side_pot": [0, 1, 40],
+            "rounds": [1, 2, "match"], "dealer": [-1, 0],
+        },
+        # Eliminations and a sweep; a side pot carried over, claimed and returned; a hand shown.
+        playthroughs={
+            2: ({"region": "vietnamese", "offsuit_faceup": False, "rounds": 2}, 0),
+            3: ({"side_pot": 2, "rounds": 3}, 398),
+            4: ({"rounds": 2}, 84),
+            5: ({"region": "khmer", "dealer": 2, "reward": "margin"}, 0),
+            6: ({"instant_wins_double": True, "side_pot": 1, "rounds": 2, "dealer": 0}, 2415),
+        },
+        other_rules=[{"side_pot": 2}, {"rounds": 3}, {"side_pot": 1, "rounds": "match"}],
+        conditions={
+            "(only with a side pot)": lambda rules: rules.side_pot > 0,
+            "(only for more than one round)": lambda rules: rules.num_rounds > 1,
+        },
+        deal={"hands": [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]},
+        accepted=dict.fromkeys(("offsuit_faceup", "instant_wins", "instant_wins_double"), FLAGS) | {"dealer": [-1]},
+    ),
+    "petrify_v0": GameCases(
+        values={
+            "num_players": [2, 3, 4], "size": list(range(3, 9)), "move_rule": ["exact", "up_to"],
+            "teleports": [0, 1, 5], "walls": [0, 1, 3], "wildcards": [0, 2], "zeros": [0, 1, 2],
+        },
+        playthroughs={
+            2: ({}, 185),
+            3: ({"size": 5, "teleports": 3, "walls": 2, "wildcards": 2, "zeros": 1}, 20),
+            4: (
+                {"move_rule": "up_to", "zeros": 2, "wildcards": 1, "walls": 1, "teleports": 1, "reward": "margin"},
+                304,
+            ),
+        },
+        other_rules=[{"size": 6, "teleports": 1}],
+        letters={"N": lambda rules: rules.size},
+        deal={
+            "tiles": [[f"{symbol}.{color}" for symbol in (1, 2, 3, 4)] for color in (1, 2, 3, 4)],
+            "positions": [0, 5],
+        },
+        perfect_information=True,
+    ),
+}  # fmt: skip
+
+if missing := set(GAMES) - set(CASES):
+    raise LookupError(f"no entry in CASES of {__file__} for {sorted(missing)}; docs/new_game.md shows one")
+
+
+def begun(game: Game, moves: int, seed: int) -> GameState:
+    """A game after so many random moves, or before the move that would end it."""
+    state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)
+    for _ in range(moves):
+        after = state.clone()
+        after.apply_action(int(rng.choice(state.legal_actions())))
+        if after.is_terminal():
+            break
+        state = after
+    return state

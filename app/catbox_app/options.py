@@ -68,21 +68,49 @@ Seed = Annotated[
 
 
 def with_rules(command: Callable[..., None]) -> Callable[..., None]:
-    """``command`` with an option for every rule of every game: ``--region laos`` is ``--rule region=laos``."""
-    options = _rule_parameters()
+    """``command`` with an option for every rule of every game: ``--region laos`` is ``--rule region=laos``.
+
+    A rule that is named like an option of the command itself has none: ``--rule`` sets it.
+    """
     signature = inspect.signature(command, eval_str=True)
+    taken = _option_names(command)
+    options = {
+        name: option
+        for name, option in _rule_parameters().items()
+        if name not in signature.parameters and _dashed(name) not in taken
+    }
     parameters = [*signature.parameters.values(), *options.values()]
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         named = {name: given.pop(name) for name in options}
-        rule = [f"{name}={value}" for name, value in named.items() if value is not None]
-        command(**{**given, "rule": [*(given["rule"] or []), *rule]})
+        rule = list(given["rule"] or [])
+        before = {pair(text, "--rule")[0] for text in rule}
+        for name, value in named.items():
+            if value is None:
+                continue
+            if name in before:
+                raise ValueError(f"{_dashed(name)} {value!r}: {name} was given before; give it once")
+            rule.append(f"{name}={value}")
+        command(**{**given, "rule": rule})
 
     # What typer reads the options from.
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _option_names(command: Callable[..., None]) -> set[str]:
+    """The options of ``command`` as they are typed."""
+    alone = typer.Typer(add_completion=False)
+    alone.command()(command)
+    parameters = typer.main.get_command(alone).params
+    return {"--help"}.union(*([*parameter.opts, *parameter.secondary_opts] for parameter in parameters))
+
+
+def _dashed(name: str) -> str:
+    """The option of the rule ``name`` as it is typed."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _rule_parameters() -> dict[str, inspect.Parameter]:
@@ -114,7 +142,7 @@ def _rule_option(name: str, game_ids: list[str]) -> Any:
         types.append(str(field.type))
         defaults.append("" if field.default in (None, MISSING) else str(field.default))
     return typer.Option(
-        f"--{name.replace('_', '-')}",
+        _dashed(name),
         metavar="|".join(dict.fromkeys(types))
         .replace("tuple[int, ...]", "int,int,...")
         .replace(" ", "")
@@ -138,24 +166,27 @@ def rule_help(rules_class: type) -> dict[str, str]:
 
 def build_game(game_id: str, players: int | None, rounds: str | None, rule: list[str] | None) -> Game:
     """The game that the options of a command name. Raises ValueError for what cannot be played."""
-    return catbox_env.make_game(game_id, **rule_options(game_id, players, rounds, rule))
+    return catbox_env.make_game(game_id, **read_options(game_id, rule_options(players, rounds, rule)))
 
 
-def rule_options(
-    game_id: str | None, players: int | None, rounds: str | None, rule: list[str] | None
-) -> dict[str, Any]:
-    """The options of a command as those of ``make_game``. Raises ValueError for text that is not NAME=VALUE."""
+def rule_options(players: int | None, rounds: str | None, rule: list[str] | None) -> dict[str, Any]:
+    """The rules that the options of a command name, as typed. Raises ValueError for text that is not NAME=VALUE."""
     options: dict[str, Any] = {}
     if players is not None:
         options["num_players"] = players
     if rounds is not None:
         options["rounds"] = rounds
-    for text in rule or []:
-        name, value = pair(text, "--rule")
-        if name in options:
-            raise ValueError(f"--rule {text!r}: {name} was given before; give it once")
-        options[name] = value
-    return read_options(game_id or DEFAULT_GAME, options)
+    add_pairs(options, rule, "--rule")
+    return options
+
+
+def add_pairs(into: dict[str, Any], texts: list[str] | None, option: str) -> None:
+    """Add the NAME=VALUE of each text to ``into``. Raises ValueError, naming ``option``, for a name that is there."""
+    for text in texts or []:
+        name, value = pair(text, option)
+        if name in into:
+            raise ValueError(f"{option} {text!r}: {name} was given before; give it once")
+        into[name] = value
 
 
 def pair(text: str, option: str) -> tuple[str, str]:

@@ -28,6 +28,10 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _DEEPEST = 4
 
 
+class QuotedText(str):
+    """A text that is no notation of a value, as one in quotes: ``read_value`` leaves it as it is."""
+
+
 def parse_value(text: str) -> Any:
     """The value that ``text`` stands for (see the table above). Never raises: other text stays a text."""
     text = text.strip()
@@ -41,24 +45,59 @@ def parse_value(text: str) -> Any:
     return _number_or_word(text)
 
 
+def parse_text(text: str) -> str:
+    """The text that ``text`` stands for, which may look like a number: without the quotes around it."""
+    text = text.strip()
+    return text[1:-1] if _is_quoted(text) else text
+
+
 def parse_texts(text: str) -> list[str]:
     """The texts that ``text`` lists, which may look like numbers; one that is no list is a list of one."""
     items = _items(text.strip())
-    return [item[1:-1] if _is_quoted(item) else item for item in ([text.strip()] if items is None else items)]
+    return [parse_text(item) for item in ([text] if items is None else items)]
+
+
+def read_value(value: Any) -> Any:
+    """``value`` with the value of every text in it in its place, and lists, which JSON and YAML have, for tuples.
+
+    A text is read once: what is read already goes through ``quoted`` before it gets here again.
+    """
+    if isinstance(value, QuotedText):
+        return str(value)
+    if isinstance(value, str):
+        return parse_value(value)
+    if isinstance(value, list | tuple):
+        return [read_value(item) for item in value]
+    if isinstance(value, dict):
+        return {name: read_value(item) for name, item in value.items()}
+    return value
+
+
+def quoted(value: Any) -> Any:
+    """``value`` with every text in it a ``QuotedText``: ``read_value`` gives ``value`` back."""
+    if isinstance(value, str):
+        return QuotedText(value)
+    if isinstance(value, list | tuple):
+        return [quoted(item) for item in value]
+    if isinstance(value, dict):
+        return {name: quoted(item) for name, item in value.items()}
+    return value
 
 
 def read_options(game_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """``options`` of ``make_game``, each text replaced by its value, and tuples by lists, which JSON and YAML have.
+    """``options`` of ``make_game``, which may be written as text, as values: see ``read_value``.
 
     One value for a rule that takes several is a list of one. The values are not checked: ``make_game`` does that. The
-    options of an unknown game are only read.
+    options of an unknown game are only read. Raises ``ValueError`` for ``rules``, an object that no text stands for.
     """
     several = set()
     if isinstance(game_id, str) and game_id in GAMES:
         rules = fields(game_class(game_id).rules_class)
+        if "rules" in options:
+            names = ", ".join(field.name for field in rules)
+            raise ValueError(f"unknown option 'rules' of {game_id}: expected reward or one of {names}")
         several = {field.name for field in rules if str(field.type).startswith("tuple")}
-    read = {name: parse_value(value) if isinstance(value, str) else value for name, value in options.items()}
-    read = {name: list(value) if isinstance(value, tuple) else value for name, value in read.items()}
+    read = {name: read_value(value) for name, value in options.items()}
     alone = {name for name in several & read.keys() if not isinstance(read[name], list | None)}
     return read | {name: [read[name]] for name in alone}
 

@@ -19,6 +19,7 @@ from catbox_app.cli import app
 from catbox_app.options import rule_options
 from catbox_app.terminal import fill
 from catbox_app.typed_actions import parse_action
+from catbox_env.core.options import read_options
 
 #: The smallest game: two players, three cards each, one trick.
 TINY = ["--players", "2"]
@@ -111,6 +112,13 @@ def test_evaluate_that_fails_leaves_no_file(tmp_path: Path) -> None:
         (["info", "--rule", "=3"], "expected NAME=VALUE"),
         (["info", "--rule", "num_rank=3"], "Did you mean 'num_ranks'"),
         (["info", "--players", "3", "--rule", "num_players=4"], "num_players was given before"),
+        (["info", "--rule", "bids=1,3,4", "--bids", "1,3"], "--bids '1,3': bids was given before"),
+        (["info", "--rule", "bids=1", "--rule", "bids=2"], "--rule 'bids=2': bids was given before"),
+        (
+            ["info", "--rule", "rules=1"],
+            "unknown option 'rules' of cat_in_the_box_v0: expected reward or one of",
+        ),
+        (["info", "--rounds", "'7'"], "rounds='7': expected"),
         (["info", "--rule", "bids=4,2"], "ascending"),
         (["play", "--seat", "4", "--players", "3"], "seat 4: expected 0 to 2"),
         (["play", "random", "random", "random", "--players", "3"], "3 agents for 2 seats"),
@@ -118,6 +126,15 @@ def test_evaluate_that_fails_leaves_no_file(tmp_path: Path) -> None:
         (["train", "--preset", "quik"], "unknown preset 'quik'"),
         (["train", "--set", "sede=3"], "did you mean 'seed'"),
         (["train", "--set", "seed"], "--set 'seed': expected NAME=VALUE"),
+        (["train", "--set", "seed=1", "--set", "seed=2"], "--set 'seed=2': seed was given before"),
+        (["train", "--game", "petrify_v0", "--set", "game=cat_te_v0"], "game was given before"),
+        (
+            ["train", "--set", "game_options.bids=1,3", "--bids", "1,2,3"],
+            "--set 'game_options.bids=1,3': game_options.bids was given before",
+        ),
+        (["train", "--set", "game_options={bids: 1}", "--bids", "2"], "bids in an override was given before"),
+        (["train", "--rule", "rules=1"], "unknown option 'rules' of cat_in_the_box_v0"),
+        (["train", "--rule", "rounds='7'"], "rounds='7': expected"),
         (["train", "--config", "no/such/file.yaml"], "no/such/file.yaml"),
         (["train", "--resume"], "--output"),
         (["train", "--resume", "--output", "x", "--players", "3"], "leave out all others"),
@@ -343,7 +360,8 @@ def test_info_describes_any_rule_set() -> None:
     ],
 )
 def test_rules_are_read_as_what_they_are(text: str, value: Any) -> None:
-    assert rule_options("cat_in_the_box_v0", None, None, [text]) == {text.split("=")[0]: value}
+    options = read_options("cat_in_the_box_v0", rule_options(None, None, [text]))
+    assert options == {text.split("=")[0]: value}
 
 
 def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

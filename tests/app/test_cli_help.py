@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import catbox_env
+from catbox_app import options
 from catbox_app.cli import app
-from catbox_app.options import complete_agent, rule_help
+from catbox_app.commands import evaluate, info, play, train
+from catbox_app.options import complete_agent, rule_help, with_rules
 from catbox_env.core.registry import game_class
 
 
@@ -83,3 +86,41 @@ def test_a_rule_is_an_option_of_its_own() -> None:
     assert CliRunner().invoke(app, ["info", "--game", "cat_te_v0", "--region"]).exit_code == 2
     assert CliRunner().invoke(app, ["info", "--num-ranks", "7", "--players", "3"]).exit_code == 0
     assert CliRunner().invoke(app, ["info", "--region", "khmer"]).exit_code == 2
+
+
+#: As the options and the parameters of commands are called, but for the last.
+TAKEN = "seed step deals seat output delay preset config settings set json json_path game rule help agents resume depth"
+
+
+@pytest.mark.parametrize("command", [train.train, evaluate.evaluate, play.play, play.watch, info.info])
+def test_a_rule_that_is_named_like_an_option_of_a_command_is_left_to_rule(
+    command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = typer.Typer()
+    own.command()(command)
+    rules_class = dataclasses.make_dataclass("Rules", [(name, "int", 1) for name in TAKEN.split()])
+    monkeypatch.setattr(options, "game_class", lambda game_id: type("Any", (), {"rules_class": rules_class}))
+    ruled = typer.Typer()
+    ruled.command()(with_rules(command))
+    before, after = (
+        [option for parameter in typer.main.get_command(made).params for option in parameter.opts]
+        for made in (own, ruled)
+    )
+    assert len(set(after)) == len(after)
+    assert set(before) | {"--depth"} <= set(after)
+    assert set(after) - set(before) <= {f"--{name.replace('_', '-')}" for name in TAKEN.split()}
+
+
+def test_the_rule_that_is_left_out_is_set_by_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+    rules_class = dataclasses.make_dataclass("Rules", [("seed", "int", 1), ("depth", "int", 1)])
+    monkeypatch.setattr(options, "game_class", lambda game_id: type("Any", (), {"rules_class": rules_class}))
+
+    def command(seed: options.Seed = None, rule: options.RuleOptions = None) -> None:
+        given.append((seed, rule))
+
+    made = typer.Typer()
+    made.command()(with_rules(command))
+    arguments = ["--seed", "5", "--rule", "seed=3", "--depth", "2"]
+    assert CliRunner().invoke(made, arguments, catch_exceptions=False).exit_code == 0
+    assert given == [(5, ["seed=3", "depth=2"])]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from catbox_env import make_game
-from catbox_env.core.options import parse_texts, parse_value, read_options
+from catbox_env.core.options import QuotedText, parse_texts, parse_value, quoted, read_options, read_value
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,18 @@ def test_options_that_no_rule_has_are_read_and_left_to_the_game_to_refuse() -> N
     assert read_options("petrify_v0", {"size": "5", "bids": "2"}) == {"size": 5, "bids": 2}
     assert read_options("chess_v9", {"bids": "2", "rounds": None}) == {"bids": 2, "rounds": None}
     assert read_options("cat_in_the_box_v0", {"bids": None}) == {"bids": None}
+
+
+def test_what_is_read_is_not_read_again() -> None:
+    value = read_value({"a": "[1, '2']", "b": QuotedText("3"), "c": ("4", ["on"])})
+    assert value == {"a": [1, "2"], "b": "3", "c": [4, [True]]}
+    assert type(value["b"]) is str
+    assert read_value(quoted(value)) == value
+    assert read_value(value) != value
+
+
+def test_rules_that_only_an_object_can_give_are_no_option() -> None:
+    with pytest.raises(
+        ValueError, match="unknown option 'rules' of petrify_v0: expected reward or one of num_players"
+    ):
+        read_options("petrify_v0", {"rules": "1"})

@@ -13,7 +13,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -28,12 +27,12 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from catbox_agents.arena import MIN_DEALS
-from catbox_agents.files import read_text
 from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS
 from catbox_agents.specs import default_agent
 from catbox_env import Game, make_game
 from catbox_env.core.checks import shown
-from catbox_env.core.options import parse_texts, parse_value, read_options
+from catbox_env.core.options import QuotedText, parse_text, parse_texts, quoted, read_options, read_value
+from catbox_train.settings_file import read_settings, read_yaml, to_yaml
 
 #: Each worker is a thread with networks of its own.
 MAX_WORKERS = 256
@@ -49,7 +48,7 @@ Precision = Literal["auto", "float32", "bfloat16"]
 
 
 def _read(value: Any) -> Any:
-    return parse_value(value) if isinstance(value, str) else value
+    return read_value(value) if isinstance(value, str) else value
 
 
 def _read_integer(value: Any) -> Any:
@@ -58,21 +57,34 @@ def _read_integer(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _read_outer(value: Any) -> Any:
+    """A list or a mapping that may be written as text; what is read of it is not read again."""
+    return quoted(read_value(value)) if isinstance(value, str) else value
+
+
 def _read_list(value: Any) -> Any:
     """One value is a list of one."""
-    value = _read(value)
+    value = _read_outer(value)
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
+def _read_text(value: Any) -> Any:
+    if isinstance(value, QuotedText):
+        return str(value)
+    return parse_text(value) if isinstance(value, str) else value
+
+
 def _read_texts(value: Any) -> Any:
-    return tuple(parse_texts(value)) if isinstance(value, str) else _read_list(value)
+    if isinstance(value, str) and not isinstance(value, QuotedText):
+        value = quoted(parse_texts(value))
+    return _read_list(value)
 
 
 # Strict: True is not 1, and 1 is no text.
 Integer = Annotated[int, Strict(), BeforeValidator(_read_integer)]
 Float = Annotated[float, Strict(), BeforeValidator(_read), Field(allow_inf_nan=False)]
 Flag = Annotated[bool, Strict(), BeforeValidator(_read)]
-Text = Annotated[str, Strict()]
+Text = Annotated[str, Strict(), BeforeValidator(_read_text)]
 Width = Annotated[int, Strict(), BeforeValidator(_read_integer), Field(ge=1, le=MAX_COUNT)]
 
 
@@ -108,7 +120,7 @@ class TrainConfig(BaseModel):
         512, ge=1, le=MAX_COUNT, description="games played side by side, all workers together"
     )
     batch_size: Integer = Field(32_768, ge=1, le=MAX_COUNT, description="decisions played before each update")
-    precision: Precision = Field(
+    precision: Annotated[Precision, BeforeValidator(_read_text)] = Field(
         "auto",
         description="of the hidden layers: float32, bfloat16, or auto (bfloat16 where the CPU computes in it)",
     )
@@ -120,7 +132,7 @@ class TrainConfig(BaseModel):
         max_length=MAX_HIDDEN_LAYERS,
         description="widths of the hidden layers of actor and critic",
     )
-    activation: Activation = Field("relu", description="relu or tanh")
+    activation: Annotated[Activation, BeforeValidator(_read_text)] = Field("relu", description="relu or tanh")
     privileged_critic: Flag = Field(
         False,
         description="the critic sees the whole state, hidden hands included (only training needs the critic)",
@@ -181,7 +193,7 @@ class TrainConfig(BaseModel):
     @field_validator("game_options", mode="before")
     @classmethod
     def _read_options(cls, value: Any, info: ValidationInfo) -> Any:
-        value = _read(value)
+        value = _read_outer(value)
         return read_options(info.data.get("game", ""), value) if isinstance(value, dict) else value
 
     @model_validator(mode="after")
@@ -221,7 +233,7 @@ class TrainConfig(BaseModel):
 
     def replace(self, **settings: Any) -> TrainConfig:
         """A copy with other ``settings``, checked as all are."""
-        return type(self)(**{**self.model_dump(), **settings})
+        return type(self)(**{**quoted(self.model_dump()), **settings})
 
     def as_dict(self) -> dict[str, Any]:
         """Every setting, as values that JSON and YAML can hold."""
@@ -229,7 +241,7 @@ class TrainConfig(BaseModel):
 
     def to_yaml(self) -> str:
         """Every setting, as a file that ``load_config`` reads."""
-        return yaml.dump(self.as_dict(), Dumper=_Dumper, sort_keys=False)
+        return to_yaml(self.as_dict())
 
     @classmethod
     def describe(cls) -> list[tuple[str, str, str]]:
@@ -274,62 +286,36 @@ def load_config(
             raise ValueError(f"unknown preset {preset!r}: expected one of {', '.join(presets)}")
         _merge(merged, presets[preset], f"preset {preset!r}")
     if file is not None:
-        _merge(merged, _content(Path(file)), str(file))
+        _merge(merged, read_settings(Path(file)), str(file))
     _merge(merged, overrides or {}, "an override")
-    if default_agent(str(merged.get("game", TrainConfig().game))) != "heuristic":
+    if default_agent(str(_read_text(merged.get("game", TrainConfig().game)))) != "heuristic":
         merged.setdefault("opponents", ["random"])
     return TrainConfig(**merged)
 
 
-class _Loader(yaml.SafeLoader):
-    """Takes no aliases: a few lines of them stand for gigabytes."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("an alias (*name) is not taken here: write out what it stands for")
-        return super().compose_node(parent, index)
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes no aliases."""
-
-    def ignore_aliases(self, data: object) -> bool:
-        return True
-
-
 def _presets() -> dict[str, dict[str, Any]]:
-    return yaml.safe_load(
-        resources.files("catbox_train").joinpath("presets.yaml").read_text(encoding="utf-8")
-    )
-
-
-def _content(file: Path) -> dict[Any, Any]:
-    """The mapping in a file of settings. Raises ``ValueError`` for anything else, ``OSError`` where none is read."""
-    try:
-        content = yaml.load(read_text(file), _Loader)
-    except OSError as error:
-        raise type(error)(
-            f"cannot read {file}: {error.strerror or error}; name a file of settings"
-        ) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not valid YAML: {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(f"{file}: expected lines 'setting: value', found {type(content).__name__}")
-    return content
+    return read_yaml(resources.files("catbox_train").joinpath("presets.yaml").read_text(encoding="utf-8"))
 
 
 def _merge(into: dict[str, Any], values: Mapping[Any, Any], source: str) -> None:
     """Add the settings of ``source`` to ``into``; options of the game one by one."""
+    given: dict[str, Any] = {}
     for key, value in values.items():
         name, dot, option = str(key).partition(".")
         if name not in TrainConfig.model_fields or (dot and (name != "game_options" or not option)):
             raise ValueError(f"unknown setting {shown(key)} in {source}: {_nearest(str(key))}")
-        if name == "game_options":
-            given = {option: value} if option else _read(value)
-            if not isinstance(given, dict):
-                raise ValueError(f"{name} = {shown(value)} in {source}: expected {_expected_of(name)}")
-            value = {**into.get(name, {}), **given}
-        into[name] = value
+        if name != "game_options":
+            into[name] = value
+            continue
+        options = {option: value} if option else _read_outer(value)
+        if not isinstance(options, dict):
+            raise ValueError(f"{name} = {shown(value)} in {source}: expected {_expected_of(name)}")
+        for option in options:
+            if option in given:
+                raise ValueError(f"{name}.{option} in {source} was given before; give it once")
+        given |= options
+    if given:
+        into["game_options"] = {**into.get("game_options", {}), **given}
 
 
 def _nearest(unknown: str) -> str:
@@ -343,7 +329,7 @@ def _explained(error: ValidationError, settings: Mapping[str, Any]) -> str:
     messages = []
     for wrong in error.errors(include_url=False):
         name = str(wrong["loc"][0]) if wrong["loc"] else ""
-        if not name:  # from a validator of the whole
+        if wrong["type"] == "value_error":  # from a validator that says itself what is wrong
             messages.append(str(wrong["ctx"]["error"]))
         elif wrong["type"] == "extra_forbidden":
             messages.append(f"unknown setting {shown(name)}: {_nearest(name)}")

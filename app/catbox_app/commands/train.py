@@ -17,8 +17,8 @@ from catbox_app.options import (
     Players,
     Rounds,
     RuleOptions,
+    add_pairs,
     complete_game,
-    pair,
     rule_options,
 )
 
@@ -97,9 +97,9 @@ def train(
         return
     overrides: dict[str, Any] = {"game": game} if game is not None else {}
     overrides |= {
-        f"game_options.{name}": value for name, value in rule_options(game, players, rounds, rule).items()
+        f"game_options.{name}": value for name, value in rule_options(players, rounds, rule).items()
     }
-    overrides |= dict(pair(text, "--set") for text in settings or [])
+    add_pairs(overrides, settings, "--set")
     keep_freed_memory()  # here, because it changes the whole process, which is this command's
     try:
         if resume:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import yaml
 from filelock import FileLock, Timeout
 
-from catbox_agents.files import WriteError, read_text, write_atomically, writing
+from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER
 from catbox_agents.specs import imports_module
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.checkpoint import BEST_FOLDER
+from catbox_train.settings_file import read_settings
 
 CONFIG_FILE = "config.yaml"
 LOCK_FILE = ".lock"
@@ -48,7 +48,7 @@ def open_run(run: Path) -> TrainConfig:
             f"{run} holds no training run to resume ({CONFIG_FILE} is missing): leave out --resume to start one"
         )
     config = load_config(file=file)
-    given = yaml.safe_load(read_text(file))
+    given = read_settings(file)
     if missing := [name for name in TrainConfig.model_fields if name not in given]:
         raise ValueError(
             f"{file} lacks {', '.join(missing)}: put back what the run began with, or start a new run in another folder"

@@ -14,7 +14,6 @@ import torch
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
 from catbox_train.algorithms.ppo import training
 from catbox_train.algorithms.ppo.training import Trainer, resume, train
-from catbox_train.runs import report
 from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.checkpoint import TrainingState, save_training
 from catbox_train.runs.metrics import read_metrics
@@ -22,19 +21,7 @@ from catbox_train.runs.progress import TrainingDiverged
 from tests.agents.policies import network_for
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, final_arrays, quiet, small
 
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that was never stopped."""
-    run = tmp_path_factory.mktemp("finished") / "run"
-    train(small(**BRIEF), run, quiet())
-    return run
-
-
-@pytest.fixture(autouse=True)
-def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The learning curves take most of the time of a small run, and are tested elsewhere."""
-    monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+pytestmark = pytest.mark.usefixtures("no_picture")
 
 
 def poison(where: str, number: float) -> Callable[[Trainer], None]:

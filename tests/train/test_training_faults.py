@@ -23,19 +23,7 @@ from catbox_train.runs.progress import StopRequest, TrainingInterrupted
 from tests.agents.policies import network_for
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
 
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that was never stopped."""
-    run = tmp_path_factory.mktemp("finished") / "run"
-    train(small(**BRIEF), run, quiet())
-    return run
-
-
-@pytest.fixture(autouse=True)
-def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The learning curves take most of the time of a small run, and are tested elsewhere."""
-    monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+pytestmark = pytest.mark.usefixtures("no_picture")
 
 
 # The best policy.

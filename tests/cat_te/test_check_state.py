@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from catbox_env import make_game
 from catbox_env.core.game import GameState
 from tests.cat_te.positions import move_id, play, start
 from tests.core.fuzz import is_sound, random_game
+from tests.core.record_changes import set_field
 
 HANDS = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H", "2S 3S 9C 10C 9D 6H"]
 
@@ -33,16 +33,6 @@ def at_the_end() -> GameState:
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[-1])
     return state
-
-
-def set_field(name: str, value: Any, *place: int) -> Callable[[np.record], None]:
-    def change(record: np.record) -> None:
-        if place:
-            record[name][place] = value
-        else:
-            record[name] = value
-
-    return change
 
 
 def exchange(name: str, one: int, other: int) -> Callable[[np.record], None]:

@@ -4,7 +4,6 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from catbox_env import make_game, make_vec
 from catbox_env.core.game import GameState
 from catbox_env.games.petrify.state_check import can_be_turn_of
 from tests.core.fuzz import is_sound, random_game
+from tests.core.record_changes import set_field
 
 #: Player 0 is to move; two teleports, a wall, a zero; the number cards on which the pawns stand say 1 and 2.
 BOARD = [
@@ -41,16 +41,6 @@ def at_the_end() -> GameState:
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
     return state
-
-
-def set_field(name: str, value: Any, *place: int) -> Callable[[np.record], None]:
-    def change(record: np.record) -> None:
-        if place:
-            record[name][place] = value
-        else:
-            record[name] = value
-
-    return change
 
 
 def opened(cell: int) -> Callable[[np.record], None]:

@@ -6,12 +6,10 @@ those of one seat are, and playing the other four is part of what it costs.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 
 import torch
 from sb3_contrib import MaskablePPO
@@ -19,9 +17,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.learner_seat import LearnerSeat
 from benchmarks.report import Metric, alternate, metric_of, ratio_of
-from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.algorithms.ppo.training import Trainer
-from catbox_train.config import Precision, TrainConfig
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
+from catbox_train.config import TrainConfig
 from catbox_train.memory import keep_freed_memory
 
 GAME, NUM_PLAYERS, CORES = "cat_in_the_box_v0", 5, 2
@@ -30,7 +28,7 @@ LARGE = 4096
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
-def settings(precision: Precision, minibatch_size: int, batch_size: int) -> TrainConfig:
+def settings(precision: str, minibatch_size: int, batch_size: int) -> TrainConfig:
     """The defaults of `catbox train` with two hidden layers of 256 and two epochs, whatever they are."""
     return TrainConfig(
         game=GAME,
@@ -41,20 +39,19 @@ def settings(precision: Precision, minibatch_size: int, batch_size: int) -> Trai
         batch_size=batch_size,
         minibatch_size=minibatch_size,
         precision=precision,
-    )
+    ).settled()
 
 
-def catbox_run(config: TrainConfig, num_updates: int, pool: ThreadPoolExecutor) -> Callable[[], float]:
-    """A run of ``num_updates`` batches, each played and learned from."""
-    # The folder is not used: a trainer writes nothing by itself.
-    trainer = Trainer(config, config.make_game(), Path(tempfile.gettempdir()), pool)
+def catbox_run(config: TrainConfig, num_updates: int, closing: ExitStack) -> Callable[[], float]:
+    """A run of ``num_updates`` batches, each played and learned from; ``closing`` ends its threads."""
+    algorithm = PPO(config, config.make_game())
+    closing.callback(algorithm.close)
 
     def run() -> float:
         torch.set_num_threads(1)
         started = time.perf_counter()
         for _ in range(num_updates):
-            list(pool.map(Worker.collect, trainer.workers))
-            trainer.learn(config.learning_rate, config.entropy)
+            algorithm.update(through=0)
         return num_updates * config.batch_size / (time.perf_counter() - started)
 
     return run
@@ -62,22 +59,23 @@ def catbox_run(config: TrainConfig, num_updates: int, pool: ThreadPoolExecutor) 
 
 def sb3_run(config: TrainConfig, num_envs: int) -> Callable[[], float]:
     """A run of one batch of MaskablePPO with the numbers of ``config``, torch on all cores."""
+    options = ppo_options(config)
     make = partial(LearnerSeat, GAME, num_players=NUM_PLAYERS)
     model = MaskablePPO(
         "MlpPolicy",
         DummyVecEnv([make] * num_envs),
-        learning_rate=config.learning_rate,
+        learning_rate=options.learning_rate,
         n_steps=config.batch_size // num_envs,
-        batch_size=config.minibatch_size,
-        n_epochs=config.epochs,
-        gamma=config.gamma,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip,
-        ent_coef=config.entropy,
-        max_grad_norm=config.max_grad_norm,
+        batch_size=options.minibatch_size,
+        n_epochs=options.epochs,
+        gamma=options.gamma,
+        gae_lambda=options.gae_lambda,
+        clip_range=options.clip,
+        ent_coef=options.entropy,
+        max_grad_norm=options.max_grad_norm,
         policy_kwargs={
-            "net_arch": {"pi": list(config.hidden), "vf": list(config.hidden)},
-            "activation_fn": ACTIVATIONS[config.activation],
+            "net_arch": {"pi": list(options.hidden), "vf": list(options.hidden)},
+            "activation_fn": ACTIVATIONS[options.activation],
         },
         seed=0,
         device="cpu",
@@ -97,12 +95,12 @@ def measure(quick: bool) -> list[Metric]:
     keep_freed_memory()  # as `catbox train` does
     batch_size = 8192 if quick else TrainConfig().batch_size
     updates = 1 if quick else 16
-    default = TrainConfig().minibatch_size
-    with ThreadPoolExecutor(CORES, initializer=partial(torch.set_num_threads, 1)) as pool:
+    default = PPOOptions().minibatch_size
+    with ExitStack() as closing:
         runs = {
-            "large": catbox_run(settings("auto", LARGE, batch_size), updates, pool),
-            "float32": catbox_run(settings("float32", LARGE, batch_size), updates, pool),
-            "default": catbox_run(settings("auto", default, batch_size), updates, pool),
+            "large": catbox_run(settings("auto", LARGE, batch_size), updates, closing),
+            "float32": catbox_run(settings("float32", LARGE, batch_size), updates, closing),
+            "default": catbox_run(settings("auto", default, batch_size), updates, closing),
         }
         for run in runs.values():
             run()  # compiles, and plays past the first games, which all began together

@@ -15,7 +15,9 @@ import numpy as np
 
 from catbox_env import GAMES, Game, cat_in_the_box_v0, make_game
 from catbox_env.registration import gymnasium_id
+from catbox_train.algorithms.ppo.options import PPOOptions
 from catbox_train.config import TrainConfig
+from catbox_train.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = "cat_in_the_box_v0"
@@ -141,13 +143,33 @@ def picture(_: str) -> str:
 
 def settings(_: str) -> str:
     """The settings of a training run."""
-    rows = [(f"`{name}`", f"`{default}`", text) for name, default, text in TrainConfig.describe()]
+    return settings_table(TrainConfig)
+
+
+def ppo_settings(_: str) -> str:
+    """The settings of PPO."""
+    return settings_table(PPOOptions)
+
+
+def settings_table(kind: type[Settings]) -> str:
+    """A row for each of the settings."""
+    rows = [(f"`{name}`", f"`{default}`", text) for name, default, text in kind.describe()]
     return markdown_table(["setting", "default", "meaning"], rows)
 
 
 BLOCKS: dict[str, Callable[[str], str]] = {
     function.__name__: function
-    for function in (observation, match_observation, state, actions, properties, games, picture, settings)
+    for function in (
+        observation,
+        match_observation,
+        state,
+        actions,
+        properties,
+        games,
+        picture,
+        settings,
+        ppo_settings,
+    )
 }
 
 

@@ -96,22 +96,33 @@ def known_agents(game: Game | None = None) -> list[str]:
     return [*BUILT_IN, *(["heuristic"] if game is None or game.id in HEURISTICS else [])]
 
 
-def _construct(spec: str, game: Game, seed: Seed) -> Agent:
-    module_name, class_name = spec.split(":")
-    # A name such as "zoo:expert", of another version or program, has the form of a module and its class. So a missing
-    # module gets the same message as an unknown name.
+def import_class(spec: str, what: str) -> type:
+    """The class that ``spec``, ``"package.module:Class"``, names; ``what`` it is for, such as ``"agent"``.
+
+    Importing the module runs its code. Raises ValueError where there is no such module or class.
+    """
+    module_name, class_name = spec.strip().split(":")
     try:
         module = _import(module_name)
     except ModuleNotFoundError as error:
         if not _is_missing(module_name, error):
             raise  # the user's module exists and cannot import another: the traceback shows where
-        raise ValueError(_unknown(spec) + f" (there is no module {error.name!r} to import)") from None
+        message = _unknown(spec) if what == "agent" else f"{what} {shown(spec)} does not exist"
+        raise ValueError(f"{message} (there is no module {error.name!r} to import)") from None
     except SyntaxError as error:
         raise ValueError(f"module {module_name!r} is not valid Python: {error}") from None
-    factory = getattr(module, class_name, None)
-    if not isinstance(factory, type):
+    found = getattr(module, class_name, None)
+    if not isinstance(found, type):
         classes = [name for name, value in vars(module).items() if isinstance(value, type)]
         raise ValueError(f"module {module_name!r} has no class {class_name!r}{_closest(class_name, classes)}")
+    return found
+
+
+def _construct(spec: str, game: Game, seed: Seed) -> Agent:
+    # A name such as "zoo:expert", of another version or program, has the form of a module and its class. So a missing
+    # module gets the same message as an unknown name.
+    factory = import_class(spec, "agent")
+    module_name, class_name = spec.split(":")
     try:
         inspect.signature(factory).bind(game, seed)
     except (TypeError, ValueError) as error:  # ValueError: a class written in C that has no signature

@@ -366,12 +366,12 @@ def test_rules_are_read_as_what_they_are(text: str, value: Any) -> None:
 
 def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from catbox_train import memory
-    from catbox_train.algorithms.ppo import training
+    from catbox_train.runs import loop
 
     kept: list[bool] = []
     monkeypatch.setattr(memory, "keep_freed_memory", lambda: kept.append(True))
     calls: list[tuple[Any, Path]] = []
-    monkeypatch.setattr(training, "train", lambda config, output: calls.append((config, Path(output))))
+    monkeypatch.setattr(loop, "train", lambda config, output: calls.append((config, Path(output))))
     monkeypatch.chdir(tmp_path)
     settings = tmp_path / "mine.yaml"
     settings.write_text("seed: 5\nepochs: 3\n")

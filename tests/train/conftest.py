@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from catbox_train.algorithms.ppo.training import train
 from catbox_train.runs import report
+from catbox_train.runs.loop import train
 from tests.train.ppo_runs import BRIEF, quiet, small
 
 

@@ -21,6 +21,8 @@ from catbox_train.runs.metrics import read_metrics
 SMALL = {
     "game_options": {"num_players": 3, "num_ranks": 3, "copies": 4},
     "precision": "float32",
+    "device": "cpu",
+    "workers": 2,
     "total_decisions": 8 * 512,
     "num_envs": 32,
     "batch_size": 512,
@@ -43,7 +45,7 @@ def command(*arguments: str) -> tuple[int, str]:
 
 
 def small(**settings: object) -> TrainConfig:
-    return load_config(overrides={**SMALL, **settings})
+    return load_config(overrides={**SMALL, **settings}).settled()
 
 
 def quiet() -> Console:

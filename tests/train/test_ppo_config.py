@@ -27,8 +27,8 @@ def test_later_sources_win(tmp_path: Path) -> None:
     assert preset.game_options["num_players"] == 3
     assert preset.total_decisions != TrainConfig().total_decisions
     assert config.total_decisions == preset.total_decisions
-    assert config.epochs == 3
-    assert config.clip == 0.25
+    assert config.algorithm_options.epochs == 3
+    assert config.algorithm_options.clip == 0.25
     assert config.game_options == {"num_players": 3, "rounds": 2, "reward": "margin"}
 
 
@@ -49,9 +49,9 @@ def test_text_of_the_command_line_becomes_the_type_of_the_setting() -> None:
             "game_options": "{num_players: 3, bids: [1, 3, 4]}",
         }
     )
-    assert config.learning_rate == 5e-4
-    assert config.hidden == (128, 64)
-    assert config.privileged_critic is True
+    assert config.algorithm_options.learning_rate == 5e-4
+    assert config.algorithm_options.hidden == (128, 64)
+    assert config.algorithm_options.privileged_critic is True
     assert config.total_decisions == 2_000_000
     assert config.opponents == ("random",)
     assert config.make_game().rules.bids == (1, 3, 4)
@@ -152,13 +152,18 @@ def test_a_whole_number_may_be_written_as_a_float(tmp_path: Path) -> None:
         "total_decisions: 2.0e+7\nepochs: 3\ngamma: 1\nlearning_rate: 5e-4\nseed: 18446744073709551615\n"
     )
     config = load_config(file=file)
-    assert (config.total_decisions, config.epochs, config.gamma, config.learning_rate) == (
+    assert (
+        config.total_decisions,
+        config.algorithm_options.epochs,
+        config.algorithm_options.gamma,
+        config.algorithm_options.learning_rate,
+    ) == (
         20_000_000,
         3,
         1.0,
         5e-4,
     )
-    assert [type(config.total_decisions), type(config.gamma)] == [int, float]
+    assert [type(config.total_decisions), type(config.algorithm_options.gamma)] == [int, float]
     assert config.seed == 2**64 - 1
 
 

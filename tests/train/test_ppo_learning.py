@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from catbox_env.core.batch import Vec
-from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.algorithms.ppo.loss import loss_gradient
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
 from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.algorithms.ppo.training import loss_gradient
 from catbox_train.config import TrainConfig
 from tests.train.ppo_runs import small
 
@@ -171,7 +171,7 @@ def test_the_first_gradient_is_the_policy_gradient() -> None:
     worker.collect()
     rows = worker.ready
     metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.01, size=len(rows))
-    named = dict(zip(training.LEARNING_METRICS, metrics, strict=True))
+    named = dict(zip(ppo.LEARNING_METRICS, metrics, strict=True))
     assert named["kl"] == pytest.approx(0, abs=1e-6)
     assert named["clip_fraction"] == 0
     game = worker.vec.game
@@ -200,7 +200,7 @@ def test_a_ratio_outside_the_clip_range_pulls_no_further() -> None:
     worker.advantages[:] = 1.0
     metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
     actor_size = sum(p.numel() for p in worker.networks.actor.parameters())
-    assert metrics[training.LEARNING_METRICS.index("clip_fraction")] == 1.0
+    assert metrics[ppo.LEARNING_METRICS.index("clip_fraction")] == 1.0
     assert worker.gradient[:actor_size].abs().max() == 0
     worker.advantages[:] = -1.0
     loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)

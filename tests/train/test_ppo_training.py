@@ -19,13 +19,13 @@ from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.mlp import MLP
 from catbox_env import make_game
 from catbox_env.core.game import Game
-from catbox_train.algorithms.ppo import training
-from catbox_train.algorithms.ppo.networks import native_precision
-from catbox_train.algorithms.ppo.training import resume, train
+from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.config import TrainConfig
-from catbox_train.runs import report
+from catbox_train.devices import native_precision
+from catbox_train.runs import loop, report
 from catbox_train.runs.curves import LEARNING_PANELS, panels_of
 from catbox_train.runs.folder import locked, open_run, start_run
+from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
 from tests.train.ppo_runs import assert_same_end, final_arrays, quiet, small
@@ -101,7 +101,8 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 from rich.console import Console
-from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.runs import loop
 from catbox_train.runs import checkpoint
 from catbox_train.runs.folder import open_run
 
@@ -123,9 +124,9 @@ def killing(function):
 if moment == "writing":
     checkpoint.np.savez = killing(np.savez)
 else:
-    training.loss_gradient = killing(training.loss_gradient) if moment == "before" else training.loss_gradient
-    training.Trainer.learn = killing(training.Trainer.learn) if moment == "learning" else training.Trainer.learn
-training.resume(run, Console(quiet=True))
+    ppo.loss_gradient = killing(ppo.loss_gradient) if moment == "before" else ppo.loss_gradient
+    ppo.PPO.learn = killing(ppo.PPO.learn) if moment == "learning" else ppo.PPO.learn
+loop.resume(run, Console(quiet=True))
 """
 
 
@@ -160,15 +161,15 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
 ) -> None:
     """The signal comes in the fourth update: it is finished and saved, though no checkpoint was due."""
     handler = signal.getsignal(number)
-    run, learn, calls = tmp_path / "run", training.Trainer.learn, []
+    run, learn, calls = tmp_path / "run", ppo.PPO.learn, []
 
-    def learn_and_signal(trainer: training.Trainer, *args: float) -> dict[str, float]:
+    def learn_and_signal(trainer: ppo.PPO, *args: float) -> dict[str, float]:
         calls.append(1)
         if len(calls) == 4:
             os.kill(os.getpid(), number)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(training.Trainer, "learn", learn_and_signal)
+    monkeypatch.setattr(ppo.PPO, "learn", learn_and_signal)
     with pytest.raises(TrainingInterrupted, match=f"2,048 decisions.*--resume --output {run}"):
         train(small(), run, quiet())
     assert signal.getsignal(number) is handler
@@ -181,15 +182,15 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
 def test_a_run_in_bfloat16_goes_on_exactly_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = small(precision="bfloat16", total_decisions=4 * 512, evaluate_every=100)
     train(config, tmp_path / "whole", quiet())
-    learn, calls = training.Trainer.learn, []
+    learn, calls = ppo.PPO.learn, []
 
-    def learn_and_signal(trainer: training.Trainer, *args: float) -> dict[str, float]:
+    def learn_and_signal(trainer: ppo.PPO, *args: float) -> dict[str, float]:
         calls.append(1)
         if len(calls) == 2:
             os.kill(os.getpid(), signal.SIGINT)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(training.Trainer, "learn", learn_and_signal)
+    monkeypatch.setattr(ppo.PPO, "learn", learn_and_signal)
     with pytest.raises(TrainingInterrupted):
         train(config, tmp_path / "stopped", quiet())
     resume(tmp_path / "stopped", quiet())
@@ -273,14 +274,14 @@ def test_the_end_is_saved_before_it_is_evaluated(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An error in the last evaluation loses nothing that was learned."""
-    run, evaluate = tmp_path / "run", training.evaluate_policy
+    run, evaluate = tmp_path / "run", loop.evaluate_policy
 
     def failing(config: TrainConfig, game: Game, actor: MLP, decisions: int, say: object) -> dict[str, float]:
         if decisions == 8 * 512:
             raise OSError("evaluation failed")
         return evaluate(config, game, actor, decisions, say)
 
-    monkeypatch.setattr(training, "evaluate_policy", failing)
+    monkeypatch.setattr(loop, "evaluate_policy", failing)
     with pytest.raises(OSError, match="evaluation failed"):
         train(small(), run, quiet())
     resume(run, quiet())
@@ -290,14 +291,14 @@ def test_the_end_is_saved_before_it_is_evaluated(
 def test_ctrl_c_in_the_last_update_stops_too(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, learn = tmp_path / "run", training.Trainer.learn
+    run, learn = tmp_path / "run", ppo.PPO.learn
 
-    def learn_and_signal(trainer: training.Trainer, *args: float) -> dict[str, float]:
+    def learn_and_signal(trainer: ppo.PPO, *args: float) -> dict[str, float]:
         if trainer.done.update == 7:
             os.kill(os.getpid(), signal.SIGINT)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(training.Trainer, "learn", learn_and_signal)
+    monkeypatch.setattr(ppo.PPO, "learn", learn_and_signal)
     with pytest.raises(TrainingInterrupted):
         train(small(), run, quiet())
     assert not (run / "results.json").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,12 +10,14 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient, normalise_advantages
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.algorithms.ppo.training import Trainer, train
 from catbox_train.config import TrainConfig
+from catbox_train.runs.loop import train
 from tests.train.ppo_runs import quiet, small
 
 #: Games of six rounds: rewards come in the middle of a game.
@@ -26,22 +27,29 @@ ONE_STEP = {"epochs": 1, "minibatch_size": 512, "max_grad_norm": 1e9}
 
 
 @contextmanager
-def trainer_with(tmp_path: Path, **settings: object) -> Iterator[Trainer]:
+def trainer_with(**settings: object) -> Iterator[PPO]:
     """A trainer whose workers have played a batch."""
     config = small(**settings)
-    with ThreadPoolExecutor(config.workers) as pool:
-        trainer = Trainer(config, config.make_game(), tmp_path, pool)
+    trainer = PPO(config, config.make_game())
+    try:
         for worker in trainer.workers:
             worker.collect()
         yield trainer
+    finally:
+        trainer.close()
 
 
 def worker_for(config: TrainConfig) -> Worker:
     game = config.make_game()
-    return Worker(game, config, SharedWeights(ActorCritic(game, config)), np.random.SeedSequence(3))
+    return Worker(
+        game,
+        config,
+        SharedWeights(ActorCritic(game, ppo_options(config), config.seed)),
+        np.random.SeedSequence(3),
+    )
 
 
-def whole_gradient(trainer: Trainer, entropy_weight: float) -> torch.Tensor:
+def whole_gradient(trainer: PPO, entropy_weight: float) -> torch.Tensor:
     """The gradient of a batch as ``learn`` should see it, by automatic differentiation over all rows at once."""
     workers = trainer.workers
     picked = {
@@ -54,8 +62,8 @@ def whole_gradient(trainer: Trainer, entropy_weight: float) -> torch.Tensor:
     }
     advantages = (picked["returns"] - picked["values"]).double()
     advantages = ((advantages - advantages.mean()) / advantages.std(correction=0)).float()
-    networks = ActorCritic(trainer.game, trainer.config)
-    states = picked["states"] if trainer.config.privileged_critic else None
+    networks = ActorCritic(trainer.game, trainer.options, trainer.config.seed)
+    states = picked["states"] if trainer.options.privileged_critic else None
     logits, values = networks(picked["observations"], states)
     distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
     loss = -(advantages * distribution.log_prob(picked["actions"])).mean()
@@ -72,7 +80,7 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
 ) -> None:
     """Half way through, the steps of the optimizer and the loss are given the mean of start and end."""
     used: list[tuple[float, float]] = []
-    step, loss = torch.optim.Adam.step, training.loss_gradient
+    step, loss = torch.optim.Adam.step, ppo.loss_gradient
     weights: list[float] = []
 
     def seen_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
@@ -84,7 +92,7 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
         return loss(worker, rows, **settings)
 
     monkeypatch.setattr(torch.optim.Adam, "step", seen_step)
-    monkeypatch.setattr(training, "loss_gradient", seen_loss)
+    monkeypatch.setattr(ppo, "loss_gradient", seen_loss)
     config = small(
         total_decisions=3 * 512,
         **{**ONE_STEP, "learning_rate": 4e-3, "learning_rate_end": 2e-3},
@@ -98,7 +106,7 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
 
 @pytest.mark.parametrize("learning_rate", [0.0, 1e-3, 2e-3])
 def test_the_first_step_of_adam_is_as_long_as_the_learning_rate(tmp_path: Path, learning_rate: float) -> None:
-    with trainer_with(tmp_path, **ONE_STEP, learning_rate=7.0) as trainer:
+    with trainer_with(**ONE_STEP, learning_rate=7.0) as trainer:
         before = trainer.weights.vector.detach().clone()
         metrics = trainer.learn(learning_rate, 0.0)
         longest = (trainer.weights.vector.detach() - before).abs().max().item()
@@ -109,7 +117,7 @@ def test_the_first_step_of_adam_is_as_long_as_the_learning_rate(tmp_path: Path, 
 def test_the_entropy_weight_makes_the_policy_less_certain(tmp_path: Path) -> None:
     entropy = {}
     for weight in (-10.0, 10.0):
-        with trainer_with(tmp_path, epochs=2, minibatch_size=128, learning_rate=1e-2) as trainer:
+        with trainer_with(epochs=2, minibatch_size=128, learning_rate=1e-2) as trainer:
             first = trainer.learn(1e-2, weight)["entropy"]
             entropy[weight] = trainer.learn(1e-2, weight)["entropy"]
     assert entropy[10.0] > entropy[-10.0] + 0.01
@@ -124,7 +132,7 @@ def test_the_gradient_is_the_mean_over_the_rows_of_all_workers(
     tmp_path: Path, workers: int, privileged: bool
 ) -> None:
     settings = {**ONE_STEP, "workers": workers, "privileged_critic": privileged, "gae_lambda": 0.5}
-    with trainer_with(tmp_path, **settings) as trainer:
+    with trainer_with(**settings) as trainer:
         expected = whole_gradient(trainer, entropy_weight=0.3)
         trainer.learn(1e-3, 0.3)
         assert torch.allclose(trainer.weights.vector.grad, expected, atol=2e-5)
@@ -133,7 +141,7 @@ def test_the_gradient_is_the_mean_over_the_rows_of_all_workers(
 
 def test_each_step_has_a_gradient_of_its_own(tmp_path: Path) -> None:
     """Three steps on the same rows that change nothing leave the gradient of one, not their sum."""
-    with trainer_with(tmp_path, **{**ONE_STEP, "epochs": 3}) as trainer:
+    with trainer_with(**{**ONE_STEP, "epochs": 3}) as trainer:
         expected = whole_gradient(trainer, entropy_weight=0.3)
         trainer.learn(0.0, 0.3)
         assert torch.allclose(trainer.weights.vector.grad, expected, atol=2e-5)
@@ -144,7 +152,7 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
     settings = {**ONE_STEP, "max_grad_norm": 5.0}
     gradients = []
     for offset in (0.0, 100.0):
-        with trainer_with(tmp_path, **settings) as trainer:
+        with trainer_with(**settings) as trainer:
             for worker in trainer.workers:
                 worker.returns += np.float32(offset)
             metrics = trainer.learn(1e-3, 0.0)
@@ -156,7 +164,7 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
     assert far["critic_grad_norm"] > 50
     assert far_critic.norm().item() == pytest.approx(5.0, rel=1e-4)
     assert torch.equal(far_actor, near_actor)
-    with trainer_with(tmp_path, **{**settings, "max_grad_norm": 1e-3}) as trainer:
+    with trainer_with(**{**settings, "max_grad_norm": 1e-3}) as trainer:
         trainer.learn(1e-3, 0.0)
         for part in (trainer.weights.actor, trainer.weights.critic):
             assert trainer.weights.vector.grad[part].norm().item() == pytest.approx(1e-3, rel=1e-3)
@@ -164,12 +172,12 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
 
 def test_metrics_are_means_over_all_steps_of_an_update(tmp_path: Path) -> None:
     """Where nothing is learned, three epochs of four steps find what all rows together are."""
-    with trainer_with(tmp_path, epochs=3, minibatch_size=128) as trainer:
+    with trainer_with(epochs=3, minibatch_size=128) as trainer:
         errors = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in trainer.workers])
         metrics = trainer.learn(0.0, 0.0)
     assert metrics["value_loss"] == pytest.approx(0.5 * (errors**2).mean(), rel=0.02)
     assert metrics["clip_fraction"] == 0
-    with trainer_with(tmp_path, epochs=1, minibatch_size=512) as trainer:
+    with trainer_with(epochs=1, minibatch_size=512) as trainer:
         whole = trainer.learn(0.0, 0.0)
     assert metrics["entropy"] == pytest.approx(whole["entropy"], rel=0.02)
     assert whole["critic_grad_norm"] < metrics["critic_grad_norm"] < 2 * whole["critic_grad_norm"]
@@ -186,8 +194,8 @@ def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pyt
             sizes.append((len(rows), settings["size"]))
         return loss_gradient(worker, rows, **settings)
 
-    monkeypatch.setattr(training, "loss_gradient", record)
-    with trainer_with(tmp_path, epochs=3, minibatch_size=128) as trainer:
+    monkeypatch.setattr(ppo, "loss_gradient", record)
+    with trainer_with(epochs=3, minibatch_size=128) as trainer:
         trainer.learn(1e-3, 0.0)
         ready = trainer.workers[0].ready
         all_rows = sum(len(worker.ready) for worker in trainer.workers)
@@ -230,7 +238,7 @@ def test_the_clip_range_has_two_ends(shift: float, pulls: float | None) -> None:
 
 def test_advantages_are_normalised_over_the_rows_that_are_learned_from(tmp_path: Path) -> None:
     """All workers together have mean 0 and deviation 1; rows that are not ready yet have no part in it."""
-    with trainer_with(tmp_path, game_options=MATCH) as trainer:
+    with trainer_with(game_options=MATCH) as trainer:
         for number, worker in enumerate(trainer.workers):
             left_out = np.ones(worker.advantages.size, bool)
             left_out[worker.ready] = False
@@ -250,7 +258,7 @@ def test_advantages_are_normalised_over_the_rows_that_are_learned_from(tmp_path:
 
 
 def test_explained_variance_is_that_of_the_returns_as_they_were_played(tmp_path: Path) -> None:
-    with trainer_with(tmp_path, game_options=MATCH) as trainer:
+    with trainer_with(game_options=MATCH) as trainer:
         returns, values = (
             np.concatenate([getattr(w, name).reshape(-1)[w.ready] for w in trainer.workers])
             for name in ("returns", "values")
@@ -265,13 +273,13 @@ def test_explained_variance_is_that_of_the_returns_as_they_were_played(tmp_path:
 def test_explained_variance_is_1_for_a_perfect_critic_and_0_for_a_constant(
     tmp_path: Path, error: float, explained: float
 ) -> None:
-    with trainer_with(tmp_path, game_options=MATCH) as trainer:
+    with trainer_with(game_options=MATCH) as trainer:
         for worker in trainer.workers:
             worker.advantages[:] = error * worker.returns + 3
-        assert training.explained_variance(trainer.workers) == pytest.approx(explained, abs=1e-3)
+        assert ppo.explained_variance(trainer.workers) == pytest.approx(explained, abs=1e-3)
         for worker in trainer.workers:
             worker.returns[:] = 2.0
-        assert training.explained_variance(trainer.workers) == 0.0
+        assert ppo.explained_variance(trainer.workers) == 0.0
 
 
 # Pay in the middle of a game.

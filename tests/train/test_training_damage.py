@@ -9,16 +9,16 @@ import pickle
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from catbox_train.algorithms.ppo.training import Trainer, train
+from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.runs.checkpoint import FORMAT
 from catbox_train.runs.folder import open_run
+from catbox_train.runs.loop import Loop, train
 from tests.train.ppo_runs import quiet, reseal, small
 
 #: Three updates of matches of six rounds: seats are paid while their decisions are carried.
@@ -51,21 +51,21 @@ def run(original: Path, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-@pytest.fixture(scope="module")
-def pool() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(2) as threads:
-        yield threads
-
-
-def loaded(run: Path, pool: ThreadPoolExecutor) -> Trainer:
-    """The trainer that goes on from the latest checkpoint."""
+def new_loop(run: Path) -> Loop:
+    """A run as it is before anything is loaded."""
     config = open_run(run)
-    trainer = Trainer(config, config.make_game(), run, pool)
-    trainer.load_latest()
-    return trainer
+    return Loop(config, config.make_game(), run, PPO(config, config.make_game()))
 
 
-def play_on(trainer: Trainer) -> None:
+def loaded(run: Path) -> PPO:
+    """The algorithm that goes on from the latest checkpoint."""
+    loop = new_loop(run)
+    loop.load_latest()
+    assert isinstance(loop.algorithm, PPO)
+    return loop.algorithm
+
+
+def play_on(trainer: PPO) -> None:
     """One more update."""
     for worker in trainer.workers:
         worker.collect()
@@ -165,7 +165,7 @@ DAMAGES = [
 @pytest.mark.parametrize("sealed", [False, True], ids=["", "with new checksums"])
 @pytest.mark.parametrize(("name", "kind", "change"), DAMAGES, ids=[f"{d[0]}: {d[1]}" for d in DAMAGES])
 def test_a_damaged_checkpoint_is_refused_with_folder_and_remedy(
-    run: Path, pool: ThreadPoolExecutor, name: str, kind: str, change: Callable[[Path], None], sealed: bool
+    run: Path, name: str, kind: str, change: Callable[[Path], None], sealed: bool
 ) -> None:
     folder = run / "checkpoints" / "00000003"
     change(folder / name)
@@ -174,10 +174,10 @@ def test_a_damaged_checkpoint_is_refused_with_folder_and_remedy(
     with pytest.raises(
         ValueError, match=r"^checkpoint .*00000003 (is|cannot).*: delete .* before it, 00000002$"
     ):
-        loaded(run, pool)
+        loaded(run)
 
 
-def test_no_flipped_bit_and_no_cut_goes_unseen(run: Path, pool: ThreadPoolExecutor) -> None:
+def test_no_flipped_bit_and_no_cut_goes_unseen(run: Path) -> None:
     """120 changes of single bits, lengths and ranges at random places."""
     folder, rng = run / "checkpoints" / "00000003", np.random.default_rng(5)
     for name in ("policy.safetensors", "training.npz", "training.json"):
@@ -196,13 +196,13 @@ def test_no_flipped_bit_and_no_cut_goes_unseen(run: Path, pool: ThreadPoolExecut
             if bytes(data) == before:
                 continue
             with pytest.raises(ValueError, match=r"^checkpoint .*00000003 (is|was)"):
-                loaded(run, pool)
+                loaded(run)
         (folder / name).write_bytes(before)
-    assert loaded(run, pool).done.update == 3
+    assert loaded(run).done.update == 3
 
 
 def test_a_checkpoint_that_may_not_be_read_is_refused_by_name(
-    run: Path, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stat = Path.stat
 
@@ -213,38 +213,34 @@ def test_a_checkpoint_that_may_not_be_read_is_refused_by_name(
 
     monkeypatch.setattr(Path, "stat", denied)
     with pytest.raises(ValueError, match=r"00000003 cannot be read \(.*training\.npz: Permission denied\)"):
-        loaded(run, pool)
+        loaded(run)
 
 
-def test_without_a_checkpoint_before_it_the_remedy_is_the_start(run: Path, pool: ThreadPoolExecutor) -> None:
+def test_without_a_checkpoint_before_it_the_remedy_is_the_start(run: Path) -> None:
     shutil.rmtree(run / "checkpoints" / "00000002")
     (run / "checkpoints" / "00000003" / "training.npz").unlink()
     with pytest.raises(ValueError, match=r"none before it; delete .*00000003 to resume from the start"):
-        loaded(run, pool)
+        loaded(run)
     shutil.rmtree(run / "checkpoints" / "00000003")
-    assert loaded(run, pool).done.update == 0
+    assert loaded(run).done.update == 0
 
 
 @pytest.mark.parametrize(
     ("number", "said"), [(99, "newer version of catbox wrote it; upgrade"), (1, "an older version of catbox")]
 )
-def test_another_format_asks_for_another_version_not_for_deletion(
-    run: Path, pool: ThreadPoolExecutor, number: int, said: str
-) -> None:
+def test_another_format_asks_for_another_version_not_for_deletion(run: Path, number: int, said: str) -> None:
     folder = run / "checkpoints" / "00000003"
     edit_values(folder, lambda values: values.update(format=f"{FORMAT.rpartition('-')[0]}-{number}"))
     with pytest.raises(ValueError, match=rf"checkpoint .*00000003 is of format .*{said}") as refusal:
-        loaded(run, pool)
+        loaded(run)
     assert "delete" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("name", ["1²", "٣", "9", "000000004", "worst", "x", "00000009.old"])
-def test_other_folders_among_the_checkpoints_do_not_matter(
-    run: Path, pool: ThreadPoolExecutor, name: str
-) -> None:
+def test_other_folders_among_the_checkpoints_do_not_matter(run: Path, name: str) -> None:
     (run / "checkpoints" / name).mkdir()
     (run / "checkpoints" / "00000007").write_text("a file, no folder")
-    assert loaded(run, pool).done.update == 3
+    assert loaded(run).done.update == 3
     assert (run / "checkpoints" / name).is_dir()
 
 
@@ -292,7 +288,7 @@ def changed_array(array: np.ndarray) -> Iterator[np.ndarray]:
         yield array[::-1].copy()
 
 
-def test_every_edit_of_a_value_is_refused_by_the_checksum(run: Path, pool: ThreadPoolExecutor) -> None:
+def test_every_edit_of_a_value_is_refused_by_the_checksum(run: Path) -> None:
     folder = run / "checkpoints" / "00000003"
     file = folder / "training.json"
     before = json.loads(file.read_text())
@@ -301,10 +297,10 @@ def test_every_edit_of_a_value_is_refused_by_the_checksum(run: Path, pool: Threa
     for edit in edits[:: len(edits) // 60]:
         file.write_text(json.dumps(edit))
         with pytest.raises(ValueError, match=r"^checkpoint .*00000003 (is|was)"):
-            loaded(run, pool)
+            loaded(run)
 
 
-def test_every_edit_of_an_array_is_refused_by_the_checksum(run: Path, pool: ThreadPoolExecutor) -> None:
+def test_every_edit_of_an_array_is_refused_by_the_checksum(run: Path) -> None:
     folder = run / "checkpoints" / "00000003"
     before = arrays_of(folder)
     for name, array in before.items():
@@ -313,12 +309,10 @@ def test_every_edit_of_an_array_is_refused_by_the_checksum(run: Path, pool: Thre
             continue
         np.savez(folder / "training.npz", **{**before, name: other})
         with pytest.raises(ValueError, match=r"^checkpoint .*00000003 is damaged"):
-            loaded(run, pool)
+            loaded(run)
 
 
-def test_an_edited_array_with_a_new_checksum_is_refused_or_can_be_gone_on_with(
-    run: Path, pool: ThreadPoolExecutor
-) -> None:
+def test_an_edited_array_with_a_new_checksum_is_refused_or_can_be_gone_on_with(run: Path) -> None:
     """Numbers that are not finite, out of range or illegal by the carried mask are refused; the rest is a decision that
     the run could have come to. The games themselves are checked by ``Vec.load``."""
     folder = run / "checkpoints" / "00000003"
@@ -331,7 +325,7 @@ def test_an_edited_array_with_a_new_checksum_is_refused_or_can_be_gone_on_with(
             np.savez(folder / "training.npz", **{**before, name: other})
             assert reseal(folder)
             try:
-                trainer = loaded(run, pool)
+                trainer = loaded(run)
             except ValueError:
                 assert not np.array_equal(other, array)
                 refused += 1
@@ -360,9 +354,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_number_that_no_run_comes_to_is_refused_by_name(
-    run: Path, pool: ThreadPoolExecutor, name: str
-) -> None:
+def test_a_number_that_no_run_comes_to_is_refused_by_name(run: Path, name: str) -> None:
     folder = run / "checkpoints" / "00000003"
     before = arrays_of(folder)
     held = np.argwhere(before[name.partition(".")[0] + ".carried.seats"] >= 0)[0] if "carried" in name else ()
@@ -372,10 +364,10 @@ def test_a_number_that_no_run_comes_to_is_refused_by_name(
         np.savez(folder / "training.npz", **{**before, name: array})
         reseal(folder)
         with pytest.raises(ValueError, match=rf"00000003 is damaged \(.*{name.rpartition('.')[2]}"):
-            loaded(run, pool)
+            loaded(run)
 
 
-def test_an_illegal_carried_action_is_refused(run: Path, pool: ThreadPoolExecutor) -> None:
+def test_an_illegal_carried_action_is_refused(run: Path) -> None:
     folder = run / "checkpoints" / "00000003"
     before = arrays_of(folder)
     seat, game = np.argwhere(before["worker0.carried.seats"] >= 0)[0]
@@ -384,10 +376,10 @@ def test_an_illegal_carried_action_is_refused(run: Path, pool: ThreadPoolExecuto
     np.savez(folder / "training.npz", **{**before, "worker0.carried.masks": masks})
     reseal(folder)
     with pytest.raises(ValueError, match=r"worker0\.carried\.actions holds what no decision"):
-        loaded(run, pool)
+        loaded(run)
 
 
-def test_pay_of_a_seat_without_a_decision_is_refused(run: Path, pool: ThreadPoolExecutor) -> None:
+def test_pay_of_a_seat_without_a_decision_is_refused(run: Path) -> None:
     folder = run / "checkpoints" / "00000003"
     before = arrays_of(folder)
     seats, rewards = before["worker0.carried.seats"].copy(), before["worker0.carried.rewards"].copy()
@@ -396,7 +388,7 @@ def test_pay_of_a_seat_without_a_decision_is_refused(run: Path, pool: ThreadPool
     np.savez(folder / "training.npz", **{**before, **changed})
     reseal(folder)
     with pytest.raises(ValueError, match=r"worker0\.carried\.rewards holds what no decision"):
-        loaded(run, pool)
+        loaded(run)
 
 
 @pytest.mark.parametrize(
@@ -426,24 +418,23 @@ def test_pay_of_a_seat_without_a_decision_is_refused(run: Path, pool: ThreadPool
     ],
 )
 def test_a_value_that_no_run_comes_to_is_refused(
-    run: Path, pool: ThreadPoolExecutor, change: Callable[[dict[str, Any]], object]
+    run: Path, change: Callable[[dict[str, Any]], object]
 ) -> None:
     folder = run / "checkpoints" / "00000003"
     edit_values(folder, change)
     assert reseal(folder)
     with pytest.raises(ValueError, match=r"00000003 is damaged"):
-        loaded(run, pool)
+        loaded(run)
 
 
-def test_a_refused_checkpoint_leaves_the_trainer_as_it_was(run: Path, pool: ThreadPoolExecutor) -> None:
-    config = open_run(run)
-    trainer = Trainer(config, config.make_game(), run, pool)
-    before = copy.deepcopy(trainer.state())
+def test_a_refused_checkpoint_leaves_the_trainer_as_it_was(run: Path) -> None:
+    loop = new_loop(run)
+    before = copy.deepcopy(loop.algorithm.state())
     folder = run / "checkpoints" / "00000003"
     edit_values(folder, lambda values: values.update(seconds=-1.0))
     reseal(folder)
     with pytest.raises(ValueError, match="is damaged"):
-        trainer.load_latest()
-    after = trainer.state()
+        loop.load_latest()
+    after = loop.algorithm.state()
     assert after.values == before.values
     assert all(np.array_equal(array, before.arrays[name]) for name, array in after.arrays.items())

@@ -12,10 +12,11 @@ import pytest
 import torch
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
-from catbox_train.algorithms.ppo import training
-from catbox_train.algorithms.ppo.training import Trainer, resume, train
+from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.checkpoint import TrainingState, save_training
+from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingDiverged
 from tests.agents.policies import network_for
@@ -24,8 +25,8 @@ from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, final_a
 pytestmark = pytest.mark.usefixtures("no_picture")
 
 
-def poison(where: str, number: float) -> Callable[[Trainer], None]:
-    def into(trainer: Trainer) -> None:
+def poison(where: str, number: float) -> Callable[[PPO], None]:
+    def into(trainer: PPO) -> None:
         weights = trainer.weights
         with torch.no_grad():
             if where == "moment":
@@ -58,10 +59,10 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
 ) -> None:
     """It comes up in update 4, before the gradient or in the last step; update 2 was saved. Without it, the run goes on
     from there to the end that it would have had."""
-    run, learn, step = tmp_path / "run", Trainer.learn, torch.optim.Adam.step
+    run, learn, step = tmp_path / "run", PPO.learn, torch.optim.Adam.step
     spoil, steps = poison(where, number), []
 
-    def learn_spoiled(trainer: Trainer, *args: float) -> dict[str, float]:
+    def learn_spoiled(trainer: PPO, *args: float) -> dict[str, float]:
         if trainer.done.update == 3 and moment == "before":
             spoil(trainer)
         elif trainer.done.update == 3:
@@ -69,14 +70,14 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
             def spoiled_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
                 steps.append(1)
                 result = step(optimizer, closure)
-                if len(steps) == trainer.config.epochs * 4:
+                if len(steps) == trainer.options.epochs * 4:
                     spoil(trainer)
                 return result
 
             monkeypatch.setattr(torch.optim.Adam, "step", spoiled_step)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(Trainer, "learn", learn_spoiled)
+    monkeypatch.setattr(PPO, "learn", learn_spoiled)
     with pytest.raises(
         TrainingDiverged, match=rf"diverged in update 4: .*{said}.*last good checkpoint is .*00000002"
     ):
@@ -84,7 +85,7 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
     assert latest_checkpoint(run).name == "00000002"
     assert all(np.isfinite(array).all() for array in final_arrays(run).values() if array.dtype.kind == "f")
     assert [row["update"] for row in read_metrics(run)] == [1, 2, 3]
-    monkeypatch.setattr(Trainer, "learn", learn)
+    monkeypatch.setattr(PPO, "learn", learn)
     monkeypatch.setattr(torch.optim.Adam, "step", step)
     resume(run, quiet())
     assert_same_end(finished, run)
@@ -92,14 +93,14 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
 
 def test_a_critic_that_is_not_finite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a batch is played: its values are what is wrong, not the gradient of the actor that follows from them."""
-    collect = training.Worker.collect
+    collect = ppo.Worker.collect
 
-    def collect_spoiled(worker: training.Worker) -> None:
+    def collect_spoiled(worker: ppo.Worker) -> None:
         with torch.no_grad():
             next(iter(worker.networks.critic.parameters()))[:] = math.nan
         collect(worker)
 
-    monkeypatch.setattr(training.Worker, "collect", collect_spoiled)
+    monkeypatch.setattr(ppo.Worker, "collect", collect_spoiled)
     with pytest.raises(TrainingDiverged, match="in update 1: a value of the critic is not finite"):
         train(small(**BRIEF), tmp_path / "run", quiet())
     assert latest_checkpoint(tmp_path / "run") is None
@@ -130,18 +131,18 @@ def test_what_the_last_step_of_an_update_did_is_seen_before_anything_is_saved(tm
 def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, learn = tmp_path / "run", Trainer.learn
+    run, learn = tmp_path / "run", PPO.learn
     settings = {**BRIEF, "minibatch_size": 512, "epochs": 1, "checkpoint_every": 1, "evaluate_every": 1}
 
-    def learn_too_fast_at_last(trainer: Trainer, rate: float, entropy: float) -> dict[str, float]:
+    def learn_too_fast_at_last(trainer: PPO, rate: float, entropy: float) -> dict[str, float]:
         return learn(trainer, 1e9 if trainer.done.update == 2 else rate, entropy)
 
-    monkeypatch.setattr(Trainer, "learn", learn_too_fast_at_last)
+    monkeypatch.setattr(PPO, "learn", learn_too_fast_at_last)
     with pytest.raises(TrainingDiverged, match=r"in update 3: .*last good checkpoint is .*00000002"):
         train(small(**settings), run, quiet())
     assert latest_checkpoint(run).name == "00000002"
     assert load_checkpoint(run / "checkpoints" / "best").training["update"] <= 2
-    monkeypatch.setattr(Trainer, "learn", learn)
+    monkeypatch.setattr(PPO, "learn", learn)
     resume(run, quiet())
     assert latest_checkpoint(run).name == "00000005"
 
@@ -194,15 +195,15 @@ def test_a_reward_that_is_not_finite_stops_the_run_at_the_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is carried, so no gradient has seen it when the checkpoint is due."""
-    learn = Trainer.learn
+    learn = PPO.learn
 
-    def learn_and_spoil(trainer: Trainer, *args: float) -> dict[str, float]:
+    def learn_and_spoil(trainer: PPO, *args: float) -> dict[str, float]:
         metrics = learn(trainer, *args)
         if trainer.done.update == 3:
             trainer.workers[1].open_rewards[:] = math.nan
         return metrics
 
-    monkeypatch.setattr(Trainer, "learn", learn_and_spoil)
+    monkeypatch.setattr(PPO, "learn", learn_and_spoil)
     with pytest.raises(TrainingDiverged, match=r"in update 4: worker1\.carried\.rewards .*is .*00000002"):
         train(small(**BRIEF), tmp_path / "run", quiet())
     assert latest_checkpoint(tmp_path / "run").name == "00000002"

@@ -15,10 +15,10 @@ import torch
 from rich.console import Console
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
-from catbox_train.algorithms.ppo import training
-from catbox_train.algorithms.ppo.training import Trainer, resume, train
-from catbox_train.runs import report
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.runs import loop, report
 from catbox_train.runs.folder import start_run
+from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import StopRequest, TrainingInterrupted
 from tests.agents.policies import network_for
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
@@ -41,7 +41,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, margins: dict[int, tuple[float, fl
             row |= {f"evaluation/{name}/margin": margin, f"evaluation/{name}/margin_ci95": 0.1}
         return row
 
-    monkeypatch.setattr(training, "evaluate_policy", evaluate)
+    monkeypatch.setattr(loop, "evaluate_policy", evaluate)
 
 
 TWO_OPPONENTS = {**BRIEF, "evaluate_every": 1, "checkpoint_every": 1, "opponents": ["random", "heuristic"]}
@@ -72,19 +72,19 @@ def test_a_resumed_run_compares_with_the_best_so_far(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: float, kept: int
 ) -> None:
     """Stopped after update 3 and, its last checkpoint deleted, resumed from update 2."""
-    run, learn = tmp_path / "run", Trainer.learn
+    run, learn = tmp_path / "run", PPO.learn
 
-    def learn_and_stop(trainer: Trainer, *args: float) -> dict[str, float]:
+    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
         if trainer.done.update == 2:
             os.kill(os.getpid(), signal.SIGINT)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(Trainer, "learn", learn_and_stop)
+    monkeypatch.setattr(PPO, "learn", learn_and_stop)
     scripted(monkeypatch, {1: (1, 1), 2: (5, 5), 3: (0, 0)})
     with pytest.raises(TrainingInterrupted):
         train(small(**TWO_OPPONENTS), run, quiet())
     shutil.rmtree(run / "checkpoints" / "00000003")
-    monkeypatch.setattr(Trainer, "learn", learn)
+    monkeypatch.setattr(PPO, "learn", learn)
     scripted(monkeypatch, {3: (0, 0), 4: (later, later), 5: (1, 1)})
     resume(run, quiet())
     assert load_checkpoint(run / "checkpoints" / "best").training["update"] == kept
@@ -221,22 +221,22 @@ def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_o
 def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int, said: str
 ) -> None:
-    run, file, learn = tmp_path / "run", tmp_path / "settings.yaml", Trainer.learn
+    run, file, learn = tmp_path / "run", tmp_path / "settings.yaml", PPO.learn
     file.write_text(json.dumps({**SMALL, **BRIEF}))
 
-    def learn_and_stop(trainer: Trainer, *args: float) -> dict[str, float]:
+    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
         if trainer.done.update == update:
             os.kill(os.getpid(), signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(Trainer, "learn", learn_and_stop)
+    monkeypatch.setattr(PPO, "learn", learn_and_stop)
     code, error = command("train", "--config", str(file), "--output", str(run))
     assert code == 130
     assert error.startswith(f"Stopped at once; {said}")
     assert error.count("\n") == 1
     assert f"--resume --output {run}" in error
-    monkeypatch.setattr(Trainer, "learn", learn)
+    monkeypatch.setattr(PPO, "learn", learn)
     resume(run, quiet())
     assert_same_end(finished, run)
 
@@ -246,7 +246,7 @@ def test_a_closed_terminal_saves_and_stops(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SIGHUP comes in update 3; from then on nothing can be printed any more."""
-    run, learn = tmp_path / "run", Trainer.learn
+    run, learn = tmp_path / "run", PPO.learn
     gone: list[bool] = []
 
     class Terminal(StringIO):
@@ -255,13 +255,13 @@ def test_a_closed_terminal_saves_and_stops(
                 raise OSError(5, "Input/output error")
             return super().write(text)
 
-    def learn_and_hang_up(trainer: Trainer, *args: float) -> dict[str, float]:
+    def learn_and_hang_up(trainer: PPO, *args: float) -> dict[str, float]:
         if trainer.done.update == 2:
             os.kill(os.getpid(), signal.SIGHUP)
             gone.append(True)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(Trainer, "learn", learn_and_hang_up)
+    monkeypatch.setattr(PPO, "learn", learn_and_hang_up)
     settings = {**BRIEF, "evaluate_every": 3}
     with pytest.raises((TrainingInterrupted, OSError)):
         train(small(**settings), run, Console(file=Terminal()))
@@ -285,21 +285,21 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
 
 def test_without_a_terminal_there_is_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is printed are whole lines, also when the run is stopped in the middle."""
-    learn = Trainer.learn
+    learn = PPO.learn
 
-    def learn_and_stop(trainer: Trainer, *args: float) -> dict[str, float]:
+    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
         if trainer.done.update == 2:
             os.kill(os.getpid(), signal.SIGTERM)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(Trainer, "learn", learn_and_stop)
+    monkeypatch.setattr(PPO, "learn", learn_and_stop)
     output = StringIO()
     with pytest.raises(TrainingInterrupted):
         train(small(**{**BRIEF, "evaluate_every": 2}), tmp_path / "run", Console(file=output, width=200))
     assert output.getvalue().count("\n") == 1
     assert output.getvalue().startswith("1,024 decisions: margin ")
     assert output.getvalue().endswith(" among random\n")
-    monkeypatch.setattr(Trainer, "learn", learn)
+    monkeypatch.setattr(PPO, "learn", learn)
     resume(tmp_path / "run", Console(file=output, width=200))
     assert "━" not in output.getvalue()
     assert "\r" not in output.getvalue()

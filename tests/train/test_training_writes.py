@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
-from catbox_train.algorithms.ppo import training
-from catbox_train.algorithms.ppo.training import Trainer, resume, train
-from catbox_train.runs import checkpoint, curves, metrics, report, tensorboard
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.runs import checkpoint, curves, loop, metrics, report, tensorboard
 from catbox_train.runs import folder as run_folder
+from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import parse_metrics, read_metrics
 from tests.agents.policies import network_for
 from tests.train.ppo_runs import assert_same_end, quiet, small
@@ -56,7 +56,7 @@ def full_disk() -> Iterator[Callable[[bool], None]]:
         (checkpoint, "save_checkpoint", 3, "policy.safetensors"),
         (checkpoint, "write_arrays", 2, "training.npz"),
         (checkpoint, "write_atomically", 2, "training.json"),
-        (training, "save_best", 1, "checkpoints/best"),
+        (loop, "save_best", 1, "checkpoints/best"),
         (report, "write_atomically", 1, "results.json"),
         (curves, "write_atomically", 1, "learning.png"),
     ],
@@ -90,7 +90,7 @@ def test_a_full_disk_is_said_by_path_and_the_run_goes_on_from_there(
     assert said.startswith(f"cannot write {run}/")
     assert path in said
     assert "File too large (allow larger files there)" in said
-    assert said.endswith(f"Then go on with:  {training.resume_command(run, False)}")
+    assert said.endswith(f"Then go on with:  {loop.resume_command(run, False)}")
     assert not list(run.rglob("*.writing"))
     full_disk(False)
     if owner is not curves:
@@ -121,14 +121,14 @@ def test_a_folder_that_is_deleted_under_a_run_is_named(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, left: bool
 ) -> None:
     """The folder of the run: there is nothing to go on with. That of the checkpoints alone is made anew."""
-    run, learn = tmp_path / "run", Trainer.learn
+    run, learn = tmp_path / "run", PPO.learn
 
-    def learn_without_folder(trainer: Trainer, *args: float) -> dict[str, float]:
+    def learn_without_folder(trainer: PPO, *args: float) -> dict[str, float]:
         if trainer.done.update == 3:
             shutil.rmtree(run / what)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(Trainer, "learn", learn_without_folder)
+    monkeypatch.setattr(PPO, "learn", learn_without_folder)
     if left:
         train(small(**BRIEF), run, quiet())
         assert_same_end(finished, run)

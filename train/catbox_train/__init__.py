@@ -2,6 +2,8 @@
 
 - ``train(load_config("quick"), "runs/mine")``: a run in a new folder; ``resume("runs/mine")`` continues one.
 - ``load_config(preset, file, overrides)`` returns a ``TrainConfig``, the settings of a run.
+- ``Algorithm`` is the base class of a learning algorithm of your own, with ``AlgorithmOptions`` its settings,
+  ``TrainingState`` what it saves and ``DivergedError`` what it raises for numbers that are not finite.
 - ``TrainingInterrupted`` and ``TrainingDiverged``: how a run ends early.
 
 The command ``catbox train`` does the same.
@@ -11,20 +13,37 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from catbox_train.algorithms.ppo.training import resume, train
+    from catbox_train.algorithm import Algorithm, AlgorithmOptions, TrainingState
     from catbox_train.config import TrainConfig, load_config
+    from catbox_train.runs.arrays import DivergedError
+    from catbox_train.runs.loop import resume, train
     from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
 
-__all__ = ["TrainConfig", "TrainingDiverged", "TrainingInterrupted", "load_config", "resume", "train"]
+__all__ = [
+    "Algorithm",
+    "AlgorithmOptions",
+    "DivergedError",
+    "TrainConfig",
+    "TrainingDiverged",
+    "TrainingInterrupted",
+    "TrainingState",
+    "load_config",
+    "resume",
+    "train",
+]
 
 #: Where these are defined. They are imported on first use, because torch takes seconds to load.
 _MODULES = {
+    "Algorithm": "catbox_train.algorithm",
+    "AlgorithmOptions": "catbox_train.algorithm",
+    "DivergedError": "catbox_train.runs.arrays",
+    "TrainingState": "catbox_train.algorithm",
     "TrainConfig": "catbox_train.config",
     "TrainingDiverged": "catbox_train.runs.progress",
     "TrainingInterrupted": "catbox_train.runs.progress",
     "load_config": "catbox_train.config",
-    "resume": "catbox_train.algorithms.ppo.training",
-    "train": "catbox_train.algorithms.ppo.training",
+    "resume": "catbox_train.runs.loop",
+    "train": "catbox_train.runs.loop",
 }
 
 

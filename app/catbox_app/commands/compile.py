@@ -68,8 +68,8 @@ def _play(game: Game) -> None:
 
 
 def _train(game_id: str, folder: Path) -> None:
-    from catbox_train.algorithms.ppo.training import train
     from catbox_train.config import TrainConfig
+    from catbox_train.runs.loop import train
 
     small = TrainConfig(
         game=game_id, total_decisions=128, batch_size=128, num_envs=16, workers=1, minibatch_size=64, hidden=(8,),

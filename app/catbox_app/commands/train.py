@@ -21,9 +21,10 @@ from catbox_app.options import (
     complete_game,
     rule_options,
 )
+from catbox_env.core.options import QuotedText
 
 #: What training needs beyond the command line, by import name.
-NEEDED = ("filelock", "matplotlib", "pydantic", "safetensors", "tensorboard", "torch", "yaml")
+NEEDED = ("filelock", "matplotlib", "psutil", "pydantic", "safetensors", "tensorboard", "torch", "yaml")
 
 
 def train(
@@ -34,6 +35,20 @@ def train(
         ),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="YAML file of settings.")] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            "--algo",
+            help="Learning algorithm: ppo, or package.module:Class for your own.",
+            show_default="ppo",
+        ),
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            "--device", help="Of the networks: auto, cpu, cuda, cuda:N or mps.", show_default="auto"
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,7 +65,8 @@ def train(
     trust: Annotated[
         bool,
         typer.Option(
-            "--trust", help="Import the modules that the file of settings or the run names for opponents."
+            "--trust",
+            help="Import the modules that the file of settings or the run names.",
         ),
     ] = False,
     show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and exit.")] = False,
@@ -72,8 +88,8 @@ def train(
 
     A setting comes from the last of these that names it: the preset, the
     file, the options of the command. Ctrl-C saves and stops; --resume goes
-    on exactly from there. Modules that a file names for opponents are
-    imported only with --trust.
+    on exactly from there. Modules that a file names are imported only with
+    --trust.
 
     [bold]Examples[/]
 
@@ -86,16 +102,14 @@ def train(
     require("catbox train", NEEDED, "train")
     from catbox_train import config as configuration
     from catbox_train.memory import keep_freed_memory
-    from catbox_train.runs.folder import check_trusted, free_run_folder
+    from catbox_train.runs.folder import free_run_folder
     from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted
 
     if show_settings:
-        table = Table("setting", "default", "what it does", title="Settings of a training run")
-        for row in configuration.TrainConfig.describe():
-            table.add_row(*row)
-        Console().print(table, f"Presets: {', '.join(configuration.preset_names())}")
+        _print_settings(algorithm)
         return
-    overrides: dict[str, Any] = {"game": game} if game is not None else {}
+    overrides: dict[str, Any] = {} if game is None else {"game": game}
+    overrides |= {} if algorithm is None else {"algorithm": QuotedText(algorithm)}
     overrides |= {
         f"game_options.{name}": value for name, value in rule_options(players, rounds, rule).items()
     }
@@ -108,17 +122,20 @@ def train(
                     "--resume: name the folder of the run with --output, such as --output runs/quick"
                 )
             if preset is not None or config is not None or overrides:
-                raise ValueError("--resume goes on with the settings of the run: leave out all others")
-            from catbox_train.algorithms.ppo.training import resume as resume_run
+                raise ValueError(
+                    "--resume goes on with the settings of the run: leave out all others but --device"
+                )
+            from catbox_train.runs.loop import resume as resume_run
 
-            resume_run(output, trust=trust)
+            resume_run(output, trust=trust, device=device)
             return
+        overrides |= {} if device is None else {"device": device}
         if preset is None and config is None:
             preset = configuration.default_preset(game or DEFAULT_GAME)
-        chosen = configuration.load_config(preset, config, overrides)
+        chosen = configuration.load_config(preset, config, overrides, trust)
         if config is not None and "opponents" not in overrides:
-            check_trusted(chosen.opponents, config, trust)
-        from catbox_train.algorithms.ppo.training import train as train_run
+            configuration.check_trusted("opponents", chosen.opponents, config, trust)
+        from catbox_train.runs.loop import train as train_run
 
         name = preset or (config.stem if config else chosen.game.rpartition("_v")[0])
         folder = output or free_run_folder(Path("runs"), name)
@@ -135,3 +152,19 @@ def train(
     except (TrainingInterrupted, TrainingAborted) as stopped:
         typer.echo(str(stopped), err=True)
         raise typer.Exit(130) from None
+
+
+def _print_settings(algorithm: str | None) -> None:
+    from catbox_train.algorithm import ALGORITHMS, options_class
+    from catbox_train.config import TrainConfig, preset_names
+
+    name = algorithm or TrainConfig().algorithm
+    for title, rows in (
+        ("Settings of a training run", TrainConfig.describe()),
+        (f"Settings of the algorithm {name}, algorithm_options", options_class(name).describe()),
+    ):
+        table = Table("setting", "default", "what it does", title=title)
+        for row in rows:
+            table.add_row(*row)
+        Console().print(table)
+    Console().print(f"Presets: {', '.join(preset_names())}. Algorithms (--algo): {', '.join(ALGORITHMS)}")

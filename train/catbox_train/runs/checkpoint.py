@@ -22,7 +22,6 @@ import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +37,15 @@ from catbox_agents.networks.checkpoint import (
 )
 from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
+from catbox_train.algorithm import TrainingState
 from catbox_train.runs.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
 
 #: The value of "format" in training.json. It goes up when runs of earlier versions can no longer be continued.
-FORMAT = "catbox-training-2"
+FORMAT = "catbox-training-3"
 #: How many of the latest checkpoints are kept: the second is of use when the last is damaged.
 KEPT = 2
 BEST_FOLDER = "best"
 ARRAYS_FILE, VALUES_FILE = "training.npz", "training.json"
-
-
-@dataclass(frozen=True)
-class TrainingState:
-    """Everything but the policy file: ``arrays`` by name, and ``values`` that JSON can hold."""
-
-    arrays: dict[str, np.ndarray]
-    values: dict[str, Any]
 
 
 def save_training(run: Path, update: int, actor: MLP, game: Game, state: TrainingState) -> Path:
@@ -113,7 +105,8 @@ def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.nd
             raise ValueError(f"{VALUES_FILE} lacks the settings, config")
     except (OSError, ValueError) as error:
         raise damage_error(folder, error) from error
-    changed = [name for name in {**was, **config} if was.get(name) != config.get(name)]
+    was, config = _flat(was), _flat(config)
+    changed = [name for name in {**was, **config} if was.get(name) != config.get(name) and name != "device"]
     if changed:
         lines = ", ".join(f"{name}: {was.get(name)!r} -> {config.get(name)!r}" for name in changed)
         raise ValueError(
@@ -127,6 +120,12 @@ def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.nd
     except (OSError, ValueError) as error:
         raise damage_error(folder, error) from error
     return TrainingState(arrays, values)
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """``settings`` with those of the algorithm beside the others."""
+    options = settings.get("algorithm_options")
+    return {**settings, **options, "algorithm_options": None} if isinstance(options, dict) else {**settings}
 
 
 def damage_error(folder: Path, error: Exception) -> ValueError:

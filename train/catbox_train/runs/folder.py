@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from filelock import FileLock, Timeout
 
 from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER
-from catbox_agents.specs import imports_module
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.checkpoint import BEST_FOLDER
 from catbox_train.settings_file import read_settings
@@ -37,8 +36,8 @@ def start_run(run: Path, config: TrainConfig) -> Path:
     return run
 
 
-def open_run(run: Path) -> TrainConfig:
-    """The configuration of the run in a folder.
+def open_run(run: Path, trust: bool = False) -> TrainConfig:
+    """The configuration of the run in a folder; ``trust`` as in ``load_config``.
 
     Raises ``FileNotFoundError`` when there is none, ``ValueError`` when its settings are not complete or not valid.
     """
@@ -47,26 +46,17 @@ def open_run(run: Path) -> TrainConfig:
         raise FileNotFoundError(
             f"{run} holds no training run to resume ({CONFIG_FILE} is missing): leave out --resume to start one"
         )
-    config = load_config(file=file)
+    config = load_config(file=file, trust=trust)
     given = read_settings(file)
-    if missing := [name for name in TrainConfig.model_fields if name not in given]:
+    options = given.get("algorithm_options")
+    given_options = options if isinstance(options, dict) else {}
+    missing = [name for name in TrainConfig.names() if name not in given]
+    missing += [name for name in config.algorithm_options.names() if name not in given_options]
+    if missing:
         raise ValueError(
             f"{file} lacks {', '.join(missing)}: put back what the run began with, or start a new run in another folder"
         )
     return config
-
-
-def check_trusted(opponents: Sequence[str], source: Path, trust: bool) -> None:
-    """Raise ``ValueError``, with nothing imported, for opponents that are classes of modules, unless ``trust``.
-
-    ``source`` is the file that names them, which may come from somebody else; to import a module runs its code.
-    """
-    classes = [spec for spec in opponents if imports_module(spec)]
-    if classes and not trust:
-        raise ValueError(
-            f"{source} names opponents that are Python classes, and loading them runs their code: {', '.join(classes)}."
-            " If you know what these modules do, add --trust; otherwise take these names out of the file"
-        )
 
 
 def remove_leftovers(run: Path) -> None:

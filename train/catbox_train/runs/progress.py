@@ -73,31 +73,23 @@ class TrainingAborted(KeyboardInterrupt):
 class TrainingDiverged(RuntimeError):
     """A loss, gradient or weight is not finite. Nothing of that update is saved; the text says what there is."""
 
-    def __init__(self, run: Path, update: int, what: str, config: TrainConfig, trusted: bool = False) -> None:
+    def __init__(
+        self, run: Path, update: int, what: str, calmer: Mapping[str, Any], trusted: bool = False
+    ) -> None:
         last = latest_checkpoint(run)
         kept = "There is no checkpoint yet, and nothing of the update is saved"
         if last:
             kept = f"The last good checkpoint is {last}; nothing after it is saved"
-        settings = f"--config {shlex.quote(str(run / 'config.yaml'))} {_calmer(config)}"
-        super().__init__(
-            f"training diverged in update {update}: {what}. {kept}. Resuming would "
-            "end here again. A smaller learning rate may help, or smaller weights of the entropy: start a run in "
-            f"another folder, such as:  {command()} train {settings}{' --trust' if trusted else ''}"
-        )
+        message = f"training diverged in update {update}: {what}. {kept}. Resuming would end here again."
+        if calmer:
+            settings = " ".join(f"--set {name}={value:g}" for name, value in calmer.items())
+            message += (
+                " Calmer settings may help: start a run in another folder, such as:  "
+                f"{command()} train --config {shlex.quote(str(run / 'config.yaml'))} {settings}"
+                f"{' --trust' if trusted else ''}"
+            )
+        super().__init__(message)
         self.run, self.update = run, update
-
-
-def _calmer(config: TrainConfig) -> str:
-    """Options for a run that is less likely to diverge: a tenth of the learning rate, nothing above the defaults."""
-    default = TrainConfig()
-    rate = min(config.learning_rate / 10, default.learning_rate)
-    settings = {"learning_rate": rate}
-    if config.learning_rate_end > rate:
-        settings["learning_rate_end"] = min(rate, default.learning_rate_end)
-    for name in ("entropy", "entropy_end"):
-        if getattr(config, name) > getattr(default, name):
-            settings[name] = getattr(default, name)
-    return " ".join(f"--set {name}={value:g}" for name, value in settings.items())
 
 
 class StopRequest:

@@ -59,7 +59,7 @@ def check_outputs(worker: Worker, rows: np.ndarray) -> None:
 
 def _outputs(worker: Worker, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Logits and values of the flat rows ``index``. Raises ``DivergedError`` for logits that are too large."""
-    states = _rows(worker.states, index) if worker.config.privileged_critic else None
+    states = _rows(worker.states, index) if worker.options.privileged_critic else None
     logits, values = worker.networks(_rows(worker.observations, index), states)
     if (logits.detach().abs() > LARGEST_LOGIT).any():
         raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")

@@ -15,21 +15,20 @@ from torch import nn
 
 from catbox_agents.networks.mlp import MLP, input_scale
 from catbox_env import Game
-from catbox_train.config import TrainConfig
+from catbox_train.algorithms.ppo.options import PPOOptions
 
 
 class ActorCritic(nn.Module):
     """Two networks that share nothing: ``actor`` sees the observation, ``critic`` too, or the state if privileged."""
 
-    def __init__(self, game: Game, config: TrainConfig) -> None:
+    def __init__(self, game: Game, options: PPOOptions, seed: int) -> None:
         super().__init__()
-        wanted = native_precision() if config.precision == "auto" else config.precision
-        precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}[wanted]
-        seen_by_critic = game.state_layout if config.privileged_critic else game.observation_layout
-        sizes = (config.hidden, game.num_actions, config.activation, precision)
+        precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}[options.precision]
+        seen_by_critic = game.state_layout if options.privileged_critic else game.observation_layout
+        sizes = (options.hidden, game.num_actions, options.activation, precision)
         self.actor = MLP(input_scale(game.observation_layout), *sizes)
-        self.critic = MLP(input_scale(seen_by_critic), config.hidden, 1, config.activation, precision)
-        generator = torch.Generator().manual_seed(config.seed)
+        self.critic = MLP(input_scale(seen_by_critic), options.hidden, 1, options.activation, precision)
+        generator = torch.Generator().manual_seed(seed)
         self.actor.initialise(generator, last_gain=0.01)  # the first policy is all but uniform
         self.critic.initialise(generator, last_gain=1.0)
 
@@ -78,19 +77,11 @@ class SharedWeights:
         return actor
 
 
-def weight_bytes(game: Game, config: TrainConfig) -> int:
+def weight_bytes(game: Game, options: PPOOptions, workers: int) -> int:
     """Bytes of all copies of the weights: themselves, their gradient, Adam's two moments and the one that they begin
     as, and the gradient of each worker."""
     seen_by_actor = game.observation_layout.size
-    seen_by_critic = game.state_layout.size if config.privileged_critic else seen_by_actor
-    sizes = (seen_by_actor, *config.hidden, game.num_actions), (seen_by_critic, *config.hidden, 1)
+    seen_by_critic = game.state_layout.size if options.privileged_critic else seen_by_actor
+    sizes = (seen_by_actor, *options.hidden, game.num_actions), (seen_by_critic, *options.hidden, 1)
     num_weights = sum((inputs + 1) * outputs for layers in sizes for inputs, outputs in pairwise(layers))
-    return (5 + config.workers) * num_weights * torch.float32.itemsize
-
-
-def native_precision() -> str:
-    """``"bfloat16"`` where the CPU multiplies it natively (about twice as fast), else ``"float32"``."""
-    # Older versions of torch cannot tell; float32 is right everywhere.
-    capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
-    native = capabilities.get("avx512_bf16") or capabilities.get("amx_bf16")
-    return "bfloat16" if native else "float32"
+    return (5 + workers) * num_weights * torch.float32.itemsize

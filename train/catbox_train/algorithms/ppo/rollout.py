@@ -16,6 +16,7 @@ from catbox_env import Game, Vec
 from catbox_train.algorithms.ppo.distribution import sample_actions
 from catbox_train.algorithms.ppo.gae import compute_advantages
 from catbox_train.algorithms.ppo.networks import SharedWeights
+from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
 
 
@@ -33,10 +34,12 @@ class Worker:
     def __init__(
         self, game: Game, config: TrainConfig, weights: SharedWeights, seed: np.random.SeedSequence
     ) -> None:
-        self.config = config
+        self.config, self.options = config, ppo_options(config)
         self.networks, self.gradient = weights.replica()
         deals, choices = seed.spawn(2)
-        self.vec = Vec(game, config.num_envs // config.workers, seed=deals, state=config.privileged_critic)
+        self.vec = Vec(
+            game, config.num_envs // config.num_workers, seed=deals, state=self.options.privileged_critic
+        )
         self.generator = np.random.default_rng(choices)
         self.num_players = game.num_players
         num_rows, num_games = game.num_players + config.num_steps, self.vec.num_envs
@@ -45,7 +48,7 @@ class Worker:
         # What a carried decision consists of; the rest of its row follows from these.
         self.decision = ["observations", "masks", "seats", "actions", "log_probabilities", "values"]
         self.states = self.observations
-        if config.privileged_critic:
+        if self.options.privileged_critic:
             self.decision.append("states")
             self.states = np.zeros((*shape, game.state_layout.size), np.int8)
         self.masks = np.zeros((*shape, game.num_actions), np.bool_)
@@ -71,8 +74,8 @@ class Worker:
             self.values,
             self.rewards,
             self.terminated,
-            self.config.gamma,
-            self.config.gae_lambda,
+            self.options.gamma,
+            self.options.gae_lambda,
             self.advantages,
             self.open_rows,
             self.open_rewards,
@@ -101,13 +104,13 @@ class Worker:
         vec, ended = self.vec, []
         for row in range(self.num_players, len(self.seats)):
             self.observations[row] = vec.observation
-            if self.config.privileged_critic:
+            if self.options.privileged_critic:
                 self.states[row] = vec.state
             self.masks[row] = vec.action_mask
             self.seats[row] = vec.current_player
             logits, values = self.networks(
                 torch.from_numpy(self.observations[row]),
-                torch.from_numpy(self.states[row]) if self.config.privileged_critic else None,
+                torch.from_numpy(self.states[row]) if self.options.privileged_critic else None,
             )
             self.values[row] = values.numpy()
             uniforms = self.generator.random(vec.num_envs)
@@ -162,7 +165,7 @@ class Worker:
         masks = arrays["carried.masks"]
         legal = np.take_along_axis(masks, np.where(actions_exist, actions, 0)[..., None], axis=2)[..., 0]
         seen = [("observations", game.observation_layout)]
-        if self.config.privileged_critic:
+        if self.options.privileged_critic:
             seen.append(("states", game.state_layout))
         ranges = {name: layout.bounds() for name, layout in seen}
         facts = {
@@ -187,19 +190,20 @@ class Worker:
 def buffer_bytes(game: Game, config: TrainConfig) -> int:
     """Bytes of the observations, states and masks of all workers, which are most of a batch."""
     num_rows = config.batch_size + game.num_players * config.num_envs
-    states = game.state_layout.size if config.privileged_critic else 0
+    states = game.state_layout.size if ppo_options(config).privileged_critic else 0
     return num_rows * (game.observation_layout.size + states + game.num_actions)
 
 
 def check_enough_to_learn(workers: list[Worker], update: int) -> None:
     """Raise ``ValueError`` where a minibatch would be empty: each worker shares its rows out over all of them."""
-    config = workers[0].config
-    if max(len(worker.ready) for worker in workers) >= config.num_minibatches:
+    config, options = workers[0].config, workers[0].options
+    num_minibatches = config.batch_size // options.minibatch_size
+    if max(len(worker.ready) for worker in workers) >= num_minibatches:
         return
     ready, steps = sum(len(worker.ready) for worker in workers), config.num_steps
     raise ValueError(
         f"only {ready} of the {config.batch_size} decisions of update {update} can be learned from, too few for "
-        f"{config.num_minibatches} minibatches: a decision counts once its seat decides again or the game ends, and a "
+        f"{num_minibatches} minibatches: a decision counts once its seat decides again or the game ends, and a "
         f"batch has {steps} step{'s' * (steps > 1)} of each game. Make batch_size larger, or num_envs smaller"
     )
 

@@ -1,0 +1,145 @@
+"""What a learning algorithm gives to a training run, and where the algorithms are.
+
+The run (``catbox_train.runs``) makes the folder, calls ``update`` until all decisions are made, evaluates, writes
+checkpoints and metrics, and stops on Ctrl-C. The algorithm plays games, learns, and says what it consists of.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from catbox_agents.specs import import_class, imports_module
+from catbox_env import Game
+from catbox_env.core.checks import shown
+from catbox_train.settings import Settings, nearest
+
+if TYPE_CHECKING:
+    from catbox_agents.networks.mlp import MLP
+    from catbox_train.config import TrainConfig
+
+#: Name -> (class of the options, class of the algorithm), each "module:Class". The options are imported without torch.
+ALGORITHMS = {
+    "ppo": (
+        "catbox_train.algorithms.ppo.options:PPOOptions",
+        "catbox_train.algorithms.ppo.algorithm:PPO",
+    ),
+}
+
+
+class AlgorithmOptions(Settings):
+    """The settings of an algorithm, its section ``algorithm_options`` in a configuration.
+
+    A subclass adds fields; their names must differ from those of ``TrainConfig``.
+    """
+
+    #: Settings to name when a run does not fit into memory.
+    size_settings: ClassVar[tuple[str, ...]] = ()
+
+    def check(self, config: TrainConfig) -> list[str]:
+        """What is wrong with these settings beside the others of ``config``, a sentence each."""
+        return []
+
+    def settled(self, device: str) -> Self:
+        """A copy in which every "auto" is replaced by what it stands for on this machine and ``device``."""
+        return self
+
+    def calmer(self) -> dict[str, Any]:
+        """Settings with which a run that diverged is less likely to."""
+        return {}
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """What an algorithm has to keep to go on exactly: ``arrays`` by name, and ``values`` that JSON can hold."""
+
+    arrays: dict[str, np.ndarray]
+    values: dict[str, Any]
+
+
+class Algorithm(ABC):
+    """A learning algorithm, made as ``Class(config, game)`` for a new run and for a resumed one.
+
+    It must follow from ``config`` alone, ``config.seed`` among it, never from timing or global random numbers.
+    ``Options`` is the class of ``config.algorithm_options``.
+    """
+
+    Options: ClassVar[type[AlgorithmOptions]] = AlgorithmOptions
+
+    def __init__(self, config: TrainConfig, game: Game) -> None:
+        self.config, self.game = config, game
+
+    @classmethod
+    def memory_needed(cls, config: TrainConfig, game: Game) -> int:
+        """Bytes that a run takes, about; asked of the system before anything is trained."""
+        return 0
+
+    @abstractmethod
+    def update(self, through: float) -> Mapping[str, float]:
+        """Play ``config.batch_size`` decisions and learn from them.
+
+        ``through`` is the share of the run that is done, 0 in the first update and 1 in the last one. Returns metrics,
+        names that begin with ``learning/`` or ``game/``. Raises ``DivergedError`` for a number that is not finite.
+        """
+
+    @abstractmethod
+    def policy(self) -> MLP:
+        """A copy of the network that plays, in float32 on the CPU: what evaluations and checkpoints take."""
+
+    @abstractmethod
+    def state(self) -> TrainingState:
+        """Everything that the rest of the run depends on; arrays of the same names, types and shapes at any time."""
+
+    @abstractmethod
+    def restore(self, state: TrainingState, update: int) -> None:
+        """Go on from the ``state`` after ``update`` updates.
+
+        Its arrays have the names, types and shapes of this algorithm's own and are finite. Raises ``ValueError`` where
+        they or the values hold what no run comes to.
+        """
+
+    def close(self) -> None:  # noqa: B027  (not every algorithm has something to close)
+        """Release threads and other things outside the memory of this object."""
+
+
+def options_class(name: str) -> type[AlgorithmOptions]:
+    """The class of the options of the algorithm ``name``.
+
+    ``name`` is a key of ``ALGORITHMS`` or ``"package.module:Class"``, a subclass of ``Algorithm``: that module is
+    imported, which runs its code. Raises ``ValueError`` where there is none.
+    """
+    if name in ALGORITHMS:
+        return _imported(ALGORITHMS[name][0])
+    return algorithm_class(name).Options
+
+
+def algorithm_class(name: str) -> type[Algorithm]:
+    """The class of the algorithm ``name``, as ``options_class`` takes it."""
+    if name in ALGORITHMS:
+        return _imported(ALGORITHMS[name][1])
+    if not imports_module(name):
+        raise ValueError(
+            f"algorithm = {shown(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for your "
+            f"own ({nearest(name, ALGORITHMS)})"
+        )
+    found = import_class(name, "algorithm")
+    if not issubclass(found, Algorithm):
+        raise ValueError(
+            f"algorithm = {shown(name)}: {found.__name__} is not a subclass of catbox_train.Algorithm; derive it from "
+            "that class"
+        )
+    if not (isinstance(found.Options, type) and issubclass(found.Options, AlgorithmOptions)):
+        raise ValueError(
+            f"algorithm = {shown(name)}: {found.__name__}.Options is not a subclass of catbox_train.AlgorithmOptions"
+        )
+    return found
+
+
+def _imported(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

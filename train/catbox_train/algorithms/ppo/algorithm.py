@@ -1,0 +1,187 @@
+"""PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347) in self-play, read from ``PPO.update`` down.
+
+One network plays every seat. Worker threads play games side by side; each seat's transition runs from its own
+decision to its own next one (``gae``), illegal actions do not exist for the policy (``distribution``). In learning,
+each worker computes the gradient of its share of a minibatch; the shares are added up in a fixed order, and one
+step of Adam moves the shared weights. So a run depends on its configuration alone, never on timing, and a resumed
+run ends with the same weights, bit for bit, as one that was never stopped.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from catbox_agents.networks.mlp import MLP
+from catbox_env import Game
+from catbox_train.algorithm import Algorithm, TrainingState
+from catbox_train.algorithms.ppo.loss import (
+    LEARNING_METRICS,
+    check_outputs,
+    clip_norm,
+    explained_variance,
+    loss_gradient,
+    normalise_advantages,
+)
+from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, weight_bytes
+from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
+from catbox_train.algorithms.ppo.rollout import Worker, buffer_bytes, check_enough_to_learn
+from catbox_train.config import TrainConfig
+from catbox_train.runs.arrays import DivergedError
+
+#: As in OpenAI's baselines (ppo2), and most implementations since.
+ADAM_EPSILON = 1e-5
+#: Adam counts its steps in float32, which counts no further.
+LARGEST_ADAM_STEP = 1 << 24
+
+
+class PPO(Algorithm):
+    """The weights, the optimizer, and the workers with their games."""
+
+    Options = PPOOptions
+
+    def __init__(self, config: TrainConfig, game: Game) -> None:
+        super().__init__(config, game)
+        self.options = ppo_options(config)
+        self.weights = SharedWeights(ActorCritic(game, self.options, config.seed))
+        self.optimizer = torch.optim.Adam(
+            [self.weights.vector], lr=self.options.learning_rate, eps=ADAM_EPSILON, fused=True
+        )
+        seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
+        self.workers = [Worker(game, config, self.weights, seed) for seed in seeds]
+        self.updates_done = 0
+        # What Adam would begin with in its first step; so a checkpoint has the same arrays at any time.
+        moments = {name: torch.zeros_like(self.weights.vector.detach()) for name in ("exp_avg", "exp_avg_sq")}
+        self.optimizer.state[self.weights.vector] = {"step": torch.zeros(()), **moments}
+        self._threads_before = torch.get_num_threads()
+        torch.set_num_threads(1)  # the cores are taken by the workers
+        self.pool = ThreadPoolExecutor(config.num_workers, initializer=partial(torch.set_num_threads, 1))
+
+    @classmethod
+    def memory_needed(cls, config: TrainConfig, game: Game) -> int:
+        """Bytes of the weights and of a batch."""
+        return weight_bytes(game, ppo_options(config), config.num_workers) + buffer_bytes(game, config)
+
+    def close(self) -> None:
+        """End the threads."""
+        self.pool.shutdown()
+        torch.set_num_threads(self._threads_before)
+
+    def update(self, through: float) -> dict[str, float]:
+        """Play a batch and learn from it. Raises ``ValueError`` for a batch with too few decisions to learn from."""
+        options = self.options
+        learning_rate = _between(options.learning_rate, options.learning_rate_end, through)
+        entropy_weight = _between(options.entropy, options.entropy_end, through)
+        list(self.pool.map(Worker.collect, self.workers))
+        learned = self.learn(learning_rate, entropy_weight)
+        self.updates_done += 1
+        metrics = {f"learning/{name}": value for name, value in learned.items()}
+        return metrics | {f"game/{name}": value for name, value in self.game_metrics().items()}
+
+    def learn(self, learning_rate: float, entropy_weight: float) -> dict[str, float]:
+        """Improve the weights on what the workers have collected; the metrics of this update.
+
+        Raises ``DivergedError`` for a loss, gradient, weight or output that is not finite, and for huge logits;
+        ``ValueError`` for a batch with fewer decisions to learn from than minibatches.
+        """
+        options, weights = self.options, self.weights
+        check_enough_to_learn(self.workers, self.updates_done + 1)
+        for worker in self.workers:
+            if not np.isfinite(worker.returns.reshape(-1)[worker.ready]).all():
+                raise DivergedError("a value of the critic is not finite")
+        num_minibatches = self.config.batch_size // options.minibatch_size
+        explained = explained_variance(self.workers)
+        normalise_advantages(self.workers)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate
+        sums, norms = np.zeros(len(LEARNING_METRICS)), np.zeros(2)
+        for _ in range(options.epochs):
+            shares = [worker.shuffled_minibatches(num_minibatches) for worker in self.workers]
+            for minibatch in zip(*shares, strict=True):
+                size = sum(len(rows) for rows in minibatch)
+                work = partial(loss_gradient, clip=options.clip, entropy_weight=entropy_weight, size=size)
+                sums += sum(self.pool.map(work, self.workers, minibatch))
+                total = weights.vector.grad
+                assert total is not None
+                total.copy_(self.workers[0].gradient)
+                for worker in self.workers[1:]:
+                    total += worker.gradient
+                # The two share nothing, so a large error of the critic need not hold the actor back.
+                step = [
+                    clip_norm(total[part], options.max_grad_norm) for part in (weights.actor, weights.critic)
+                ]
+                for name, norm in zip(("actor", "critic"), step, strict=True):
+                    if not math.isfinite(norm):
+                        raise DivergedError(f"the gradient of the {name} is not finite")
+                norms += step
+                self.optimizer.step()
+        for name, part in (("actor", weights.actor), ("critic", weights.critic)):
+            if not weights.vector[part].isfinite().all():
+                raise DivergedError(f"a weight of the {name} is not finite")
+        for name, moment in self.optimizer.state[weights.vector].items():
+            if not moment.isfinite().all():
+                raise DivergedError(f"Adam's {name} is not finite")
+        for name, value in zip(LEARNING_METRICS, sums, strict=True):
+            if not math.isfinite(value):
+                raise DivergedError(f"{name} is not finite")
+        list(self.pool.map(check_outputs, self.workers, minibatch))  # what the last step made of the networks
+        steps = options.epochs * num_minibatches
+        metrics = dict(zip(LEARNING_METRICS, (sums / steps).tolist(), strict=True))
+        metrics |= {"actor_grad_norm": norms[0] / steps, "critic_grad_norm": norms[1] / steps}
+        metrics |= {"explained_variance": explained}
+        return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
+
+    def game_metrics(self) -> dict[str, float]:
+        """The game's statistics in self-play, means over seats and over the rounds that ended in this batch."""
+        batches = [worker.statistics for worker in self.workers if worker.statistics]
+        names = batches[0] if batches else ()
+        means = {name: float(np.concatenate([b[name] for b in batches]).mean()) for name in names}
+        return means | {"rounds": float(sum(len(next(iter(b.values()))) for b in batches))}
+
+    def policy(self) -> MLP:
+        """A copy of the actor."""
+        return self.weights.actor_to_play()
+
+    def state(self) -> TrainingState:
+        """Weights, Adam's moments, and what the workers carry over from one batch to the next."""
+        moments = self.optimizer.state[self.weights.vector]
+        arrays = {"weights": self.weights.vector.detach().numpy()}
+        arrays |= {f"adam.{name}": moment.numpy() for name, moment in moments.items()}
+        values: dict[str, Any] = {"workers": []}
+        for number, worker in enumerate(self.workers):
+            worker_arrays, worker_values = worker.save()
+            arrays |= {f"worker{number}.{name}": array for name, array in worker_arrays.items()}
+            values["workers"].append(worker_values)
+        return TrainingState(arrays, values)
+
+    def restore(self, state: TrainingState, update: int) -> None:
+        """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
+        arrays, values = state.arrays, state.values
+        steps = update * self.options.epochs * (self.config.batch_size // self.options.minibatch_size)
+        if arrays["adam.step"] != min(steps, LARGEST_ADAM_STEP):
+            raise ValueError(f"adam.step = {arrays['adam.step']}, expected {steps}")
+        if not (arrays["adam.exp_avg_sq"] >= 0).all():
+            raise ValueError("adam.exp_avg_sq holds squares under 0")
+        workers = values.get("workers")
+        if not isinstance(workers, list) or len(workers) != len(self.workers):
+            raise ValueError(f"workers: expected the values of {len(self.workers)}")
+        for number, worker in enumerate(self.workers):
+            prefix = f"worker{number}."
+            own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+            try:
+                worker.load(own, workers[number])
+            except ValueError as error:
+                raise ValueError(f"{prefix}{error}") from error
+        self.weights.vector.data.copy_(torch.from_numpy(arrays["weights"]))
+        for name, moment in self.optimizer.state[self.weights.vector].items():
+            moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
+        self.updates_done = update
+
+
+def _between(start: float, end: float, through: float) -> float:
+    return start + (end - start) * through

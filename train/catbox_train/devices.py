@@ -1,0 +1,56 @@
+"""Where the networks of a run compute, and on how many cores it plays."""
+
+from __future__ import annotations
+
+import os
+
+import psutil
+import torch
+
+
+def check_device(name: str) -> str:
+    """The device that ``name`` (auto, cpu, cuda, cuda:N, mps) stands for here: cpu, cuda:N or mps.
+
+    ``auto`` is the GPU that torch would choose, or the CPU where there is none. Raises ``ValueError`` for a device that
+    is not there.
+    """
+    if name == "auto":
+        return (
+            "cuda:0" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        )
+    if name.startswith("cuda"):
+        _, _, number = name.partition(":")
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if int(number or 0) >= count:
+            found = f"torch finds {count} CUDA device{'s' * (count != 1)} here"
+            raise ValueError(f"device = {name!r} is not there: {found}; use auto, cpu or another number")
+        return f"cuda:{int(number or 0)}"
+    if name == "mps" and not torch.backends.mps.is_available():
+        raise ValueError("device = 'mps' is not there: torch finds no Apple GPU here; use auto or cpu")
+    return name
+
+
+def physical_cores() -> int:
+    """Cores that this process may use; two hardware threads of a core count once."""
+    if hasattr(os, "sched_getaffinity"):
+        allowed = len(os.sched_getaffinity(0))
+    else:
+        allowed = os.cpu_count() or 1
+    return max(1, min(allowed, psutil.cpu_count(logical=False) or allowed))
+
+
+def num_workers(num_envs: int) -> int:
+    """The largest number of workers up to the physical cores that share ``num_envs`` games in equal parts."""
+    return max(count for count in range(1, physical_cores() + 1) if num_envs % count == 0)
+
+
+def native_precision(device: str) -> str:
+    """``"bfloat16"`` where ``device`` multiplies it natively (at least twice as fast), else ``"float32"``."""
+    if device.startswith("cuda"):
+        return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+    if device != "cpu":
+        return "float32"
+    # Older versions of torch cannot tell; float32 is right everywhere.
+    capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    native = capabilities.get("avx512_bf16") or capabilities.get("amx_bf16")
+    return "bfloat16" if native else "float32"

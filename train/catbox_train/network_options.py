@@ -1,0 +1,40 @@
+"""Settings of the networks, which several algorithms share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field
+
+from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS
+from catbox_train.algorithm import AlgorithmOptions
+from catbox_train.settings import OneOf, Widths
+
+Activation = Literal["relu", "tanh"]
+Precision = Literal["auto", "float32", "bfloat16"]
+
+
+class NetworkOptions(AlgorithmOptions):
+    """What the networks look like and how they compute."""
+
+    size_settings = ("hidden",)
+
+    hidden: Widths = Field(
+        (256, 256),
+        min_length=1,
+        max_length=MAX_HIDDEN_LAYERS,
+        description="widths of the hidden layers of each network",
+    )
+    activation: Annotated[Activation, OneOf] = Field("relu", description="relu or tanh")
+    precision: Annotated[Precision, OneOf] = Field(
+        "auto",
+        description="of the hidden layers: float32, bfloat16, or auto (bfloat16 where the device computes in it)",
+    )
+
+    def settled(self, device: str) -> Self:
+        """A copy with the precision that ``auto`` stands for on ``device``."""
+        if self.precision != "auto":
+            return self
+        from catbox_train.devices import native_precision  # needs torch
+
+        return self.replace(precision=native_precision(device))

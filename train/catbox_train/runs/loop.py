@@ -1,0 +1,261 @@
+"""A training run from its settings to its report, whatever the algorithm.
+
+RUN/config.yaml      every setting          RUN/checkpoints/    see checkpoint.py
+RUN/metrics.jsonl    metrics by update      RUN/tensorboard/    the same:  tensorboard --logdir RUN
+RUN/results.json     the matches at the end RUN/learning.png    learning curves
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+import catbox_agents
+from catbox_agents.files import WriteError
+from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
+from catbox_agents.specs import imports_module
+from catbox_env import Game
+from catbox_train.algorithm import Algorithm, TrainingState, algorithm_class
+from catbox_train.config import TrainConfig, check_trusted
+from catbox_train.memory import check_memory
+from catbox_train.runs.arrays import DivergedError
+from catbox_train.runs.checkpoint import best_margin, damage_error, load_training, save_best, save_training
+from catbox_train.runs.folder import CONFIG_FILE, locked, open_run, remove_leftovers, start_run
+from catbox_train.runs.metrics import MetricsLog
+from catbox_train.runs.progress import (
+    StopRequest,
+    TrainingAborted,
+    TrainingDiverged,
+    TrainingInterrupted,
+    resume_command,
+    training_progress,
+)
+from catbox_train.runs.report import evaluate_policy, final_report
+
+
+@dataclass
+class Counters:
+    """How far a run has come. ``seconds`` counts playing and learning, not evaluations."""
+
+    update: int = 0
+    decisions: int = 0
+    seconds: float = 0.0
+
+
+def train(
+    config: TrainConfig, output: str | os.PathLike[str], console: Console | None = None
+) -> dict[str, Any]:
+    """Train as ``config`` says in the new run folder ``output``; what ``results.json`` holds.
+
+    Raises ``ValueError`` for rules, opponents or a device that do not exist and for a run that does not fit into
+    memory, ``FileExistsError`` when the folder holds a run already, ``OSError`` when it cannot be written or another
+    process trains in it; all before anything is trained. Ctrl-C (or SIGTERM, or SIGHUP) raises ``TrainingInterrupted``
+    after saving, a second Ctrl-C ``TrainingAborted`` at once; ``resume`` goes on from what is saved. A loss, gradient
+    or weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, a batch with
+    too few decisions to learn from ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()``
+    makes training about a tenth faster, if it is called before.
+    """
+    game = config.make_game()
+    _check_opponents(config, game)
+    # Settled for good, so that the run goes on the same on another machine.
+    return _run(config.settled(), game, Path(output), console or Console(), new=True)
+
+
+def resume(
+    output: str | os.PathLike[str],
+    console: Console | None = None,
+    trust: bool = False,
+    device: str | None = None,
+) -> dict[str, Any]:
+    """Go on with the run in the folder ``output``, exactly as if it had not been stopped.
+
+    Without ``trust``, no module is imported that ``config.yaml`` names. ``device`` goes on on another device than the
+    run was on; what is learned there is the same up to rounding. Raises ``FileNotFoundError`` when the folder
+    holds no run, ``ValueError`` when its checkpoint is damaged or does not fit ``config.yaml`` or an opponent or the
+    device does not exist any more or takes ``trust``, ``OSError`` when another process trains in the folder; and in
+    training what ``train`` raises.
+    """
+    run = Path(output)
+    config = open_run(run, trust)
+    check_trusted("opponents", config.opponents, run / CONFIG_FILE, trust)
+    game = config.make_game()
+    _check_opponents(config, game)
+    if device is not None:
+        config = config.replace(device=device)
+    return _run(config.settled(), game, run, console or Console(), new=False)
+
+
+def _trusted(config: TrainConfig) -> bool:
+    """Whether to go on with a run of ``config`` takes ``--trust``."""
+    return any(imports_module(spec) for spec in (config.algorithm, *config.opponents))
+
+
+def _check_opponents(config: TrainConfig, game: Game) -> None:
+    for spec in config.opponents:
+        catbox_agents.make(spec, game)  # refused now rather than at the first evaluation
+
+
+def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool) -> dict[str, Any]:
+    try:
+        algorithm = _allocated(config, game)  # before anything is written
+        try:
+            with locked(run):
+                if new:
+                    start_run(run, config)
+                remove_leftovers(run)
+                loop = Loop(config, game, run, algorithm)
+                loop.load_latest()
+                try:
+                    loop.train(console)
+                except TrainingInterrupted:
+                    raise
+                except KeyboardInterrupt:  # Ctrl-C for the second time
+                    raise TrainingAborted(run, _trusted(config)) from None
+                try:
+                    return final_report(config, game, run, algorithm.policy(), asdict(loop.done), console)
+                except KeyboardInterrupt:  # all is saved: resuming plays these matches alone
+                    raise TrainingInterrupted(run, loop.done.decisions, _trusted(config)) from None
+        finally:
+            algorithm.close()
+    except WriteError as error:
+        if not (run / CONFIG_FILE).exists():  # nothing to go on with
+            raise
+        raise WriteError(f"{error}. Then go on with:  {resume_command(run, _trusted(config))}") from error
+
+
+def _allocated(config: TrainConfig, game: Game) -> Algorithm:
+    """The algorithm. Raises ``ValueError`` when it does not fit into memory."""
+    kind = algorithm_class(config.algorithm)
+    try:
+        check_memory(kind.memory_needed(config, game))
+        return kind(config, game)
+    except MemoryError as error:
+        sizes = {name: getattr(config.algorithm_options, name) for name in kind.Options.size_settings}
+        sizes |= {name: getattr(config, name) for name in ("batch_size", "num_envs", "workers")}
+        given = ", ".join(
+            f"{name} = {list(value) if isinstance(value, tuple) else value}" for name, value in sizes.items()
+        )
+        raise ValueError(f"not enough memory for {given}: make one of them smaller") from error
+
+
+class Loop:
+    """A run under way: the algorithm, and how far it has come."""
+
+    def __init__(self, config: TrainConfig, game: Game, run: Path, algorithm: Algorithm) -> None:
+        self.config, self.game, self.run, self.algorithm = config, game, run, algorithm
+        self.done = Counters()
+        self.best_margin = -math.inf
+
+    def train(self, console: Console) -> None:
+        """Update by update, until all decisions are made."""
+        config, done = self.config, self.done
+        log = MetricsLog(self.run, done.update)
+        with log, StopRequest() as stop, training_progress(config, done.decisions, console) as progress:
+            self.best_margin = self.best_margin_so_far(progress.say)
+            if log.notice:
+                progress.say(log.notice)
+            while done.update < config.num_updates:
+                began = time.perf_counter()
+                try:
+                    metrics = self.algorithm.update(done.update / max(1, config.num_updates - 1))
+                except DivergedError as error:
+                    raise self.diverged(done.update + 1, error) from error
+                seconds = time.perf_counter() - began
+                done.update += 1
+                done.decisions += config.batch_size
+                done.seconds += seconds
+                row = {"update": done.update, "decisions": done.decisions, **metrics}
+                row["speed/decisions_per_second"] = config.batch_size / seconds
+                progress.advance(row)
+
+                last = done.update == config.num_updates
+                if done.update % config.evaluate_every == 0 and not last:
+                    row |= self.evaluate(progress.say)
+                log.write(row)
+                if done.update % config.checkpoint_every == 0 or last or stop.requested:
+                    log.sync()
+                    self.save()
+                if last:  # what was learned is safe by now
+                    log.extend(row, self.evaluate(progress.say))
+                if stop.requested:
+                    raise TrainingInterrupted(self.run, done.decisions, _trusted(config))
+
+    def evaluate(self, say: Callable[[str], None]) -> dict[str, float]:
+        """Metrics of the policy against the opponents. The policy is kept where it did better than any before."""
+        policy, done = self.algorithm.policy(), self.done
+        row = evaluate_policy(self.config, self.game, policy, done.decisions, say)
+        margins = [row[f"evaluation/{name}/margin"] for name in self.config.opponents]
+        margin = float(np.mean(margins)) if margins else -math.inf
+        if margin > self.best_margin:
+            self.best_margin = margin
+            training = {"update": done.update, "decisions": done.decisions, "margin": margin}
+            save_best(self.run, policy, self.game, training)
+        return row
+
+    def best_margin_so_far(self, say: Callable[[str], None]) -> float:
+        """That of ``checkpoints/best``, which the next evaluation replaces where it is damaged."""
+        try:
+            return best_margin(self.run, self.game)
+        except (ValueError, OSError) as error:
+            say(f"The best policy so far does not count, the next evaluation replaces it: {error}")
+            return -math.inf
+
+    def save(self) -> None:
+        """Write a checkpoint. Raises ``TrainingDiverged`` for numbers that are not finite."""
+        state = self.algorithm.state()
+        values = {**asdict(self.done), "config": self.config.as_dict(), "algorithm": state.values}
+        try:
+            policy = self.algorithm.policy()
+            save_training(self.run, self.done.update, policy, self.game, TrainingState(state.arrays, values))
+        except DivergedError as error:
+            raise self.diverged(self.done.update, error) from error
+
+    def diverged(self, update: int, error: DivergedError) -> TrainingDiverged:
+        """What to raise for numbers of ``update`` that are not finite."""
+        calmer = self.config.algorithm_options.calmer()
+        return TrainingDiverged(self.run, update, str(error), calmer, _trusted(self.config))
+
+    def load_latest(self) -> None:
+        """Go on from the latest checkpoint of the run, if it has one. Raises ``ValueError`` when it is damaged."""
+        folder = latest_checkpoint(self.run)
+        if folder is None:
+            return
+        saved = load_training(folder, self.config.as_dict(), self.algorithm.state().arrays)
+        try:
+            done = self._counters(saved.values, int(folder.name))
+            values = saved.values.get("algorithm")
+            if not isinstance(values, dict):
+                raise ValueError(f"algorithm = {values!r:.40}, expected a mapping")
+            self.algorithm.restore(TrainingState(saved.arrays, values), done.update)
+            policy = load_checkpoint(folder / POLICY_FILE, self.game).network.state_dict()
+            own = self.algorithm.policy().state_dict()
+            if policy.keys() != own.keys() or not all(policy[name].equal(own[name]) for name in own):
+                raise ValueError(f"{POLICY_FILE} holds another network than the one that learns")
+        except (OSError, ValueError) as error:
+            raise damage_error(folder, error) from error
+        self.done = done
+
+    def _counters(self, values: dict[str, Any], update: int) -> Counters:
+        """Those of checkpoint ``update``. Raises ``ValueError`` for what no run comes to."""
+        config = self.config
+        counters: dict[str, Any] = {name: values.get(name) for name in asdict(self.done)}
+        done = Counters(**counters)
+        counts = type(done.update) is int and type(done.decisions) is int
+        if not counts or (done.update, done.decisions) != (update, update * config.batch_size):
+            raise ValueError(
+                f"update = {done.update!r:.40}, decisions = {done.decisions!r:.40}, expected {update} and "
+                f"{update * config.batch_size}"
+            )
+        if not 1 <= update <= config.num_updates:
+            raise ValueError(f"update = {update}, expected 1 to {config.num_updates}")
+        if type(done.seconds) is not float or not 0 <= done.seconds < math.inf:
+            raise ValueError(f"seconds = {done.seconds!r:.40}, expected a number from 0")
+        return done

@@ -14,7 +14,8 @@ import yaml
 
 from catbox_agents.networks.mlp import ACTIVATIONS
 from catbox_env.core.options import QuotedText
-from catbox_train.config import Activation, TrainConfig, load_config, preset_names
+from catbox_train.config import TrainConfig, load_config, preset_names
+from catbox_train.network_options import Activation
 from catbox_train.runs.folder import free_run_folder, locked, open_run, start_run
 
 
@@ -87,7 +88,7 @@ def test_every_setting_says_what_it_does() -> None:
         ({"gamma": 1.1}, "gamma = 1.1: expected a number from 0 to 1"),
         ({"activation": "gelu"}, "activation = 'gelu': expected one of relu, tanh"),
         ({"precision": "float16"}, "precision = 'float16': expected one of auto"),
-        ({"num_envs": 1023}, r"num_envs = 1023: expected a multiple of workers \(2\)"),
+        ({"num_envs": 1023, "workers": 2}, r"num_envs = 1023: expected a multiple of workers \(2\)"),
         ({"batch_size": 1000}, r"batch_size = 1000: expected a multiple of num_envs \(512\)"),
         ({"minibatch_size": 3000}, "multiple of minibatch_size"),
         ({"workers": 100_000}, "workers = 100000: expected an integer from 1 to 256"),
@@ -111,7 +112,7 @@ def test_every_wrong_setting_is_told_in_one_line() -> None:
         "unknown setting 'sede': did you mean 'seed'?"
     )
     with pytest.raises(ValueError, match=r"num_envs = 33: .*; batch_size = 32768: ") as refusal:
-        TrainConfig(num_envs=33)
+        TrainConfig(num_envs=33, workers=2)
     assert "\n" not in str(refusal.value)
 
 
@@ -170,7 +171,9 @@ def test_a_whole_number_may_be_written_as_a_float(tmp_path: Path) -> None:
 def test_a_configuration_is_copied_and_pickled_and_never_changed() -> None:
     config = load_config("petrify", overrides={"game_options.size": "5"})
     assert pickle.loads(pickle.dumps(config)) == copy.deepcopy(config) == config.replace() == config
-    assert config.replace(seed="9", hidden=8).as_dict() == {**config.as_dict(), "seed": 9, "hidden": [8]}
+    options = {**config.algorithm_options.as_dict(), "hidden": [8]}
+    other = {**config.as_dict(), "seed": 9, "algorithm_options": options}
+    assert config.replace(seed="9", hidden=8).as_dict() == other
     with pytest.raises(ValueError, match="workers = 0: expected an integer"):
         config.replace(workers=0)
     with pytest.raises(ValueError, match="frozen"):
@@ -178,7 +181,7 @@ def test_a_configuration_is_copied_and_pickled_and_never_changed() -> None:
     assert config.seed == 1
 
 
-#: As a run of version 0.1.0 wrote it.
+#: As version 0.1.0 wrote it, before the settings of the algorithm had a section of their own.
 OLD_FILE = """\
 game: cat_in_the_box_v0
 game_options:
@@ -218,12 +221,16 @@ opponents:
 """
 
 
-def test_the_settings_of_an_older_run_are_the_same_value_by_value(tmp_path: Path) -> None:
-    """A checkpoint holds them too, and a run goes on only where they are equal."""
+def test_a_file_without_sections_gives_the_same_settings_value_by_value(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(OLD_FILE)
-    config = open_run(tmp_path)
-    assert config.as_dict() == yaml.safe_load(OLD_FILE)
-    assert config.to_yaml() == OLD_FILE
+    config = load_config(file=tmp_path / "config.yaml")
+    general, options = config.as_dict(), config.as_dict()["algorithm_options"]
+    flat = {**general, **options}
+    assert {name: flat[name] for name in yaml.safe_load(OLD_FILE)} == yaml.safe_load(OLD_FILE)
+    (tmp_path / "new.yaml").write_text(config.to_yaml())
+    assert load_config(file=tmp_path / "new.yaml") == config
+    with pytest.raises(ValueError, match=r"config\.yaml lacks algorithm, device: put back"):
+        open_run(tmp_path)
 
 
 def test_the_activations_are_those_that_networks_have() -> None:
@@ -327,7 +334,7 @@ def test_a_folder_that_cannot_be_locked_is_named(tmp_path: Path) -> None:
 
 def test_a_run_without_all_its_settings_is_refused(tmp_path: Path) -> None:
     file = start_run(tmp_path / "run", TrainConfig()) / "config.yaml"
-    file.write_text(file.read_text().replace("clip: 0.15\n", ""))
+    file.write_text(file.read_text().replace("  clip: 0.15\n", ""))
     with pytest.raises(ValueError, match=r"config\.yaml lacks clip: put back"):
         open_run(tmp_path / "run")
 

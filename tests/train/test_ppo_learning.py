@@ -12,6 +12,7 @@ from catbox_env.core.batch import Vec
 from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo.loss import loss_gradient
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.config import TrainConfig
 from tests.train.ppo_runs import small
@@ -19,7 +20,7 @@ from tests.train.ppo_runs import small
 
 def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
     game = config.make_game()
-    weights = SharedWeights(ActorCritic(game, config))
+    weights = SharedWeights(ActorCritic(game, ppo_options(config), config.seed))
     return Worker(game, config, weights, np.random.SeedSequence(seed))
 
 
@@ -179,7 +180,7 @@ def test_the_first_gradient_is_the_policy_gradient() -> None:
         name: torch.from_numpy(getattr(worker, name).reshape(-1, *getattr(worker, name).shape[2:])[rows])
         for name in ("observations", "masks", "actions", "advantages", "returns")
     }
-    networks = ActorCritic(game, worker.config)
+    networks = ActorCritic(game, worker.options, worker.config.seed)
     logits, values = networks(picked["observations"], None)
     distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
     loss = -(picked["advantages"] * distribution.log_prob(picked["actions"])).mean()
@@ -209,7 +210,7 @@ def test_a_ratio_outside_the_clip_range_pulls_no_further() -> None:
 
 def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
     config = small()
-    weights = SharedWeights(ActorCritic(config.make_game(), config))
+    weights = SharedWeights(ActorCritic(config.make_game(), ppo_options(config), config.seed))
     (one, gradient_one), (two, gradient_two) = weights.replica(), weights.replica()
     with torch.no_grad():
         weights.vector += 1.0

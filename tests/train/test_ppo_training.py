@@ -20,6 +20,7 @@ from catbox_agents.networks.mlp import MLP
 from catbox_env import make_game
 from catbox_env.core.game import Game
 from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.devices import native_precision
 from catbox_train.runs import loop, report
@@ -208,7 +209,7 @@ def test_resuming_a_finished_run_changes_nothing_but_the_report(finished: Path) 
 
 def test_the_precision_is_settled_when_a_run_begins(tmp_path: Path) -> None:
     train(small(precision="auto", total_decisions=512), tmp_path / "run", quiet())
-    assert open_run(tmp_path / "run").precision == native_precision()
+    assert ppo_options(open_run(tmp_path / "run")).precision == native_precision("cpu")
 
 
 def test_other_settings_on_resume_are_refused(finished: Path) -> None:
@@ -294,7 +295,7 @@ def test_ctrl_c_in_the_last_update_stops_too(
     run, learn = tmp_path / "run", ppo.PPO.learn
 
     def learn_and_signal(trainer: ppo.PPO, *args: float) -> dict[str, float]:
-        if trainer.done.update == 7:
+        if trainer.updates_done == 7:
             os.kill(os.getpid(), signal.SIGINT)
         return learn(trainer, *args)
 

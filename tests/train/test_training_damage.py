@@ -141,7 +141,7 @@ JSON_FILE = {
     "latin-1": lambda file: file.write_bytes(b'{"format": "\xe9"}'),
     "no format": lambda file: edit_values(file.parent, lambda v: v.pop("format")),
     "no config": lambda file: edit_values(file.parent, lambda v: v.pop("config")),
-    "no workers": lambda file: edit_values(file.parent, lambda v: v.pop("workers")),
+    "no workers": lambda file: edit_values(file.parent, lambda v: v["algorithm"].pop("workers")),
     "no counters": lambda file: edit_values(file.parent, lambda v: v.pop("update")),
 }
 ARRAYS_FILE = {
@@ -198,7 +198,7 @@ def test_no_flipped_bit_and_no_cut_goes_unseen(run: Path) -> None:
             with pytest.raises(ValueError, match=r"^checkpoint .*00000003 (is|was)"):
                 loaded(run)
         (folder / name).write_bytes(before)
-    assert loaded(run).done.update == 3
+    assert loaded(run).updates_done == 3
 
 
 def test_a_checkpoint_that_may_not_be_read_is_refused_by_name(
@@ -222,7 +222,7 @@ def test_without_a_checkpoint_before_it_the_remedy_is_the_start(run: Path) -> No
     with pytest.raises(ValueError, match=r"none before it; delete .*00000003 to resume from the start"):
         loaded(run)
     shutil.rmtree(run / "checkpoints" / "00000003")
-    assert loaded(run).done.update == 0
+    assert loaded(run).updates_done == 0
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_another_format_asks_for_another_version_not_for_deletion(run: Path, num
 def test_other_folders_among_the_checkpoints_do_not_matter(run: Path, name: str) -> None:
     (run / "checkpoints" / name).mkdir()
     (run / "checkpoints" / "00000007").write_text("a file, no folder")
-    assert loaded(run).done.update == 3
+    assert loaded(run).updates_done == 3
     assert (run / "checkpoints" / name).is_dir()
 
 
@@ -401,20 +401,20 @@ def test_pay_of_a_seat_without_a_decision_is_refused(run: Path) -> None:
         lambda v: v.update(seconds=-1.0),
         lambda v: v.update(seconds="1"),
         lambda v: v.update(seconds=1),
-        lambda v: v.update(workers=[]),
-        lambda v: v["workers"].append(v["workers"][0]),
-        lambda v: v.update(workers={}),
-        lambda v: v["workers"][1].update(generator=None),
-        lambda v: v["workers"][1]["generator"].update(bit_generator="MT19937"),
-        lambda v: v["workers"][1]["generator"].update(has_uint32=2),
-        lambda v: v["workers"][1]["generator"].update(uinteger=1 << 32),
-        lambda v: v["workers"][1]["generator"].update(uinteger=0.5),
-        lambda v: v["workers"][1]["generator"].update(more=1),
-        lambda v: v["workers"][1]["generator"].pop("state"),
-        lambda v: v["workers"][1]["generator"]["state"].update(state=1 << 128),
-        lambda v: v["workers"][1]["generator"]["state"].update(state=-1),
-        lambda v: v["workers"][1]["generator"]["state"].update(inc=4),
-        lambda v: v["workers"][1]["generator"]["state"].update(inc="5"),
+        lambda v: v["algorithm"].update(workers=[]),
+        lambda v: v["algorithm"]["workers"].append(v["algorithm"]["workers"][0]),
+        lambda v: v["algorithm"].update(workers={}),
+        lambda v: v["algorithm"]["workers"][1].update(generator=None),
+        lambda v: v["algorithm"]["workers"][1]["generator"].update(bit_generator="MT19937"),
+        lambda v: v["algorithm"]["workers"][1]["generator"].update(has_uint32=2),
+        lambda v: v["algorithm"]["workers"][1]["generator"].update(uinteger=1 << 32),
+        lambda v: v["algorithm"]["workers"][1]["generator"].update(uinteger=0.5),
+        lambda v: v["algorithm"]["workers"][1]["generator"].update(more=1),
+        lambda v: v["algorithm"]["workers"][1]["generator"].pop("state"),
+        lambda v: v["algorithm"]["workers"][1]["generator"]["state"].update(state=1 << 128),
+        lambda v: v["algorithm"]["workers"][1]["generator"]["state"].update(state=-1),
+        lambda v: v["algorithm"]["workers"][1]["generator"]["state"].update(inc=4),
+        lambda v: v["algorithm"]["workers"][1]["generator"]["state"].update(inc="5"),
     ],
 )
 def test_a_value_that_no_run_comes_to_is_refused(

@@ -63,9 +63,9 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
     spoil, steps = poison(where, number), []
 
     def learn_spoiled(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.done.update == 3 and moment == "before":
+        if trainer.updates_done == 3 and moment == "before":
             spoil(trainer)
-        elif trainer.done.update == 3:
+        elif trainer.updates_done == 3:
 
             def spoiled_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
                 steps.append(1)
@@ -135,7 +135,7 @@ def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
     settings = {**BRIEF, "minibatch_size": 512, "epochs": 1, "checkpoint_every": 1, "evaluate_every": 1}
 
     def learn_too_fast_at_last(trainer: PPO, rate: float, entropy: float) -> dict[str, float]:
-        return learn(trainer, 1e9 if trainer.done.update == 2 else rate, entropy)
+        return learn(trainer, 1e9 if trainer.updates_done == 2 else rate, entropy)
 
     monkeypatch.setattr(PPO, "learn", learn_too_fast_at_last)
     with pytest.raises(TrainingDiverged, match=r"in update 3: .*last good checkpoint is .*00000002"):
@@ -162,7 +162,8 @@ def test_what_to_do_after_divergence_fits_the_settings(
     tmp_path: Path, settings: dict[str, float], options: str
 ) -> None:
     rates = {"learning_rate": 1e-3, "learning_rate_end": 5e-5}
-    diverged = TrainingDiverged(tmp_path, 1, "x", small(**{**rates, **settings}), trusted=True)
+    calmer = small(**{**rates, **settings}).algorithm_options.calmer()
+    diverged = TrainingDiverged(tmp_path, 1, "x", calmer, trusted=True)
     assert str(diverged).endswith(f" --config {tmp_path}/config.yaml {options} --trust")
 
 
@@ -199,7 +200,7 @@ def test_a_reward_that_is_not_finite_stops_the_run_at_the_checkpoint(
 
     def learn_and_spoil(trainer: PPO, *args: float) -> dict[str, float]:
         metrics = learn(trainer, *args)
-        if trainer.done.update == 3:
+        if trainer.updates_done == 3:
             trainer.workers[1].open_rewards[:] = math.nan
         return metrics
 

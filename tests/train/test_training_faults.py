@@ -75,7 +75,7 @@ def test_a_resumed_run_compares_with_the_best_so_far(
     run, learn = tmp_path / "run", PPO.learn
 
     def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.done.update == 2:
+        if trainer.updates_done == 2:
             os.kill(os.getpid(), signal.SIGINT)
         return learn(trainer, *args)
 
@@ -225,7 +225,7 @@ def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
     file.write_text(json.dumps({**SMALL, **BRIEF}))
 
     def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.done.update == update:
+        if trainer.updates_done == update:
             os.kill(os.getpid(), signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
         return learn(trainer, *args)
@@ -256,7 +256,7 @@ def test_a_closed_terminal_saves_and_stops(
             return super().write(text)
 
     def learn_and_hang_up(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.done.update == 2:
+        if trainer.updates_done == 2:
             os.kill(os.getpid(), signal.SIGHUP)
             gone.append(True)
         return learn(trainer, *args)
@@ -288,7 +288,7 @@ def test_without_a_terminal_there_is_no_bar(tmp_path: Path, monkeypatch: pytest.
     learn = PPO.learn
 
     def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.done.update == 2:
+        if trainer.updates_done == 2:
             os.kill(os.getpid(), signal.SIGTERM)
         return learn(trainer, *args)
 

@@ -124,7 +124,7 @@ def test_a_folder_that_is_deleted_under_a_run_is_named(
     run, learn = tmp_path / "run", PPO.learn
 
     def learn_without_folder(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.done.update == 3:
+        if trainer.updates_done == 3:
             shutil.rmtree(run / what)
         return learn(trainer, *args)
 

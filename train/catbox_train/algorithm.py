@@ -66,13 +66,14 @@ class Algorithm(ABC):
     """A learning algorithm, made as ``Class(config, game)`` for a new run and for a resumed one.
 
     It must follow from ``config`` alone, ``config.seed`` among it, never from timing or global random numbers.
-    ``Options`` is the class of ``config.algorithm_options``.
+    ``Options`` is the class of ``config.algorithm_options``, which ``options`` holds.
     """
 
     Options: ClassVar[type[AlgorithmOptions]] = AlgorithmOptions
 
     def __init__(self, config: TrainConfig, game: Game) -> None:
         self.config, self.game = config, game
+        self.options: Any = config.algorithm_options
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
@@ -136,6 +137,13 @@ def algorithm_class(name: str) -> type[Algorithm]:
     if not (isinstance(found.Options, type) and issubclass(found.Options, AlgorithmOptions)):
         raise ValueError(
             f"algorithm = {shown(name)}: {found.__name__}.Options is not a subclass of catbox_train.AlgorithmOptions"
+        )
+    from catbox_train.config import TrainConfig  # which imports this module
+
+    if taken := [option for option in found.Options.model_fields if option in TrainConfig.model_fields]:
+        raise ValueError(
+            f"algorithm = {shown(name)}: {found.__name__}.Options has settings that every run has: {', '.join(taken)}; "
+            "give them other names"
         )
     return found
 

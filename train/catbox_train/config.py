@@ -24,19 +24,17 @@ from catbox_train.algorithm import AlgorithmOptions, options_class
 from catbox_train.settings import (
     MAX_COUNT,
     MAX_SEED,
-    AutoCount,
     Integer,
     Settings,
     Text,
     Texts,
+    Workers,
     nearest,
     read_outer,
     read_text,
 )
 from catbox_train.settings_file import read_settings, read_yaml
 
-#: Each worker is a thread with networks of its own.
-MAX_WORKERS = 256
 _DEVICE = re.compile(r"^(auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?)$")
 #: Settings that are mappings of names to values; a dotted name such as "game_options.num_players" is one of them.
 _SECTIONS = ("game_options", "algorithm_options")
@@ -74,7 +72,7 @@ class TrainConfig(Settings):
         "auto",
         description="of the networks: cpu, cuda, cuda:N, mps, or auto (a GPU where there is one)",
     )
-    workers: AutoCount = Field(
+    workers: Workers = Field(
         "auto",
         description="number of threads that play and learn, or auto (the physical cores); the result depends on it",
     )
@@ -124,9 +122,7 @@ class TrainConfig(Settings):
     def _check_multiples(self) -> TrainConfig:
         """The workers share the games, and the games the batch, in equal parts."""
         wrong = []
-        if self.workers != "auto" and self.workers > MAX_WORKERS:
-            wrong.append(f"workers = {self.workers}: expected an integer from 1 to {MAX_WORKERS}, or auto")
-        elif self.workers != "auto" and self.num_envs % self.workers:
+        if self.workers != "auto" and self.num_envs % self.workers:
             wrong.append(f"num_envs = {self.num_envs}: expected a multiple of workers ({self.workers})")
         if self.batch_size % self.num_envs:
             wrong.append(f"batch_size = {self.batch_size}: expected a multiple of num_envs ({self.num_envs})")
@@ -275,7 +271,7 @@ def _merge(
 ) -> None:
     """Add the settings of ``source`` to ``into``; those of the game and of the algorithm one by one.
 
-    Settings that do not exist are refused, or with ``known_only`` off left for the one who reads them.
+    Settings that do not exist and options that are given twice are refused, unless ``known_only`` is off.
     """
     given: dict[str, dict[str, Any]] = {}
     for key, value in values.items():
@@ -298,11 +294,11 @@ def _merge(
                 into[name] = value
                 continue
             raise ValueError(f"{name} = {shown(value)} in {source}: expected {TrainConfig.expected_of(name)}")
-        section = given.setdefault(name, {})
-        for option in found:
-            if option in section:
-                raise ValueError(f"{name}.{option} in {source} was given before; give it once")
-        section |= found
+        section = given.get(name, {})
+        if known_only and (twice := [key for key in found if key in section]):
+            raise ValueError(f"{name}.{twice[0]} in {source} was given before; give it once")
+        # What is named by itself counts more than the section.
+        given[name] = section | found if option else found | section
     for name, section in given.items():
         if section or name in values:
             into[name] = {**into.get(name, {}), **section}

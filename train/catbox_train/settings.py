@@ -20,6 +20,8 @@ from catbox_train.settings_file import to_yaml
 MAX_COUNT = 10**18
 #: The largest seed that torch takes.
 MAX_SEED = 2**64 - 1
+#: Each worker is a thread with networks of its own.
+MAX_WORKERS = 256
 #: What they are called in messages.
 _LARGE = {MAX_COUNT: "10^18", MAX_SEED: "2^64 - 1"}
 
@@ -83,8 +85,10 @@ Share = Annotated[float, Strict(), BeforeValidator(_read), Field(ge=0, le=1, all
 Shares = Annotated[dict[Text, Share], BeforeValidator(_read_shares)]
 #: For a ``Literal``: one of several words.
 OneOf = BeforeValidator(read_text)
-#: A count of 1 or more, or the word ``auto``.
-AutoCount = Annotated[Annotated[int, Strict(), Field(ge=1)] | Literal["auto"], BeforeValidator(_read_auto)]
+#: How many threads, or the word ``auto``.
+Workers = Annotated[
+    Annotated[int, Strict(), Field(ge=1, le=MAX_WORKERS)] | Literal["auto"], BeforeValidator(_read_auto)
+]
 
 
 class Settings(BaseModel):
@@ -166,8 +170,8 @@ def _expected(kind: Any, metadata: Sequence[Any]) -> str:
     if get_origin(kind) is Annotated:
         kind, *own = get_args(kind)
         metadata = [*own, *metadata]
-    if kind == get_args(AutoCount)[0]:
-        return "an integer of 1 or more, or auto"
+    if kind == get_args(Workers)[0]:
+        return f"an integer from 1 to {MAX_WORKERS}, or auto"
     low, high = _bound(metadata, "ge", "min_length"), _bound(metadata, "le", "max_length")
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"

@@ -49,9 +49,9 @@ def open_run(run: Path, trust: bool = False) -> TrainConfig:
     config = load_config(file=file, trust=trust)
     given = read_settings(file)
     options = given.get("algorithm_options")
-    given_options = options if isinstance(options, dict) else {}
-    missing = [name for name in TrainConfig.names() if name not in given]
-    missing += [name for name in config.algorithm_options.names() if name not in given_options]
+    named = {**given, **options} if isinstance(options, dict) else given
+    names = [*TrainConfig.names(), *config.algorithm_options.names()]
+    missing = [name for name in names if name not in named and name != "algorithm_options"]
     if missing:
         raise ValueError(
             f"{file} lacks {', '.join(missing)}: put back what the run began with, or start a new run in another folder"

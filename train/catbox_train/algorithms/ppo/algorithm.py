@@ -47,7 +47,7 @@ class PPO(Algorithm):
 
     def __init__(self, config: TrainConfig, game: Game) -> None:
         super().__init__(config, game)
-        self.options = ppo_options(config)
+        self.options: PPOOptions = ppo_options(config)
         self.weights = SharedWeights(ActorCritic(game, self.options, config.seed))
         self.optimizer = torch.optim.Adam(
             [self.weights.vector], lr=self.options.learning_rate, eps=ADAM_EPSILON, fused=True

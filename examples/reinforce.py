@@ -1,0 +1,79 @@
+"""A learning algorithm of your own: REINFORCE (Williams 1992) in self-play. Try it with
+
+catbox train --algo examples.reinforce:Reinforce --players 3 --set total_decisions=2_000_000
+"""
+
+import copy
+
+import numpy as np
+import torch
+from pydantic import Field
+
+from catbox_agents.networks.mlp import MLP, input_scale
+from catbox_env import Game, make_vec
+from catbox_train import Algorithm, AlgorithmOptions, DivergedError, TrainConfig, TrainingState
+from catbox_train.settings import Float, Widths
+
+
+class ReinforceOptions(AlgorithmOptions):
+    hidden: Widths = Field((128,), min_length=1, description="widths of the hidden layers")
+    learning_rate: Float = Field(1e-3, gt=0, description="of Adam")
+
+
+class Reinforce(Algorithm):
+    Options = ReinforceOptions
+
+    def __init__(self, config: TrainConfig, game: Game) -> None:
+        super().__init__(config, game)
+        self.network = MLP(input_scale(game.observation_layout), self.options.hidden, game.num_actions)
+        self.network.initialise(torch.Generator().manual_seed(config.seed), last_gain=0.01)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=self.options.learning_rate, eps=1e-5)
+        for parameter in self.network.parameters():  # so that the first checkpoint has Adam's arrays
+            zeros = {"exp_avg": torch.zeros_like(parameter), "exp_avg_sq": torch.zeros_like(parameter)}
+            self.optimizer.state[parameter] = {"step": torch.zeros(()), **zeros}
+        self.vec = make_vec(game.id, config.num_envs, seed=config.seed, **game.options)
+        self.random = np.random.default_rng(config.seed)
+
+    def update(self, through: float) -> dict[str, float]:
+        vec, rows, steps = self.vec, np.arange(self.vec.num_envs), []
+        for _ in range(self.config.num_steps):
+            seen, mask, seat = vec.observation.copy(), vec.action_mask.copy(), vec.current_player.copy()
+            with torch.no_grad():
+                logits = self.network(torch.from_numpy(seen)).numpy()
+            noise = self.random.gumbel(size=logits.shape)  # the largest of logits plus this noise is a draw
+            action = np.where(mask, logits + noise, -np.inf).argmax(axis=1)
+            vec.step(action)
+            steps.append((seen, mask, seat, action, vec.rewards.copy(), vec.terminated.copy()))
+        # Backwards: what each seat is still paid, where the end of its game is known.
+        paid, known, batch = np.zeros((vec.num_envs, self.game.num_players)), np.zeros(vec.num_envs, bool), []
+        for seen, mask, seat, action, rewards, terminated in reversed(steps):
+            paid = np.where(terminated[:, None], 0, paid) + rewards
+            known |= terminated
+            batch.append([part[known] for part in (seen, mask, action, paid[rows, seat])])
+        seen, mask, action, returns = map(np.concatenate, zip(*batch, strict=True))
+        logits = self.network(torch.from_numpy(seen)).masked_fill(~torch.from_numpy(mask), -1e9)
+        chosen = torch.log_softmax(logits, 1).gather(1, torch.from_numpy(action)[:, None])[:, 0]
+        loss = -(chosen * torch.from_numpy((returns - returns.mean()) / returns.std()).float()).mean()
+        if not loss.isfinite():
+            raise DivergedError("the loss is not finite")
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return {"learning/loss": loss.item(), "game/return": float(returns.mean())}
+
+    def policy(self) -> MLP:
+        return copy.deepcopy(self.network).requires_grad_(False)
+
+    def state(self) -> TrainingState:
+        arrays = {f"games.{name}": array for name, array in self.vec.save().items()}
+        arrays |= {f"network.{name}": value.numpy() for name, value in self.network.state_dict().items()}
+        for k, moments in self.optimizer.state_dict()["state"].items():
+            arrays |= {f"adam.{k}.{name}": value.numpy() for name, value in moments.items()}
+        return TrainingState(arrays, {"random": self.random.bit_generator.state})
+
+    def restore(self, state: TrainingState, update: int) -> None:
+        own, games = self.state().arrays, "games."  # its networks' arrays are views: to fill them is to load
+        self.vec.load({k.removeprefix(games): v for k, v in state.arrays.items() if k.startswith(games)})
+        for name in own.keys() - {k for k in own if k.startswith(games)}:
+            own[name][...] = state.arrays[name]
+        self.random.bit_generator.state = state.values["random"]

@@ -24,6 +24,7 @@ def run(seats, values, rewards, terminated, gamma, gae_lambda):
     open_rewards = np.full((num_players, 1), np.nan, np.float32)
     compute_advantages(
         np.asarray(seats, np.int8)[:, None],
+        np.ones((len(seats), 1), bool),
         np.asarray(values, np.float32)[:, None],
         rewards,
         np.asarray(terminated, bool)[:, None],
@@ -178,6 +179,7 @@ def test_games_of_a_batch_do_not_mix():
     open_rows, open_rewards = np.empty((3, 5), np.int64), np.empty((3, 5), np.float32)
     compute_advantages(
         seats.astype(np.int8),
+        np.ones_like(terminated),
         values.astype(np.float32),
         rewards.astype(np.float32),
         terminated,

@@ -45,6 +45,10 @@ class AlgorithmOptions(Settings):
         """What is wrong with these settings beside the others of ``config``, a sentence each."""
         return []
 
+    def agents_in_training(self) -> tuple[str, ...]:
+        """The agents (specs) that play in training; they are made before it, to see that they can be."""
+        return ()
+
     def settled(self, device: str) -> Self:
         """A copy in which every "auto" is replaced by what it stands for on this machine and ``device``."""
         return self

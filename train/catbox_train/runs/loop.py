@@ -85,7 +85,7 @@ def resume(
     """
     run = Path(output)
     config = open_run(run, trust)
-    check_trusted("opponents", config.opponents, run / CONFIG_FILE, trust)
+    check_trusted("opponents", _agents(config), run / CONFIG_FILE, trust)
     game = config.make_game()
     _check_opponents(config, game)
     if device is not None:
@@ -95,11 +95,16 @@ def resume(
 
 def _trusted(config: TrainConfig) -> bool:
     """Whether to go on with a run of ``config`` takes ``--trust``."""
-    return any(imports_module(spec) for spec in (config.algorithm, *config.opponents))
+    return any(map(imports_module, (config.algorithm, *_agents(config))))
+
+
+def _agents(config: TrainConfig) -> tuple[str, ...]:
+    """The agents that ``config`` names."""
+    return (*config.opponents, *config.algorithm_options.agents_in_training())
 
 
 def _check_opponents(config: TrainConfig, game: Game) -> None:
-    for spec in config.opponents:
+    for spec in _agents(config):
         catbox_agents.make(spec, game)  # refused now rather than at the first evaluation
 
 

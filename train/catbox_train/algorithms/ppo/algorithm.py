@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, TrainingState
 from catbox_train.algorithms.ppo.loss import (
@@ -32,6 +34,7 @@ from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, wei
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker, buffer_bytes, check_enough_to_learn
 from catbox_train.config import TrainConfig
+from catbox_train.opponents import PAST, Pool
 from catbox_train.runs.arrays import DivergedError
 
 #: As in OpenAI's baselines (ppo2), and most implementations since.
@@ -54,13 +57,14 @@ class PPO(Algorithm):
         )
         seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
         self.workers = [Worker(game, config, self.weights, seed) for seed in seeds]
+        self.pool = Pool(self.options, self.weights.actor.stop)
         self.updates_done = 0
         # What Adam would begin with in its first step; so a checkpoint has the same arrays at any time.
         moments = {name: torch.zeros_like(self.weights.vector.detach()) for name in ("exp_avg", "exp_avg_sq")}
         self.optimizer.state[self.weights.vector] = {"step": torch.zeros(()), **moments}
         self._threads_before = torch.get_num_threads()
         torch.set_num_threads(1)  # the cores are taken by the workers
-        self.pool = ThreadPoolExecutor(config.num_workers, initializer=partial(torch.set_num_threads, 1))
+        self.threads = ThreadPoolExecutor(config.num_workers, initializer=partial(torch.set_num_threads, 1))
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
@@ -69,7 +73,7 @@ class PPO(Algorithm):
 
     def close(self) -> None:
         """End the threads."""
-        self.pool.shutdown()
+        self.threads.shutdown()
         torch.set_num_threads(self._threads_before)
 
     def update(self, through: float) -> dict[str, float]:
@@ -77,9 +81,11 @@ class PPO(Algorithm):
         options = self.options
         learning_rate = _between(options.learning_rate, options.learning_rate_end, through)
         entropy_weight = _between(options.entropy, options.entropy_end, through)
-        list(self.pool.map(Worker.collect, self.workers))
+        self.invite_opponents()
+        list(self.threads.map(Worker.collect, self.workers))
         learned = self.learn(learning_rate, entropy_weight)
         self.updates_done += 1
+        learned |= self.count_games()
         metrics = {f"learning/{name}": value for name, value in learned.items()}
         return metrics | {f"game/{name}": value for name, value in self.game_metrics().items()}
 
@@ -105,7 +111,7 @@ class PPO(Algorithm):
             for minibatch in zip(*shares, strict=True):
                 size = sum(len(rows) for rows in minibatch)
                 work = partial(loss_gradient, clip=options.clip, entropy_weight=entropy_weight, size=size)
-                sums += sum(self.pool.map(work, self.workers, minibatch))
+                sums += sum(self.threads.map(work, self.workers, minibatch))
                 total = weights.vector.grad
                 assert total is not None
                 total.copy_(self.workers[0].gradient)
@@ -129,7 +135,9 @@ class PPO(Algorithm):
         for name, value in zip(LEARNING_METRICS, sums, strict=True):
             if not math.isfinite(value):
                 raise DivergedError(f"{name} is not finite")
-        list(self.pool.map(check_outputs, self.workers, minibatch))  # what the last step made of the networks
+        list(
+            self.threads.map(check_outputs, self.workers, minibatch)
+        )  # what the last step made of the networks
         steps = options.epochs * num_minibatches
         metrics = dict(zip(LEARNING_METRICS, (sums / steps).tolist(), strict=True))
         metrics |= {"actor_grad_norm": norms[0] / steps, "critic_grad_norm": norms[1] / steps}
@@ -137,11 +145,41 @@ class PPO(Algorithm):
         return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
 
     def game_metrics(self) -> dict[str, float]:
-        """The game's statistics in self-play, means over seats and over the rounds that ended in this batch."""
+        """The game's statistics in self-play, means over the learner's seats and over the rounds that ended in this batch."""
         batches = [worker.statistics for worker in self.workers if worker.statistics]
         names = batches[0] if batches else ()
         means = {name: float(np.concatenate([b[name] for b in batches]).mean()) for name in names}
-        return means | {"rounds": float(sum(len(next(iter(b.values()))) for b in batches))}
+        return means | {"rounds": float(sum(worker.rounds for worker in self.workers))}
+
+    def invite_opponents(self) -> None:
+        """Tell the workers who plays beside the learner in this update."""
+        networks = []
+        for vector in self.pool.vectors[: self.pool.count]:
+            networks.append(self.policy())
+            vector_to_parameters(torch.from_numpy(vector), networks[-1].parameters())
+        for number, worker in enumerate(self.workers):
+            if worker.tables:
+                seeds = np.random.SeedSequence([self.config.seed, number, self.updates_done]).spawn(
+                    len(networks)
+                )
+                past = [
+                    PolicyAgent(network, self.game, seed, greedy=False)
+                    for network, seed in zip(networks, seeds, strict=True)
+                ]
+                worker.tables.begin_update(self.updates_done, self.pool.chances(), past)
+
+    def count_games(self) -> dict[str, float]:
+        """Share of games that the learner won against each kind of opponent in this update; the pool is brought up to
+        date."""
+        tallies = [worker.tables.tally for worker in self.workers if worker.tables]
+        if not tallies:
+            return {}
+        specs = self.options.agents_in_training()
+        total = sum(tallies, np.zeros_like(tallies[0]))
+        kinds = {**{spec: total[k] for k, spec in enumerate(specs)}, PAST: total[len(specs) :].sum(axis=0)}
+        actor = self.weights.vector.detach()[self.weights.actor].numpy()
+        self.pool.end_update(self.updates_done, [tally[len(specs) :] for tally in tallies], actor)
+        return {f"beats_{name}": float(wins / games) for name, (wins, games) in kinds.items() if games}
 
     def policy(self) -> MLP:
         """A copy of the actor."""
@@ -157,6 +195,8 @@ class PPO(Algorithm):
             worker_arrays, worker_values = worker.save()
             arrays |= {f"worker{number}.{name}": array for name, array in worker_arrays.items()}
             values["workers"].append(worker_values)
+        pool_arrays, values["pool"] = self.pool.state()
+        arrays |= {f"pool.{name}": array for name, array in pool_arrays.items()}
         return TrainingState(arrays, values)
 
     def restore(self, state: TrainingState, update: int) -> None:
@@ -170,6 +210,7 @@ class PPO(Algorithm):
         workers = values.get("workers")
         if not isinstance(workers, list) or len(workers) != len(self.workers):
             raise ValueError(f"workers: expected the values of {len(self.workers)}")
+        pool_arrays = {k.removeprefix("pool."): v for k, v in arrays.items() if k.startswith("pool.")}
         for number, worker in enumerate(self.workers):
             prefix = f"worker{number}."
             own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
@@ -177,6 +218,13 @@ class PPO(Algorithm):
                 worker.load(own, workers[number])
             except ValueError as error:
                 raise ValueError(f"{prefix}{error}") from error
+        pool_values = values.get("pool")
+        if not isinstance(pool_values, dict):
+            raise ValueError(f"pool = {pool_values!r:.40}, expected a mapping")
+        try:
+            self.pool.restore(pool_arrays, pool_values, update)
+        except ValueError as error:
+            raise ValueError(f"pool.{error}") from error
         self.weights.vector.data.copy_(torch.from_numpy(arrays["weights"]))
         for name, moment in self.optimizer.state[self.weights.vector].items():
             moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))

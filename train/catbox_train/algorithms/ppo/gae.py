@@ -9,7 +9,8 @@ The rows of a window are one game's decisions in the order they were taken, whoe
 A seat's transition runs from its own decision to its own next one, and is paid every reward in between (summed,
 not discounted: ``gamma`` counts the seat's own decisions). So the walk goes backwards with one running value,
 advantage and sum of rewards per seat. The last decision of a seat in the window has no successor yet, unless the
-game ended: it is *open*, and is carried to the next window with the rewards it has been paid so far.
+game ended: it is *open*, and is carried to the next window with the rewards it has been paid so far. A decision of a
+seat that does not learn, because an opponent has it, counts only with what its step paid and ended.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from catbox_env.core.compilation import cached_njit
 @cached_njit(nogil=True)
 def compute_advantages(
     seats: np.ndarray,
+    learns: np.ndarray,
     values: np.ndarray,
     rewards: np.ndarray,
     terminated: np.ndarray,
@@ -33,12 +35,13 @@ def compute_advantages(
 ) -> None:
     """Fill ``advantages``, ``open_rows`` and ``open_rewards`` in place.
 
-    Takes ``seats`` (R, N) int8, the seat that decided (-1: an empty row); ``values`` (R, N) float32, its critic's
-    value of that decision; ``rewards`` (R, N, P) float32, what each seat was paid by the step; ``terminated``
-    (R, N) bool, whether the step ended the game.
+    Takes ``seats`` (R, N) int8, the seat that decided (-1: an empty row); ``learns`` (R, N) bool, whether it is one of
+    the learner's; ``values`` (R, N) float32, its critic's value of that decision; ``rewards`` (R, N, P) float32, what
+    each seat was paid by the step; ``terminated`` (R, N) bool, whether the step ended the game.
 
-    ``advantages`` (R, N) float32 is 0 in empty and open rows. ``open_rows`` (P, N) int64 is the row of seat p's
-    open decision, or -1; ``open_rewards`` (P, N) float32 is what that decision has been paid so far.
+    ``advantages`` (R, N) float32 is 0 in empty and open rows and where the seat does not learn. ``open_rows`` (P, N)
+    int64 is the row of seat p's open decision, or -1; ``open_rewards`` (P, N) float32 is what that decision has been
+    paid so far.
     """
     num_rows, num_games = seats.shape
     num_players = rewards.shape[2]
@@ -65,6 +68,8 @@ def compute_advantages(
                 followed[:] = True
             for player in range(num_players):
                 paid[player] += rewards[row, game, player]
+            if not learns[row, game]:
+                continue
             if followed[seat]:
                 error = paid[seat] + gamma * next_value[seat] - values[row, game]
                 next_advantage[seat] = error + gamma * gae_lambda * next_advantage[seat]

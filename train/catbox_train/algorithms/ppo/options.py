@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from catbox_train.network_options import NetworkOptions
+from catbox_train.opponents import OpponentOptions
 from catbox_train.settings import MAX_COUNT, Flag, Float, Integer
 
 if TYPE_CHECKING:
     from catbox_train.config import TrainConfig
 
 
-class PPOOptions(NetworkOptions):
+class PPOOptions(OpponentOptions, NetworkOptions):
     """Settings of PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347)."""
 
     privileged_critic: Flag = Field(
@@ -46,12 +47,13 @@ class PPOOptions(NetworkOptions):
     )
 
     def check(self, config: TrainConfig) -> list[str]:
-        """The minibatches share the batch in equal parts."""
+        """The minibatches share the batch in equal parts, and the opponents the tables."""
+        wrong = super().check(config)
         if config.batch_size % self.minibatch_size:
-            return [
+            wrong.append(
                 f"batch_size = {config.batch_size}: expected a multiple of minibatch_size ({self.minibatch_size})"
-            ]
-        return []
+            )
+        return wrong
 
     def calmer(self) -> dict[str, Any]:
         """A tenth of the learning rate, and nothing above the defaults."""

@@ -18,6 +18,8 @@ from catbox_train.algorithms.ppo.gae import compute_advantages
 from catbox_train.algorithms.ppo.networks import SharedWeights
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
+from catbox_train.generators import checked_generator
+from catbox_train.opponents import Tables
 
 
 class Worker:
@@ -25,10 +27,11 @@ class Worker:
 
     Arrays over rows and games, R = P + steps and N games: ``observations`` (R, N, O) int8, ``states`` (R, N, S) int8
     (the observations when the critic is not privileged), ``masks`` (R, N, A) bool, ``seats`` (R, N) int8 (-1: an
-    empty carried row), ``actions`` (R, N) int64, ``log_probabilities`` and ``values`` (R, N) float32 under the
-    policy that played, ``rewards`` (R, N, P) float32, ``terminated`` (R, N) bool, ``advantages`` and ``returns``
-    (R, N) float32. ``ready`` (n,) int64 are the flat rows that can be learned from, ``statistics`` those of
-    the game for every round that ended, name -> (n, P).
+    empty carried row), ``learns`` (R, N) bool, whether the seat is the learner's, ``actions`` (R, N) int64,
+    ``log_probabilities`` and ``values`` (R, N) float32 under the policy that played, ``rewards`` (R, N, P) float32,
+    ``terminated`` (R, N) bool, ``advantages`` and ``returns`` (R, N) float32. ``ready`` (n,) int64 are the flat rows
+    that can be learned from, ``statistics`` those of the game for the learner's seats in every round that ended, name
+    -> (n,), and ``rounds`` how many these are.
     """
 
     def __init__(
@@ -36,11 +39,14 @@ class Worker:
     ) -> None:
         self.config, self.options = config, ppo_options(config)
         self.networks, self.gradient = weights.replica()
-        deals, choices = seed.spawn(2)
+        deals, choices, tables = seed.spawn(3)
         self.vec = Vec(
             game, config.num_envs // config.num_workers, seed=deals, state=self.options.privileged_critic
         )
         self.generator = np.random.default_rng(choices)
+        self.tables: Tables | None = None
+        if self.options.opponents_in_training:
+            self.tables = Tables(self.options, game, self.vec.num_envs, tables)
         self.num_players = game.num_players
         num_rows, num_games = game.num_players + config.num_steps, self.vec.num_envs
         shape = (num_rows, num_games)
@@ -53,6 +59,7 @@ class Worker:
             self.states = np.zeros((*shape, game.state_layout.size), np.int8)
         self.masks = np.zeros((*shape, game.num_actions), np.bool_)
         self.seats = np.full(shape, -1, np.int8)
+        self.learns = np.ones(shape, np.bool_)
         self.actions = np.zeros(shape, np.int64)
         self.log_probabilities = np.zeros(shape, np.float32)
         self.values = np.zeros(shape, np.float32)
@@ -64,6 +71,7 @@ class Worker:
         self.open_rewards = np.zeros((game.num_players, num_games), np.float32)
         self.ready = np.zeros(0, np.int64)
         self.statistics: dict[str, np.ndarray] = {}
+        self.rounds = 0
 
     def collect(self) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and estimate the advantages."""
@@ -71,6 +79,7 @@ class Worker:
         self.play()
         compute_advantages(
             self.seats,
+            self.learns,
             self.values,
             self.rewards,
             self.terminated,
@@ -81,7 +90,7 @@ class Worker:
             self.open_rewards,
         )
         np.add(self.advantages, self.values, out=self.returns)
-        ready = self.seats >= 0
+        ready = (self.seats >= 0) & self.learns
         players, games = np.nonzero(self.open_rows >= 0)
         ready[self.open_rows[players, games], games] = False
         self.ready = np.flatnonzero(ready)
@@ -93,6 +102,7 @@ class Worker:
         # Seat p's decision goes to row p, where only seat p's can be: no row is overwritten before it is read.
         carried = {name: getattr(self, name)[rows, games] for name in self.decision}
         self.seats[: self.num_players] = -1
+        self.learns[: self.num_players] = True
         self.rewards[: self.num_players] = 0.0
         for name, values in carried.items():
             getattr(self, name)[players, games] = values
@@ -101,7 +111,8 @@ class Worker:
     @torch.no_grad()
     def play(self) -> None:
         """Fill the rows after the carried ones, and ``statistics``."""
-        vec, ended = self.vec, []
+        vec, tables, ended = self.vec, self.tables, []
+        own: list[np.ndarray] = []
         for row in range(self.num_players, len(self.seats)):
             self.observations[row] = vec.observation
             if self.options.privileged_critic:
@@ -117,15 +128,25 @@ class Worker:
             sample_actions(
                 logits.numpy(), self.masks[row], uniforms, self.actions[row], self.log_probabilities[row]
             )
+            if tables:
+                self.learns[row] = tables.learns(vec.current_player)
+                tables.choose(vec, self.actions[row])
             vec.step(self.actions[row])
             self.rewards[row] = vec.rewards
             self.terminated[row] = vec.terminated
             if (games := np.flatnonzero(vec.round_ended)).size:
                 ended.append({name: array[games] for name, array in vec.info.items()})
-        self.statistics = {}
+                own.append(
+                    tables.line_up[games] == 0 if tables else np.ones_like(vec.rewards[games], np.bool_)
+                )
+            if tables:
+                tables.after_step(vec)
+        self.statistics, self.rounds = {}, 0
         if ended:
             info = {name: np.concatenate([rows[name] for rows in ended]) for name in vec.info}
-            self.statistics = vec.game.statistics(info)
+            learner = np.concatenate(own)
+            self.rounds = len(learner)
+            self.statistics = {name: values[learner] for name, values in vec.game.statistics(info).items()}
 
     def shuffled_minibatches(self, count: int) -> list[np.ndarray]:
         """The rows in ``ready`` in random order, in ``count`` parts of nearly the same size."""
@@ -139,7 +160,11 @@ class Worker:
         arrays = {f"carried.{name}": getattr(self, name)[front].copy() for name in self.decision}
         arrays["carried.rewards"] = self.open_rewards.copy()
         arrays.update({f"games.{name}": array for name, array in self.vec.save().items()})
-        return arrays, {"generator": self.generator.bit_generator.state}
+        values = {"generator": self.generator.bit_generator.state}
+        if self.tables:
+            arrays |= {"tables.line_up": self.tables.line_up, "tables.paid": self.tables.paid}
+            values["tables"] = self.tables.generator.bit_generator.state
+        return arrays, values
 
     def load(self, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> None:
         """Go on from what ``save`` returned.
@@ -148,14 +173,21 @@ class Worker:
         or ``values`` hold what no worker of this run comes to.
         """
         self._check_carried(arrays)
-        generator = checked_generator(values)
+        names = {"generator", "tables"} if self.tables else {"generator"}
+        if not isinstance(values, dict) or values.keys() != names:
+            raise ValueError(f"expected the values {', '.join(sorted(names))}, not {values!r:.200}")
+        generators = {name: checked_generator(name, values[name]) for name in names}
+        if self.tables:
+            self.tables.check(arrays["tables.line_up"])
         prefix = "games."
         self.vec.load({k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})
         for name in self.decision:
             getattr(self, name)[: self.num_players] = arrays[f"carried.{name}"]
         self._mark_carried_as_open()
         self.open_rewards[:] = arrays["carried.rewards"]
-        self.generator.bit_generator.state = generator
+        self.generator.bit_generator.state = generators["generator"]
+        if self.tables:
+            self.tables.restore(arrays["tables.line_up"], arrays["tables.paid"], generators["tables"])
 
     def _check_carried(self, arrays: dict[str, np.ndarray]) -> None:
         """Raise ``ValueError`` for a carried row that is no decision of its seat."""
@@ -206,27 +238,3 @@ def check_enough_to_learn(workers: list[Worker], update: int) -> None:
         f"{num_minibatches} minibatches: a decision counts once its seat decides again or the game ends, and a "
         f"batch has {steps} step{'s' * (steps > 1)} of each game. Make batch_size larger, or num_envs smaller"
     )
-
-
-def checked_generator(values: object) -> dict[str, Any]:
-    """The state of a PCG64 in ``values``, as a generator takes it. Raises ``ValueError`` where there is none."""
-
-    def is_int(value: object, stop: int) -> bool:
-        return type(value) is int and 0 <= value < stop
-
-    state = values.get("generator") if isinstance(values, dict) and values.keys() == {"generator"} else None
-    inner = state.get("state") if isinstance(state, dict) else None
-    if (
-        not isinstance(state, dict)
-        or not isinstance(inner, dict)
-        or state.keys() != {"bit_generator", "state", "has_uint32", "uinteger"}
-        or inner.keys() != {"state", "inc"}
-        or state["bit_generator"] != "PCG64"
-        or not is_int(state["has_uint32"], 2)
-        or not is_int(state["uinteger"], 1 << 32)
-        or not is_int(inner["state"], 1 << 128)
-        or not is_int(inner["inc"], 1 << 128)
-        or inner["inc"] % 2 == 0  # of a linear congruential generator of full period
-    ):
-        raise ValueError(f"generator: expected the state of a PCG64, not {state!r:.200}")
-    return state

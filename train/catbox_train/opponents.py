@@ -1,0 +1,232 @@
+"""Opponents in training: which seats of a game the learner has, and who has the others.
+
+At most tables the learner has every seat. At a share of them it shares the table with one opponent: an agent, or an
+earlier policy of the run. Earlier policies are kept in a pool and chosen the more often the more often they beat the
+learner: prioritised fictitious self-play (Vinyals et al. 2019, https://doi.org/10.1038/s41586-019-1724-z).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+import catbox_agents
+from catbox_agents.agent import Agent
+from catbox_agents.decisions import ask_agents
+from catbox_agents.specs import imports_module
+from catbox_env import Game, Vec
+from catbox_train.algorithm import AlgorithmOptions
+from catbox_train.settings import MAX_COUNT, Integer, Shares
+
+if TYPE_CHECKING:
+    from catbox_train.config import TrainConfig
+
+#: In ``opponents_in_training``: the earlier policies of the run.
+PAST = "past"
+#: Largest number of earlier policies that are kept.
+MAX_POOL = 64
+#: Rounding in the sum of shares such as 0.1, 0.2, 0.7.
+_ROUNDING = 1e-9
+#: What the games of an earlier update count in one update later.
+DECAY = 0.95
+#: Power of the chance to be beaten in the weight of an earlier policy.
+PRIORITY = 2
+
+
+class OpponentOptions(AlgorithmOptions):
+    """Who plays in training beside the learner."""
+
+    opponents_in_training: Shares = Field(
+        {},
+        description="opponent -> share of the tables at which it plays, such as {heuristic: 0.1, past: 0.2}; past: "
+        "earlier policies of the run, otherwise an agent as in opponents",
+    )
+    past_policies: Integer = Field(
+        8, ge=1, le=MAX_POOL, description="earlier policies that are kept as opponents (past)"
+    )
+    past_every: Integer = Field(
+        25, ge=1, le=MAX_COUNT, description="updates from one policy that is kept as opponent to the next"
+    )
+
+    def check(self, config: TrainConfig) -> list[str]:
+        """The shares are parts of one whole."""
+        total = sum(self.opponents_in_training.values())
+        if total > 1 + _ROUNDING:
+            shown = self.opponents_in_training
+            return [
+                f"opponents_in_training = {shown}: expected shares that add up to at most 1, not {total:g}"
+            ]
+        return []
+
+    def agents_in_training(self) -> tuple[str, ...]:
+        """The agents among the opponents."""
+        return tuple(spec for spec in self.opponents_in_training if spec != PAST)
+
+
+class Pool:
+    """Earlier policies, as flat vectors, and how the learner fares against them.
+
+    Attributes: ``vectors`` (K, W) float32, of which the first ``count`` are filled; ``wins`` and ``games`` (K,)
+    float64, of games with each, those of earlier updates counting less.
+    """
+
+    def __init__(self, options: OpponentOptions, num_weights: int) -> None:
+        size = options.past_policies if PAST in options.opponents_in_training else 0
+        self.every = options.past_every
+        self.count = 0
+        self.vectors = np.zeros((size, num_weights), np.float32)
+        self.wins, self.games = np.zeros(size), np.zeros(size)
+
+    def beaten(self) -> NDArray[np.float64]:
+        """The share (count,) of games in which the learner beats each policy; one half where none was played."""
+        return (self.wins[: self.count] + 1) / (self.games[: self.count] + 2)
+
+    def chances(self) -> NDArray[np.float64]:
+        """The chance (count,) of each policy to be the opponent at a table."""
+        weights = (1 - self.beaten()) ** PRIORITY
+        return weights / weights.sum()
+
+    def end_update(
+        self, update: int, tallies: Sequence[NDArray[np.float64]], vector: NDArray[np.float32]
+    ) -> None:
+        """Add the games of an update, (K, 2) wins and games, and from time to time the policy ``vector`` (W,) now.
+
+        Where the pool is full, the policy that the learner beats most often makes room.
+        """
+        if not len(self.vectors):
+            return
+        wins, games = sum(tallies, np.zeros((len(self.vectors), 2))).T
+        self.wins, self.games = DECAY * self.wins + wins, DECAY * self.games + games
+        if update % self.every:
+            return
+        slot = self.count if self.count < len(self.vectors) else int(self.beaten().argmax())
+        self.count = max(self.count, slot + 1)
+        self.vectors[slot] = vector
+        self.wins[slot] = self.games[slot] = 0
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Arrays, and values that JSON can hold."""
+        return {"vectors": self.vectors, "wins": self.wins, "games": self.games}, {"count": self.count}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any], update: int) -> None:
+        """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
+        count = values.get("count")
+        expected = min(update // self.every, len(self.vectors))
+        if type(count) is not int or count != expected:
+            raise ValueError(f"count = {count!r:.40}, expected {expected}")
+        wins, games = arrays["wins"], arrays["games"]
+        if not ((wins >= 0) & (wins <= games)).all() or games[count:].any():
+            raise ValueError("wins or games are numbers that no pool comes to")
+        self.count, self.wins, self.games = count, wins.copy(), games.copy()
+        self.vectors[:] = arrays["vectors"]
+
+
+class Tables:
+    """Who has which seat in the games of one worker.
+
+    Attributes: ``line_up`` (N, P) int16: 0 the learner, k > 0 the k-th of the agents, then of the pool; ``paid`` (N, P)
+    float64: what each seat was paid so far in the game; ``tally`` (agents + pool, 2) float64: games of this update that
+    the learner won against each opponent (a tie is half a win), and all of them.
+    """
+
+    def __init__(
+        self, options: OpponentOptions, game: Game, num_games: int, seed: np.random.SeedSequence
+    ) -> None:
+        self.specs = options.agents_in_training()
+        self.past = PAST in options.opponents_in_training
+        shares = options.opponents_in_training
+        self._bounds = np.cumsum([shares[spec] for spec in self.specs] + [shares.get(PAST, 0.0)])
+        self.game, self._seed = game, seed
+        self.generator = np.random.default_rng(seed)
+        self.num_opponents = len(self.specs) + (options.past_policies if self.past else 0)
+        self.line_up = np.zeros((num_games, game.num_players), np.int16)
+        self.paid = np.zeros((num_games, game.num_players))
+        self.tally = np.zeros((self.num_opponents, 2))
+        self.agents: list[Agent] = []
+        self._chances = np.zeros(0)
+        self.seated = False
+
+    def begin_update(self, update: int, chances: NDArray[np.float64], past: Sequence[Agent]) -> None:
+        """Get ready for an update with the earlier policies ``past`` and their ``chances``.
+
+        Agents are made for each update, so that those that draw random numbers go on exactly after a resumed run too.
+        """
+        seeds = np.random.SeedSequence(
+            self._seed.entropy, spawn_key=(*self._seed.spawn_key, update)
+        ).generate_state(max(1, len(self.specs)))
+        kept = dict(zip(self.specs, self.agents, strict=False))
+        self.agents = [
+            catbox_agents.make(spec, self.game, int(seed))
+            if spec not in kept or spec == "random" or imports_module(spec)
+            else kept[spec]
+            for spec, seed in zip(self.specs, seeds, strict=False)
+        ] + list(past)
+        self._labels = [*self.specs, *(f"{PAST} policy {k}" for k in range(len(past)))]
+        self._chances = chances
+        self.tally[:] = 0
+        if not self.seated:
+            self.seat(np.arange(len(self.line_up)))
+            self.seated = True
+
+    def seat(self, games: NDArray[np.int64]) -> None:
+        """Draw who plays in ``games``, which begin."""
+        self.line_up[games] = 0
+        self.paid[games] = 0
+        kind = np.searchsorted(self._bounds, self.generator.random(len(games)), side="right")
+        opponent = kind + 1
+        past = kind == len(self.specs)
+        if len(self._chances):
+            drawn = self.generator.choice(len(self._chances), size=len(games), p=self._chances)
+            opponent = np.where(past, len(self.specs) + 1 + drawn, opponent)
+            shared = kind <= len(self.specs)
+        else:  # the pool is empty
+            shared = kind < len(self.specs)
+        num_players = self.line_up.shape[1]
+        own_seats = self.generator.integers(1, num_players, len(games)) if num_players > 1 else 1
+        place = self.generator.random((len(games), num_players)).argsort(axis=1)
+        others = (place >= np.reshape(own_seats, (-1, 1))) & shared[:, None]
+        self.line_up[games] = np.where(others, opponent[:, None], 0)
+
+    def learns(self, seats: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Whether the learner has the seat to move (N,) in each game."""
+        return self.line_up[np.arange(len(seats)), seats] == 0
+
+    def choose(self, vec: Vec, actions: NDArray[np.int64]) -> None:
+        """Replace the ``actions`` (N,) of seats that others have by theirs."""
+        player = self.line_up[np.arange(len(actions)), vec.current_player]
+        rows = np.flatnonzero(player)
+        if len(rows):
+            actions[rows] = ask_agents(self.agents, self._labels, player[rows] - 1, vec, rows)
+
+    def after_step(self, vec: Vec) -> None:
+        """Count what the step paid, and seat the players of the games that begin."""
+        self.paid += vec.rewards
+        ended = np.flatnonzero(vec.terminated)
+        if not len(ended):
+            return
+        line_up, paid = self.line_up[ended], self.paid[ended]
+        shared = (line_up > 0).any(axis=1)
+        line_up, paid = line_up[shared], paid[shared]
+        own = line_up == 0
+        own_mean = (paid * own).sum(axis=1) / own.sum(axis=1)
+        other_mean = (paid * ~own).sum(axis=1) / (~own).sum(axis=1)
+        won = np.where(own_mean == other_mean, 0.5, own_mean > other_mean)
+        opponent = line_up.max(axis=1) - 1
+        np.add.at(self.tally, (opponent, 0), won)
+        np.add.at(self.tally, (opponent, 1), 1)
+        self.seat(ended)
+
+    def check(self, line_up: np.ndarray) -> None:
+        """Raise ``ValueError`` for a ``line_up`` that no worker of this run comes to."""
+        if ((line_up < 0) | (line_up > self.num_opponents)).any() or (line_up > 0).all(axis=1).any():
+            raise ValueError("line_up holds players that are not there, or a game without the learner")
+
+    def restore(self, line_up: np.ndarray, paid: np.ndarray, generator: dict[str, Any]) -> None:
+        """Go on from the arrays and the state of ``generator`` that another had."""
+        self.line_up[:], self.paid[:] = line_up, paid
+        self.generator.bit_generator.state = generator
+        self.seated = True

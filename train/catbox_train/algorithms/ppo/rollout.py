@@ -15,8 +15,11 @@ import torch
 from catbox_env import Game, Vec
 from catbox_train.algorithms.ppo.distribution import sample_actions
 from catbox_train.algorithms.ppo.gae import compute_advantages
-from catbox_train.algorithms.ppo.networks import SharedWeights
+from catbox_train.algorithms.ppo.networks import Networks, SharedWeights
 from catbox_train.config import TrainConfig
+
+#: Rows that the critic looks at in one call: as many as the nearer caches hold.
+EVALUATED_AT_ONCE = 2048
 
 
 class Worker:
@@ -31,10 +34,15 @@ class Worker:
     """
 
     def __init__(
-        self, game: Game, config: TrainConfig, weights: SharedWeights, seed: np.random.SeedSequence
+        self,
+        game: Game,
+        config: TrainConfig,
+        weights: SharedWeights,
+        seed: np.random.SeedSequence,
+        number: int = 0,
     ) -> None:
         self.config = config
-        self.networks, self.gradient = weights.replica()
+        self.networks = Networks(weights, config, number)
         deals, choices = seed.spawn(2)
         self.vec = Vec(game, config.num_envs // config.workers, seed=deals, state=config.privileged_critic)
         self.generator = np.random.default_rng(choices)
@@ -59,13 +67,21 @@ class Worker:
         self.returns = np.zeros(shape, np.float32)
         self.open_rows = np.full((game.num_players, num_games), -1, np.int64)
         self.open_rewards = np.zeros((game.num_players, num_games), np.float32)
+        # Row by row, every game after the other: views of the arrays above.
+        learned_from = ["observations", "states", "masks", "actions", "log_probabilities", "values"]
+        learned_from += ["advantages", "returns"]
+        self.flat = {
+            name: (array := getattr(self, name)).reshape(-1, *array.shape[2:]) for name in learned_from
+        }
         self.ready = np.zeros(0, np.int64)
         self.statistics: dict[str, np.ndarray] = {}
 
     def collect(self) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and estimate the advantages."""
+        self.networks.refresh()
         self.carry_open_decisions()
         self.play()
+        self.evaluate()
         compute_advantages(
             self.seats,
             self.values,
@@ -97,24 +113,23 @@ class Worker:
 
     @torch.no_grad()
     def play(self) -> None:
-        """Fill the rows after the carried ones, and ``statistics``."""
-        vec, ended = self.vec, []
-        for row in range(self.num_players, len(self.seats)):
+        """Fill the rows after the carried ones, all but ``values``; and ``statistics``."""
+        vec, networks, ended = self.vec, self.networks, []
+        played = self._played_rows().reshape(-1, vec.num_envs)
+        uniforms = self.generator.random(played.shape)
+        for step, flat in enumerate(played):
+            row = self.num_players + step
             self.observations[row] = vec.observation
             if self.config.privileged_critic:
                 self.states[row] = vec.state
             self.masks[row] = vec.action_mask
             self.seats[row] = vec.current_player
-            logits, values = self.networks(
-                torch.from_numpy(self.observations[row]),
-                torch.from_numpy(self.states[row]) if self.config.privileged_critic else None,
-            )
-            self.values[row] = values.numpy()
-            uniforms = self.generator.random(vec.num_envs)
+            logits = networks.actor.outputs(networks.observations.take(self.flat["observations"], flat))
+            actions = self.actions[row]
             sample_actions(
-                logits.numpy(), self.masks[row], uniforms, self.actions[row], self.log_probabilities[row]
+                logits.numpy(), self.masks[row], uniforms[step], actions, self.log_probabilities[row]
             )
-            vec.step(self.actions[row])
+            vec.step(actions)
             self.rewards[row] = vec.rewards
             self.terminated[row] = vec.terminated
             if (games := np.flatnonzero(vec.round_ended)).size:
@@ -123,6 +138,29 @@ class Worker:
         if ended:
             info = {name: np.concatenate([rows[name] for rows in ended]) for name in vec.info}
             self.statistics = vec.game.statistics(info)
+
+    @torch.no_grad()
+    def evaluate(self) -> None:
+        """Fill ``values`` of the rows after the carried ones: nothing needs them before all are played."""
+        networks, vectors = self.networks, self.flat["states"]
+        rows = self._played_rows()
+        for start in range(0, len(rows), EVALUATED_AT_ONCE):
+            part = rows[start : start + EVALUATED_AT_ONCE]
+            values = networks.critic.outputs(networks.states.take(vectors, part))
+            self.flat["values"][part[0] : part[-1] + 1] = values.numpy()[:, 0]
+
+    def _played_rows(self) -> np.ndarray:
+        """The flat rows after the carried ones."""
+        num_rows, num_games = self.seats.shape
+        return np.arange(self.num_players * num_games, num_rows * num_games)
+
+    def outputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits (n, A) and values (n, 1), float32, of the networks as they are now, for flat rows (n,) int64."""
+        networks = self.networks
+        observations = states = networks.observations.take(self.flat["observations"], rows)
+        if self.config.privileged_critic:
+            states = networks.states.take(self.flat["states"], rows)
+        return networks.actor(observations), networks.critic(states)
 
     def shuffled_minibatches(self, count: int) -> list[np.ndarray]:
         """The rows in ``ready`` in random order, in ``count`` parts of nearly the same size."""

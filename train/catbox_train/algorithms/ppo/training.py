@@ -32,10 +32,10 @@ from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import imports_module
 from catbox_env import Game
+from catbox_train.algorithms.ppo.adam import LARGEST_STEP, Adam
 from catbox_train.algorithms.ppo.loss import (
     LEARNING_METRICS,
     check_outputs,
-    clip_norm,
     explained_variance,
     loss_gradient,
     normalise_advantages,
@@ -71,11 +71,6 @@ from catbox_train.runs.progress import (
     training_progress,
 )
 from catbox_train.runs.report import evaluate_policy, final_report
-
-#: As in OpenAI's baselines (ppo2), and most implementations since.
-ADAM_EPSILON = 1e-5
-#: Adam counts its steps in float32, which counts no further.
-LARGEST_ADAM_STEP = 1 << 24
 
 
 @dataclass
@@ -182,17 +177,12 @@ class Trainer:
 
     def __init__(self, config: TrainConfig, game: Game, run: Path, pool: ThreadPoolExecutor) -> None:
         self.config, self.game, self.run, self.pool = config, game, run, pool
-        self.weights = SharedWeights(ActorCritic(game, config))
-        self.optimizer = torch.optim.Adam(
-            [self.weights.vector], lr=config.learning_rate, eps=ADAM_EPSILON, fused=True
-        )
+        self.weights = SharedWeights(ActorCritic(game, config), config)
+        self.optimizer = Adam(len(self.weights.vector))
         seeds = np.random.SeedSequence(config.seed).spawn(config.workers)
-        self.workers = [Worker(game, config, self.weights, seed) for seed in seeds]
+        self.workers = [Worker(game, config, self.weights, seed, number) for number, seed in enumerate(seeds)]
         self.done = Counters()
         self.best_margin = -math.inf
-        # What Adam would begin with in its first step; so a checkpoint has the same arrays at any time.
-        moments = {name: torch.zeros_like(self.weights.vector.detach()) for name in ("exp_avg", "exp_avg_sq")}
-        self.optimizer.state[self.weights.vector] = {"step": torch.zeros(()), **moments}
 
     def train(self, console: Console) -> None:
         """Play and learn, batch by batch, until all decisions are made."""
@@ -269,8 +259,6 @@ class Trainer:
                 raise DivergedError("a value of the critic is not finite")
         explained = explained_variance(self.workers)
         normalise_advantages(self.workers)
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate
         sums, norms = np.zeros(len(LEARNING_METRICS)), np.zeros(2)
         for _ in range(config.epochs):
             shares = [worker.shuffled_minibatches(config.num_minibatches) for worker in self.workers]
@@ -278,24 +266,11 @@ class Trainer:
                 size = sum(len(rows) for rows in minibatch)
                 work = partial(loss_gradient, clip=config.clip, entropy_weight=entropy_weight, size=size)
                 sums += sum(self.pool.map(work, self.workers, minibatch))
-                total = weights.vector.grad
-                assert total is not None
-                total.copy_(self.workers[0].gradient)
-                for worker in self.workers[1:]:
-                    total += worker.gradient
-                # The two share nothing, so a large error of the critic need not hold the actor back.
-                step = [
-                    clip_norm(total[part], config.max_grad_norm) for part in (weights.actor, weights.critic)
-                ]
-                for name, norm in zip(("actor", "critic"), step, strict=True):
-                    if not math.isfinite(norm):
-                        raise DivergedError(f"the gradient of the {name} is not finite")
-                norms += step
-                self.optimizer.step()
+                norms += self.step(learning_rate)
         for name, part in (("actor", weights.actor), ("critic", weights.critic)):
             if not weights.vector[part].isfinite().all():
                 raise DivergedError(f"a weight of the {name} is not finite")
-        for name, moment in self.optimizer.state[weights.vector].items():
+        for name, moment in self.optimizer.state.items():
             if not moment.isfinite().all():
                 raise DivergedError(f"Adam's {name} is not finite")
         for name, value in zip(LEARNING_METRICS, sums, strict=True):
@@ -308,6 +283,21 @@ class Trainer:
         metrics |= {"explained_variance": explained}
         return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
 
+    def step(self, learning_rate: float) -> list[float]:
+        """One step of the optimizer by the gradients of the workers; the length of the actor's and the critic's."""
+        weights, norms = self.weights, []
+        weights.add_up_shares(slice(None))
+        # The two share nothing, so a large error of the critic need not hold the actor back.
+        for name, part in (("actor", weights.actor), ("critic", weights.critic)):
+            norm = float(weights.gradient[part].norm())
+            if not math.isfinite(norm):
+                raise DivergedError(f"the gradient of the {name} is not finite")
+            if norm > self.config.max_grad_norm:
+                weights.gradient[part] *= self.config.max_grad_norm / norm
+            norms.append(norm)
+        self.optimizer.step(weights.vector, weights.gradient, learning_rate)
+        return norms
+
     def game_metrics(self) -> dict[str, float]:
         """The game's statistics in self-play, means over seats and over the rounds that ended in this batch."""
         batches = [worker.statistics for worker in self.workers if worker.statistics]
@@ -317,8 +307,8 @@ class Trainer:
 
     def state(self) -> TrainingState:
         """Everything the rest of the run depends on."""
-        moments = self.optimizer.state[self.weights.vector]
-        arrays = {"weights": self.weights.vector.detach().numpy()}
+        moments = self.optimizer.state
+        arrays = {"weights": self.weights.vector.numpy()}
         arrays |= {f"adam.{name}": moment.numpy() for name, moment in moments.items()}
         values: dict[str, Any] = {**asdict(self.done), "config": self.config.as_dict(), "workers": []}
         for number, worker in enumerate(self.workers):
@@ -370,7 +360,7 @@ class Trainer:
         if type(done.seconds) is not float or not 0 <= done.seconds < math.inf:
             raise ValueError(f"seconds = {done.seconds!r:.40}, expected a number from 0")
         steps = update * config.epochs * config.num_minibatches
-        if arrays["adam.step"] != min(steps, LARGEST_ADAM_STEP):
+        if arrays["adam.step"] != min(steps, LARGEST_STEP):
             raise ValueError(f"adam.step = {arrays['adam.step']}, expected {steps}")
         if not (arrays["adam.exp_avg_sq"] >= 0).all():
             raise ValueError("adam.exp_avg_sq holds squares under 0")
@@ -384,8 +374,8 @@ class Trainer:
                 worker.load(own, workers[number])
             except ValueError as error:
                 raise ValueError(f"{prefix}{error}") from error
-        self.weights.vector.data.copy_(torch.from_numpy(arrays["weights"]))
-        for name, moment in self.optimizer.state[self.weights.vector].items():
+        self.weights.vector.copy_(torch.from_numpy(arrays["weights"]))
+        for name, moment in self.optimizer.state.items():
             moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
         self.done = done
 

@@ -22,10 +22,10 @@ from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, TrainingState
+from catbox_train.algorithms.ppo.adam import LARGEST_STEP, Adam
 from catbox_train.algorithms.ppo.loss import (
     LEARNING_METRICS,
     check_outputs,
-    clip_norm,
     explained_variance,
     loss_gradient,
     normalise_advantages,
@@ -37,11 +37,6 @@ from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST, Pool
 from catbox_train.runs.arrays import DivergedError
 
-#: As in OpenAI's baselines (ppo2), and most implementations since.
-ADAM_EPSILON = 1e-5
-#: Adam counts its steps in float32, which counts no further.
-LARGEST_ADAM_STEP = 1 << 24
-
 
 class PPO(Algorithm):
     """The weights, the optimizer, and the workers with their games."""
@@ -51,17 +46,13 @@ class PPO(Algorithm):
     def __init__(self, config: TrainConfig, game: Game) -> None:
         super().__init__(config, game)
         self.options: PPOOptions = ppo_options(config)
-        self.weights = SharedWeights(ActorCritic(game, self.options, config.seed))
-        self.optimizer = torch.optim.Adam(
-            [self.weights.vector], lr=self.options.learning_rate, eps=ADAM_EPSILON, fused=True
-        )
+        networks = ActorCritic(game, self.options, config.seed)
+        self.weights = SharedWeights(networks, self.options.precision, config.num_workers)
+        self.optimizer = Adam(len(self.weights.vector))
         seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
-        self.workers = [Worker(game, config, self.weights, seed) for seed in seeds]
+        self.workers = [Worker(game, config, self.weights, seed, number) for number, seed in enumerate(seeds)]
         self.pool = Pool(self.options, self.weights.actor.stop)
         self.updates_done = 0
-        # What Adam would begin with in its first step; so a checkpoint has the same arrays at any time.
-        moments = {name: torch.zeros_like(self.weights.vector.detach()) for name in ("exp_avg", "exp_avg_sq")}
-        self.optimizer.state[self.weights.vector] = {"step": torch.zeros(()), **moments}
         self._threads_before = torch.get_num_threads()
         torch.set_num_threads(1)  # the cores are taken by the workers
         self.threads = ThreadPoolExecutor(config.num_workers, initializer=partial(torch.set_num_threads, 1))
@@ -103,8 +94,6 @@ class PPO(Algorithm):
         num_minibatches = self.config.batch_size // options.minibatch_size
         explained = explained_variance(self.workers)
         normalise_advantages(self.workers)
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate
         sums, norms = np.zeros(len(LEARNING_METRICS)), np.zeros(2)
         for _ in range(options.epochs):
             shares = [worker.shuffled_minibatches(num_minibatches) for worker in self.workers]
@@ -112,24 +101,11 @@ class PPO(Algorithm):
                 size = sum(len(rows) for rows in minibatch)
                 work = partial(loss_gradient, clip=options.clip, entropy_weight=entropy_weight, size=size)
                 sums += sum(self.threads.map(work, self.workers, minibatch))
-                total = weights.vector.grad
-                assert total is not None
-                total.copy_(self.workers[0].gradient)
-                for worker in self.workers[1:]:
-                    total += worker.gradient
-                # The two share nothing, so a large error of the critic need not hold the actor back.
-                step = [
-                    clip_norm(total[part], options.max_grad_norm) for part in (weights.actor, weights.critic)
-                ]
-                for name, norm in zip(("actor", "critic"), step, strict=True):
-                    if not math.isfinite(norm):
-                        raise DivergedError(f"the gradient of the {name} is not finite")
-                norms += step
-                self.optimizer.step()
+                norms += self.step(learning_rate)
         for name, part in (("actor", weights.actor), ("critic", weights.critic)):
             if not weights.vector[part].isfinite().all():
                 raise DivergedError(f"a weight of the {name} is not finite")
-        for name, moment in self.optimizer.state[weights.vector].items():
+        for name, moment in self.optimizer.state.items():
             if not moment.isfinite().all():
                 raise DivergedError(f"Adam's {name} is not finite")
         for name, value in zip(LEARNING_METRICS, sums, strict=True):
@@ -144,8 +120,23 @@ class PPO(Algorithm):
         metrics |= {"explained_variance": explained}
         return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
 
+    def step(self, learning_rate: float) -> list[float]:
+        """One step of the optimizer by the gradients of the workers; the length of the actor's and the critic's."""
+        weights, norms = self.weights, []
+        weights.add_up_shares(slice(None))
+        # The two share nothing, so a large error of the critic need not hold the actor back.
+        for name, part in (("actor", weights.actor), ("critic", weights.critic)):
+            norm = float(weights.gradient[part].norm())
+            if not math.isfinite(norm):
+                raise DivergedError(f"the gradient of the {name} is not finite")
+            if norm > self.options.max_grad_norm:
+                weights.gradient[part] *= self.options.max_grad_norm / norm
+            norms.append(norm)
+        self.optimizer.step(weights.vector, weights.gradient, learning_rate)
+        return norms
+
     def game_metrics(self) -> dict[str, float]:
-        """The game's statistics in self-play, means over the learner's seats and over the rounds that ended in this batch."""
+        """The game's statistics in self-play, means over the learner's seats and the rounds that ended."""
         batches = [worker.statistics for worker in self.workers if worker.statistics]
         names = batches[0] if batches else ()
         means = {name: float(np.concatenate([b[name] for b in batches]).mean()) for name in names}
@@ -177,7 +168,7 @@ class PPO(Algorithm):
         specs = self.options.agents_in_training()
         total = sum(tallies, np.zeros_like(tallies[0]))
         kinds = {**{spec: total[k] for k, spec in enumerate(specs)}, PAST: total[len(specs) :].sum(axis=0)}
-        actor = self.weights.vector.detach()[self.weights.actor].numpy()
+        actor = self.weights.vector[self.weights.actor].numpy()
         self.pool.end_update(self.updates_done, [tally[len(specs) :] for tally in tallies], actor)
         return {f"beats_{name}": float(wins / games) for name, (wins, games) in kinds.items() if games}
 
@@ -187,8 +178,8 @@ class PPO(Algorithm):
 
     def state(self) -> TrainingState:
         """Weights, Adam's moments, and what the workers carry over from one batch to the next."""
-        moments = self.optimizer.state[self.weights.vector]
-        arrays = {"weights": self.weights.vector.detach().numpy()}
+        moments = self.optimizer.state
+        arrays = {"weights": self.weights.vector.numpy()}
         arrays |= {f"adam.{name}": moment.numpy() for name, moment in moments.items()}
         values: dict[str, Any] = {"workers": []}
         for number, worker in enumerate(self.workers):
@@ -203,7 +194,7 @@ class PPO(Algorithm):
         """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
         arrays, values = state.arrays, state.values
         steps = update * self.options.epochs * (self.config.batch_size // self.options.minibatch_size)
-        if arrays["adam.step"] != min(steps, LARGEST_ADAM_STEP):
+        if arrays["adam.step"] != min(steps, LARGEST_STEP):
             raise ValueError(f"adam.step = {arrays['adam.step']}, expected {steps}")
         if not (arrays["adam.exp_avg_sq"] >= 0).all():
             raise ValueError("adam.exp_avg_sq holds squares under 0")
@@ -225,8 +216,8 @@ class PPO(Algorithm):
             self.pool.restore(pool_arrays, pool_values, update)
         except ValueError as error:
             raise ValueError(f"pool.{error}") from error
-        self.weights.vector.data.copy_(torch.from_numpy(arrays["weights"]))
-        for name, moment in self.optimizer.state[self.weights.vector].items():
+        self.weights.vector.copy_(torch.from_numpy(arrays["weights"]))
+        for name, moment in self.optimizer.state.items():
             moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
         self.updates_done = update
 

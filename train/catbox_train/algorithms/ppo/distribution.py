@@ -1,7 +1,6 @@
 """The distribution over legal actions: a softmax in which illegal actions have probability exactly 0.
 
-Two implementations of the same thing: a compiled one that draws while games are played (a few numbers for each
-row, without the interpreter lock), and a differentiable one in torch for learning. A test compares them.
+Here is what draws while games are played; ``loss`` has what is learned from. A test compares them.
 """
 
 from __future__ import annotations
@@ -9,15 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import torch
 
 from catbox_env.core.compilation import cached_njit
-
-#: Taken off the logits of illegal actions. Large enough for a probability of exactly 0 and no gradient, finite so that
-#: 0 * log(0) comes out as 0, not nan; and adding is several times faster than masking.
-PENALTY = 1e9
-#: Logits up to this size leave the probability of illegal actions at exactly 0.
-LARGEST_LOGIT = PENALTY / 10
 
 
 @cached_njit(nogil=True)
@@ -54,13 +46,3 @@ def sample_actions(
                     break
         actions[row] = chosen
         log_probabilities[row] = logits[row, chosen] - largest - math.log(total)
-
-
-def masked_log_probabilities(logits: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-    """Log-probabilities (n, A) over the legal actions of ``masks`` (n, A) bool; about ``-PENALTY`` for illegal ones."""
-    return torch.log_softmax(logits + (masks.to(logits.dtype) - 1) * PENALTY, dim=1)
-
-
-def masked_entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """Entropy (n,) in nats of ``masked_log_probabilities``; 0 where one action alone is legal."""
-    return -(log_probabilities.exp() * log_probabilities).sum(dim=1)

@@ -1,49 +1,172 @@
-"""The loss of PPO over a worker's rows, its gradient, and what is measured beside it."""
+"""The loss of PPO (Schulman et al. 2017, equations 7 and 9) over a worker's rows, and its gradient.
+
+The loss is policy loss - entropy weight * entropy + value loss. Its gradient by the outputs of the networks is computed
+in one compiled pass over the rows, without the interpreter lock and with no array in between; ``Layers`` takes it from
+there to the weights.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import torch
 
-from catbox_train.algorithms.ppo.distribution import LARGEST_LOGIT, masked_entropy, masked_log_probabilities
+from catbox_env.core.compilation import cached_njit
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.runs.arrays import DivergedError
 
-#: What ``loss_gradient`` returns, in this order.
+#: What ``output_gradient`` adds up and ``loss_gradient`` returns, in this order.
 LEARNING_METRICS = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction")
+#: Larger logits are those of a policy that has diverged.
+LARGEST_LOGIT = 1e8
+#: What ``output_gradient`` returns.
+FINE, LARGE_LOGIT, LOGIT_NOT_FINITE, BAD_ROW = range(4)
 
 
 def loss_gradient(
     worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int
 ) -> np.ndarray:
-    """Fill ``worker.gradient`` with its share of the gradient of the loss, a mean over a minibatch of ``size``.
+    """Fill ``worker.networks.gradient`` with its share of the gradient of the loss, a mean over a minibatch of ``size``.
 
-    ``rows`` (n,) are the flat rows of the worker's share. Returns the share of ``LEARNING_METRICS``.
-    Raises ``DivergedError`` for logits so large that illegal actions cannot be told from legal ones.
+    ``rows`` (n,) int64 are the flat rows of the worker's share. Returns the share of ``LEARNING_METRICS`` (5,) float64.
+    Raises ``DivergedError`` for logits that are not finite or larger than ``LARGEST_LOGIT``.
     """
-
-    def pick(array: np.ndarray) -> torch.Tensor:
-        return _rows(array, index)
-
-    index = torch.from_numpy(rows)
-    worker.gradient.zero_()
-    logits, values = _outputs(worker, index)
-    advantages = pick(worker.advantages)
-    log_probabilities = masked_log_probabilities(logits, pick(worker.masks))
-    log_ratio = log_probabilities.gather(1, pick(worker.actions)[:, None])[:, 0] - pick(
-        worker.log_probabilities
+    worker.networks.refresh()
+    logits, values = worker.outputs(rows)
+    logit_gradient, value_gradient = torch.empty_like(logits), torch.empty_like(values)
+    metrics = np.empty(len(LEARNING_METRICS))
+    found = output_gradient(
+        logits.detach().numpy(),
+        values.detach().numpy(),
+        rows,
+        worker.flat["masks"],
+        worker.flat["actions"],
+        worker.flat["log_probabilities"],
+        worker.flat["advantages"],
+        worker.flat["returns"],
+        clip,
+        entropy_weight,
+        size,
+        logit_gradient.numpy(),
+        value_gradient.numpy(),
+        metrics,
     )
-    ratio = log_ratio.exp()
-    gain = torch.minimum(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip))
-    policy_loss = -gain.sum() / size
-    entropy = masked_entropy(log_probabilities).sum() / size
-    value_loss = 0.5 * (values - pick(worker.returns)).square().sum() / size
+    _check(found)
+    torch.autograd.backward([logits, values], [logit_gradient, value_gradient])
+    return metrics
 
-    (policy_loss - entropy_weight * entropy + value_loss).backward()
-    with torch.no_grad():
-        kl = ((ratio - 1) - log_ratio).sum() / size  # estimator k3 of http://joschu.net/blog/kl-approx.html
-        clipped = ((ratio - 1).abs() > clip).sum() / size
-        return torch.stack([policy_loss, value_loss, entropy, kl, clipped]).double().numpy()
+
+def _check(found: int) -> None:
+    """Raise for what ``output_gradient`` returned."""
+    if found == LARGE_LOGIT:
+        raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
+    if found == LOGIT_NOT_FINITE:
+        raise DivergedError("a logit of the policy is not finite")
+    if found == BAD_ROW:
+        raise ValueError(
+            "rows: one is not in the buffer, or its action is not legal; expected rows that were played"
+        )
+
+
+@cached_njit(nogil=True)
+def output_gradient(
+    logits: np.ndarray,
+    values: np.ndarray,
+    rows: np.ndarray,
+    masks: np.ndarray,
+    actions: np.ndarray,
+    log_probabilities: np.ndarray,
+    advantages: np.ndarray,
+    returns: np.ndarray,
+    clip: float,
+    entropy_weight: float,
+    size: int,
+    logit_gradient: np.ndarray,
+    value_gradient: np.ndarray,
+    sums: np.ndarray,
+) -> int:
+    """The gradient of the loss by the outputs of the networks, and the metrics.
+
+    Takes ``logits`` (n, A) and ``values`` (n, 1) float32 of the networks as they are now for ``rows`` (n,) int64; and of
+    the M flat rows of a buffer ``masks`` (M, A) bool, ``actions`` (M,) int64, and ``log_probabilities`` under the policy
+    that played, ``advantages`` and ``returns``, (M,) float32. Fills ``logit_gradient`` (n, A) and ``value_gradient``
+    (n, 1) float32, and ``sums`` (5,) float64 with ``LEARNING_METRICS``: all are sums over the rows divided by ``size``.
+    kl is the estimator k3 of http://joschu.net/blog/kl-approx.html. An illegal action has probability 0 and gradient 0
+    whatever its logit.
+
+    Returns ``FINE``, or what is wrong with the first row that is wrong; then what it fills is of no use. ``LARGE_LOGIT``
+    is one larger than ``LARGEST_LOGIT``, ``BAD_ROW`` a row that is not there or an action that is not legal, or arrays
+    that do not fit each other.
+    """
+    num_rows, num_actions = logits.shape
+    length = len(masks)
+    sums[:] = 0.0
+    if masks.shape[1] != num_actions or logit_gradient.shape != logits.shape or len(rows) != num_rows:
+        return BAD_ROW
+    if values.shape != (num_rows, 1) or value_gradient.shape != values.shape or len(sums) != 5:
+        return BAD_ROW
+    if min(len(actions), len(log_probabilities), len(advantages), len(returns)) < length:
+        return BAD_ROW
+    legal = np.empty(num_actions, np.int64)
+    relative = np.empty(num_actions, np.float64)  # logits of the legal actions, less the largest
+    weights = np.empty(num_actions, np.float64)  # their exponentials
+    for i in range(num_rows):
+        row = rows[i]
+        if row < 0 or row >= length or actions[row] < 0 or actions[row] >= num_actions:
+            return BAD_ROW
+        taken = actions[row]
+        if not masks[row, taken]:
+            return BAD_ROW
+        large = 0
+        for action in range(num_actions):
+            large += not abs(logits[i, action]) <= LARGEST_LOGIT
+        if large:
+            for action in range(num_actions):
+                if not math.isfinite(logits[i, action]):
+                    return LOGIT_NOT_FINITE
+            return LARGE_LOGIT
+
+        count = 0
+        for action in range(num_actions):
+            legal[count] = action  # count <= action
+            count += masks[row, action]
+            logit_gradient[i, action] = 0.0
+        largest = np.float64(logits[i, taken])
+        for k in range(count):
+            largest = max(largest, np.float64(logits[i, legal[k]]))
+        total = weighted = 0.0
+        for k in range(count):
+            relative[k] = logits[i, legal[k]] - largest
+            weights[k] = math.exp(relative[k])
+            total += weights[k]
+            weighted += weights[k] * relative[k]
+        log_total = math.log(total)
+        entropy = log_total - weighted / total
+
+        advantage = np.float64(advantages[row])
+        log_ratio = logits[i, taken] - largest - log_total - log_probabilities[row]
+        ratio = math.exp(log_ratio)
+        gain = advantage * ratio
+        clipped_gain = advantage * min(max(ratio, 1.0 - clip), 1.0 + clip)
+        # The derivative of the smaller one by the log-probability of the action that was taken.
+        pull = 0.0 if gain > clipped_gain else gain
+        for k in range(count):
+            probability = weights[k] / total
+            gradient = probability * (pull + entropy_weight * (relative[k] - log_total + entropy))
+            logit_gradient[i, legal[k]] = gradient / size
+        logit_gradient[i, taken] -= pull / size
+        error = np.float64(values[i, 0]) - returns[row]
+        value_gradient[i, 0] = error / size
+
+        sums[0] -= min(gain, clipped_gain)
+        sums[1] += 0.5 * error * error
+        sums[2] += entropy
+        sums[3] += ratio - 1.0 - log_ratio
+        sums[4] += abs(ratio - 1.0) > clip
+    for metric in range(len(sums)):
+        sums[metric] /= size
+    return FINE
 
 
 @torch.no_grad()
@@ -52,22 +175,13 @@ def check_outputs(worker: Worker, rows: np.ndarray) -> None:
 
     No gradient has seen what the last step of an update did; this has.
     """
-    for output, name in zip(_outputs(worker, torch.from_numpy(rows)), ("logit", "value"), strict=True):
+    worker.networks.refresh()
+    logits, values = worker.outputs(rows)
+    if (logits.abs() > LARGEST_LOGIT).any():
+        _check(LARGE_LOGIT)
+    for output, name in ((logits, "logit"), (values, "value")):
         if not output.isfinite().all():
             raise DivergedError(f"a {name} of the networks is not finite")
-
-
-def _outputs(worker: Worker, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Logits and values of the flat rows ``index``. Raises ``DivergedError`` for logits that are too large."""
-    states = _rows(worker.states, index) if worker.options.privileged_critic else None
-    logits, values = worker.networks(_rows(worker.observations, index), states)
-    if (logits.detach().abs() > LARGEST_LOGIT).any():
-        raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
-    return logits, values
-
-
-def _rows(array: np.ndarray, index: torch.Tensor) -> torch.Tensor:
-    return torch.from_numpy(array).flatten(0, 1).index_select(0, index)
 
 
 def normalise_advantages(workers: list[Worker]) -> None:
@@ -85,11 +199,3 @@ def explained_variance(workers: list[Worker]) -> float:
     errors = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in workers])
     variance = returns.var(dtype=np.float64)
     return float(1 - errors.var(dtype=np.float64) / variance) if variance > 0 else 0.0
-
-
-def clip_norm(vector: torch.Tensor, longest: float) -> float:
-    """Scale ``vector`` in place to a length of at most ``longest``; the length it had."""
-    norm = float(vector.norm())
-    if norm > longest:
-        vector *= longest / norm
-    return norm

@@ -1,8 +1,7 @@
 """Actor and critic, and the one flat vector that holds the weights of both for every worker.
 
-Each worker thread has networks of its own whose weights are views of the shared vector, and whose gradients are
-views of a vector of the worker's own. So a step of the optimizer is seen by every worker at once, and adding up
-the workers' gradients is one addition.
+Each worker computes with ``Networks``: layers on the shared weights, or on its own copy of them in bfloat16, and a
+gradient of its own. The gradients of all workers are the rows of one matrix, and are added up in one pass.
 """
 
 from __future__ import annotations
@@ -10,11 +9,15 @@ from __future__ import annotations
 import copy
 from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import nn
 
+from catbox_agents.networks.layers import Layers
 from catbox_agents.networks.mlp import MLP, input_scale
 from catbox_env import Game
+from catbox_env.core.compilation import cached_njit
+from catbox_train.algorithms.ppo.inputs import Inputs
 from catbox_train.algorithms.ppo.options import PPOOptions
 
 
@@ -23,58 +26,111 @@ class ActorCritic(nn.Module):
 
     def __init__(self, game: Game, options: PPOOptions, seed: int) -> None:
         super().__init__()
-        precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}[options.precision]
         seen_by_critic = game.state_layout if options.privileged_critic else game.observation_layout
-        sizes = (options.hidden, game.num_actions, options.activation, precision)
-        self.actor = MLP(input_scale(game.observation_layout), *sizes)
-        self.critic = MLP(input_scale(seen_by_critic), options.hidden, 1, options.activation, precision)
+        scale = input_scale(game.observation_layout)
+        self.actor = MLP(scale, options.hidden, game.num_actions, options.activation)
+        self.critic = MLP(input_scale(seen_by_critic), options.hidden, 1, options.activation)
         generator = torch.Generator().manual_seed(seed)
         self.actor.initialise(generator, last_gain=0.01)  # the first policy is all but uniform
         self.critic.initialise(generator, last_gain=1.0)
 
-    def forward(
-        self, observations: torch.Tensor, states: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits (n, A) and values (n,), float32, for observations (n, O) and, if privileged, states (n, S), int8."""
-        seen_by_actor = observations.to(self.actor.precision)
-        seen_by_critic = seen_by_actor if states is None else states
-        return self.actor(seen_by_actor), self.critic(seen_by_critic)[:, 0]
-
 
 class SharedWeights:
-    """The weights of an ``ActorCritic`` in one flat vector.
+    """The weights of an ``ActorCritic`` in one flat vector, and their gradient.
 
-    Attributes: ``vector`` (K,) float32, the actor's weights and then the critic's, with ``grad`` allocated;
-    ``actor``, ``critic``: the slices of the two; ``networks``: the pair whose weights are views of ``vector``.
+    Attributes: ``vector`` (K,) float32, the actor's weights and then the critic's; ``gradient`` (K,) float32;
+    ``shares`` (workers, K), the gradient of each worker's share of a minibatch, in ``precision``, that of the hidden
+    layers; ``actor``, ``critic``: the slices of the two; ``networks``: the pair whose weights are views of ``vector``.
     """
 
-    def __init__(self, networks: ActorCritic) -> None:
+    def __init__(self, networks: ActorCritic, precision: str, workers: int) -> None:
         parameters = list(networks.parameters())  # in the order of registration: the actor first
         actor_size = sum(parameter.numel() for parameter in networks.actor.parameters())
-        self.vector = nn.Parameter(torch.cat([parameter.detach().reshape(-1) for parameter in parameters]))
-        self.vector.grad = torch.zeros_like(self.vector)
+        self.vector = torch.cat([parameter.detach().reshape(-1) for parameter in parameters])
         self.actor, self.critic = slice(0, actor_size), slice(actor_size, len(self.vector))
+        self.precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
+        self.gradient = torch.zeros_like(self.vector)
+        self.shares = torch.zeros((workers, len(self.vector)), dtype=self.precision)
         self.networks = networks
-        self.replica(networks)
-
-    def replica(self, networks: ActorCritic | None = None) -> tuple[ActorCritic, torch.Tensor]:
-        """Networks on the shared weights (a new pair unless given), and their flat gradient (K,), zero."""
-        if networks is None:
-            networks = copy.deepcopy(self.networks)
-        gradient, weights = torch.zeros_like(self.vector), self.vector.detach()
         start = 0
-        for parameter in networks.parameters():
+        for parameter in parameters:
             stop = start + parameter.numel()
-            parameter.data = weights[start:stop].view_as(parameter)
-            parameter.grad = gradient[start:stop].view_as(parameter)
+            parameter.data = self.vector[start:stop].view_as(parameter)
             start = stop
-        return networks, gradient
+
+    def add_up_shares(self, part: slice) -> None:
+        """Let ``part`` of ``gradient`` be the sum of the workers' shares, in their order."""
+        if self.precision == torch.bfloat16:  # NumPy has none: the compiled code reads its bits
+            _add_up_bfloat16(self.shares.view(torch.uint16).numpy()[:, part], self.gradient.numpy()[part])
+        else:
+            _add_up_float32(self.shares.numpy()[:, part], self.gradient.numpy()[part])
 
     def actor_to_play(self) -> MLP:
-        """A copy of the actor that computes in float32: what checkpoints hold and matches are played with."""
-        actor = copy.deepcopy(self.networks.actor).requires_grad_(False)
-        actor.precision = torch.float32
-        return actor
+        """A copy of the actor: what checkpoints hold and matches are played with."""
+        return copy.deepcopy(self.networks.actor).requires_grad_(False)
+
+
+class Networks:
+    """What worker ``number`` computes with.
+
+    Attributes: ``actor`` and ``critic``, layers on the shared weights; ``gradient`` (K,), what a backward pass through
+    both fills; ``observations`` and ``states``, the inputs of the two (the same unless the critic is privileged).
+    """
+
+    def __init__(self, weights: SharedWeights, privileged_critic: bool, number: int) -> None:
+        self._shared = weights.vector
+        self._own = weights.vector.to(weights.precision)  # the vector itself in float32, else a copy
+        self.gradient = weights.shares[number]
+        self.actor, self.critic = (
+            Layers(
+                network.sizes(),
+                network.activation,
+                self._own[part].requires_grad_(),
+                weights.vector[part],
+                self.gradient[part],
+            )
+            for network, part in (
+                (weights.networks.actor, weights.actor),
+                (weights.networks.critic, weights.critic),
+            )
+        )
+        self.observations = Inputs(weights.networks.actor.input_scale, weights.precision)
+        self.states = self.observations
+        if privileged_critic:
+            self.states = Inputs(weights.networks.critic.input_scale, weights.precision)
+
+    def refresh(self) -> None:
+        """Follow the shared weights, which have changed."""
+        if self._own is not self._shared:
+            self._own.copy_(self._shared)
+
+
+@cached_njit(nogil=True)
+def _add_up_float32(shares: np.ndarray, total: np.ndarray) -> None:
+    """``total`` (K,) float32 = the sum of the rows of ``shares`` (workers, K) float32."""
+    length = min(len(total), shares.shape[1])
+    for worker in range(len(shares)):
+        share = shares[worker]
+        for i in range(length):
+            total[i] = total[i] + share[i] if worker else share[i]
+
+
+@cached_njit(nogil=True)
+def _add_up_bfloat16(shares: np.ndarray, total: np.ndarray) -> None:
+    """The same, ``shares`` uint16 the bits of bfloat16: the upper half of those of float32."""
+    block = 1024  # stays in the nearest cache
+    bits = np.empty(block, np.uint32)
+    numbers = bits.view(np.float32)
+    length = min(len(total), shares.shape[1])
+    for start in range(0, length, block):
+        out = total[start : min(start + block, length)]
+        out[:] = 0.0
+        for worker in range(len(shares)):
+            share = shares[worker, start : start + len(out)]
+            for i in range(len(out)):
+                bits[i] = np.uint32(share[i]) << np.uint32(16)
+            for i in range(len(out)):
+                out[i] += numbers[i]
 
 
 def weight_bytes(game: Game, options: PPOOptions, workers: int) -> int:

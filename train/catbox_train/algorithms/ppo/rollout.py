@@ -15,11 +15,14 @@ import torch
 from catbox_env import Game, Vec
 from catbox_train.algorithms.ppo.distribution import sample_actions
 from catbox_train.algorithms.ppo.gae import compute_advantages
-from catbox_train.algorithms.ppo.networks import SharedWeights
+from catbox_train.algorithms.ppo.networks import Networks, SharedWeights
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.generators import checked_generator
 from catbox_train.opponents import Tables
+
+#: Rows that the critic looks at in one call: as many as the nearer caches hold.
+EVALUATED_AT_ONCE = 2048
 
 
 class Worker:
@@ -35,14 +38,18 @@ class Worker:
     """
 
     def __init__(
-        self, game: Game, config: TrainConfig, weights: SharedWeights, seed: np.random.SeedSequence
+        self,
+        game: Game,
+        config: TrainConfig,
+        weights: SharedWeights,
+        seed: np.random.SeedSequence,
+        number: int = 0,
     ) -> None:
         self.config, self.options = config, ppo_options(config)
-        self.networks, self.gradient = weights.replica()
+        privileged = self.options.privileged_critic
+        self.networks = Networks(weights, privileged, number)
         deals, choices, tables = seed.spawn(3)
-        self.vec = Vec(
-            game, config.num_envs // config.num_workers, seed=deals, state=self.options.privileged_critic
-        )
+        self.vec = Vec(game, config.num_envs // config.num_workers, seed=deals, state=privileged)
         self.generator = np.random.default_rng(choices)
         self.tables: Tables | None = None
         if self.options.opponents_in_training:
@@ -69,14 +76,22 @@ class Worker:
         self.returns = np.zeros(shape, np.float32)
         self.open_rows = np.full((game.num_players, num_games), -1, np.int64)
         self.open_rewards = np.zeros((game.num_players, num_games), np.float32)
+        # Row by row, every game after the other: views of the arrays above.
+        learned_from = ["observations", "states", "masks", "actions", "log_probabilities", "values"]
+        learned_from += ["advantages", "returns"]
+        self.flat = {
+            name: (array := getattr(self, name)).reshape(-1, *array.shape[2:]) for name in learned_from
+        }
         self.ready = np.zeros(0, np.int64)
         self.statistics: dict[str, np.ndarray] = {}
         self.rounds = 0
 
     def collect(self) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and estimate the advantages."""
+        self.networks.refresh()
         self.carry_open_decisions()
         self.play()
+        self.evaluate()
         compute_advantages(
             self.seats,
             self.learns,
@@ -110,28 +125,27 @@ class Worker:
 
     @torch.no_grad()
     def play(self) -> None:
-        """Fill the rows after the carried ones, and ``statistics``."""
-        vec, tables, ended = self.vec, self.tables, []
+        """Fill the rows after the carried ones, all but ``values``; and ``statistics``."""
+        vec, networks, tables, ended = self.vec, self.networks, self.tables, []
         own: list[np.ndarray] = []
-        for row in range(self.num_players, len(self.seats)):
+        played = self._played_rows().reshape(-1, vec.num_envs)
+        uniforms = self.generator.random(played.shape)
+        for step, flat in enumerate(played):
+            row = self.num_players + step
             self.observations[row] = vec.observation
             if self.options.privileged_critic:
                 self.states[row] = vec.state
             self.masks[row] = vec.action_mask
             self.seats[row] = vec.current_player
-            logits, values = self.networks(
-                torch.from_numpy(self.observations[row]),
-                torch.from_numpy(self.states[row]) if self.options.privileged_critic else None,
-            )
-            self.values[row] = values.numpy()
-            uniforms = self.generator.random(vec.num_envs)
+            logits = networks.actor.outputs(networks.observations.take(self.flat["observations"], flat))
+            actions = self.actions[row]
             sample_actions(
-                logits.numpy(), self.masks[row], uniforms, self.actions[row], self.log_probabilities[row]
+                logits.numpy(), self.masks[row], uniforms[step], actions, self.log_probabilities[row]
             )
             if tables:
                 self.learns[row] = tables.learns(vec.current_player)
-                tables.choose(vec, self.actions[row])
-            vec.step(self.actions[row])
+                tables.choose(vec, actions)
+            vec.step(actions)
             self.rewards[row] = vec.rewards
             self.terminated[row] = vec.terminated
             if (games := np.flatnonzero(vec.round_ended)).size:
@@ -147,6 +161,29 @@ class Worker:
             learner = np.concatenate(own)
             self.rounds = len(learner)
             self.statistics = {name: values[learner] for name, values in vec.game.statistics(info).items()}
+
+    @torch.no_grad()
+    def evaluate(self) -> None:
+        """Fill ``values`` of the rows after the carried ones: nothing needs them before all are played."""
+        networks, vectors = self.networks, self.flat["states"]
+        rows = self._played_rows()
+        for start in range(0, len(rows), EVALUATED_AT_ONCE):
+            part = rows[start : start + EVALUATED_AT_ONCE]
+            values = networks.critic.outputs(networks.states.take(vectors, part))
+            self.flat["values"][part[0] : part[-1] + 1] = values.numpy()[:, 0]
+
+    def _played_rows(self) -> np.ndarray:
+        """The flat rows after the carried ones."""
+        num_rows, num_games = self.seats.shape
+        return np.arange(self.num_players * num_games, num_rows * num_games)
+
+    def outputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits (n, A) and values (n, 1), float32, of the networks as they are now, for flat rows (n,) int64."""
+        networks = self.networks
+        observations = states = networks.observations.take(self.flat["observations"], rows)
+        if self.options.privileged_critic:
+            states = networks.states.take(self.flat["states"], rows)
+        return networks.actor(observations), networks.critic(states)
 
     def shuffled_minibatches(self, count: int) -> list[np.ndarray]:
         """The rows in ``ready`` in random order, in ``count`` parts of nearly the same size."""

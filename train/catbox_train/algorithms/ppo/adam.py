@@ -1,0 +1,64 @@
+"""Adam (Kingma and Ba 2015, https://arxiv.org/abs/1412.6980, algorithm 1), compiled: one pass over flat vectors."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from catbox_env.core.compilation import cached_njit
+
+BETA_1, BETA_2 = 0.9, 0.999
+#: As in OpenAI's baselines (ppo2), and most implementations since.
+EPSILON = 1e-5
+#: Steps are counted in float32, which counts no further.
+LARGEST_STEP = 1 << 24
+
+
+class Adam:
+    """The optimizer of a flat vector of ``num_weights`` weights.
+
+    Attribute: ``state``, what its future depends on: ``step`` () float32, the steps that were made; ``exp_avg`` and
+    ``exp_avg_sq`` (K,) float32, the running means of the gradient and of its square.
+    """
+
+    def __init__(self, num_weights: int) -> None:
+        self.state = {
+            "step": torch.zeros(()),
+            "exp_avg": torch.zeros(num_weights),
+            "exp_avg_sq": torch.zeros(num_weights),
+        }
+
+    def step(self, weights: torch.Tensor, gradient: torch.Tensor, learning_rate: float) -> None:
+        """Move ``weights`` (K,) float32 in place by ``gradient`` (K,) float32."""
+        self.state["step"] += 1
+        steps = float(self.state["step"])
+        _move(
+            weights.numpy(),
+            gradient.numpy(),
+            self.state["exp_avg"].numpy(),
+            self.state["exp_avg_sq"].numpy(),
+            np.float32(learning_rate / (1 - BETA_1**steps)),
+            np.float32(1 / math.sqrt(1 - BETA_2**steps)),
+        )
+
+
+@cached_njit(nogil=True)
+def _move(
+    weights: np.ndarray,
+    gradient: np.ndarray,
+    mean: np.ndarray,
+    mean_square: np.ndarray,
+    rate: float,
+    root_correction: float,
+) -> None:
+    """One step. ``rate`` is the learning rate over the bias correction of ``mean``, ``root_correction`` the root of that
+    of ``mean_square``."""
+    keep_1, keep_2 = np.float32(BETA_1), np.float32(BETA_2)
+    take_1, take_2, epsilon = np.float32(1 - BETA_1), np.float32(1 - BETA_2), np.float32(EPSILON)
+    for i in range(min(len(weights), len(gradient), len(mean), len(mean_square))):
+        mean[i] = keep_1 * mean[i] + take_1 * gradient[i]
+        mean_square[i] = keep_2 * mean_square[i] + take_2 * gradient[i] * gradient[i]
+        # Python's / looks for a divisor of 0 each time, and so is many times slower than NumPy's.
+        weights[i] -= np.divide(rate * mean[i], np.sqrt(mean_square[i]) * root_correction + epsilon)

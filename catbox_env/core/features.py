@@ -79,11 +79,10 @@ def part_offsets(layout: Layout, parts: Sequence[str]) -> np.ndarray:
 
 def _checked(name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
     """``array`` itself. Raises ``ValueError`` unless it is an array of this dtype and shape."""
-    given = shown(array)
-    if isinstance(array, np.ndarray):
-        if array.dtype == dtype and array.shape == shape:
-            return array
-        given = f"{array.dtype} of shape {array.shape}"
+    is_array = isinstance(array, np.ndarray)
+    if is_array and array.dtype == dtype and array.shape == shape:
+        return array
+    given = f"{array.dtype} of shape {array.shape}" if is_array else shown(array)
     raise ValueError(
         f"{name}: {given}; expected an array of {np.dtype(dtype)} of shape {shape}, as a Vec of this game has"
     )

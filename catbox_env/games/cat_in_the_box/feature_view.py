@@ -94,14 +94,16 @@ def look_at_board(params, seen, view):
         column |= 1 << (color * stride)
         board |= row << (color * stride)
     view.column = column
+    owners = seen[params.at.board : params.at.board + colors * ranks * players]
     taken = 0
     for seat in range(players):
-        index = params.at.board + seat
-        own = 0
-        for color in range(colors):
-            for rank in range(ranks):
-                own |= (1 if seen[index] else 0) << (color * stride + rank)
+        index, own, bit = seat, 0, 1
+        for _ in range(colors):
+            for _ in range(ranks):
+                own |= bit if owners[index] else 0
+                bit <<= 1
                 index += players
+            bit <<= 1
         view.owned[seat] = own
         taken |= own
         tokens = rows = 0

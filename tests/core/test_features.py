@@ -43,18 +43,21 @@ def test_features_stay_within_their_layouts_and_illegal_actions_have_none(
 
 @pytest.mark.parametrize("game_id", WITH_FEATURES)
 def test_every_feature_is_used(game_id: str) -> None:
-    """Some position of the default game has each feature of the layouts, and some action."""
-    game = make_game(game_id)
-    vec = begun(game, 0)
-    used = np.zeros(game.features.layout.size, bool)
-    action_used = np.zeros(game.features.action_layout.size, bool)
-    for step in range(60):
-        out, action_out = game.features.compute(vec.observation, vec.action_mask)
-        used |= out.any(axis=0)
-        action_used |= action_out.any(axis=(0, 1))
-        vec.step_random(1, seed=step)
-    for layout, found in ((game.features.layout, used), (game.features.action_layout, action_used)):
-        assert [name for name, part in layout.items() if not found[part.slice].any()] == []
+    """Under some rules some position has each part of the layout, and some action."""
+    cases = CASES[game_id]
+    options = [{}, *cases.other_rules, *(other for other, _ in cases.playthroughs.values())]
+    names, used = set(), set()
+    for game in (make_game(game_id, **{**each, "reward": "score"}) for each in options):
+        vec = begun(game, 0)
+        for step in range(40):
+            arrays = game.features.compute(vec.observation, vec.action_mask)
+            layouts = (game.features.layout, game.features.action_layout)
+            for of, (layout, array) in enumerate(zip(layouts, arrays, strict=True)):
+                found = array.reshape(-1, layout.size).any(axis=0)
+                names |= {(of, name) for name in layout}
+                used |= {(of, name) for name, part in layout.items() if found[part.slice].any()}
+            vec.step_random(1, seed=step)
+    assert names == used
 
 
 @pytest.mark.parametrize("game_id", WITH_FEATURES)

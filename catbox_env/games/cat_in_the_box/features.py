@@ -117,7 +117,7 @@ def action_feature_layout(rules: Rules) -> Layout:
     )
 
 
-#: The largest rule set has every part, in this order.
+#: These rules need every part.
 _FULL = Rules(num_players=5)
 PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
 (

@@ -62,8 +62,8 @@ class Features:
         """
         rows = len(masks) if isinstance(masks, np.ndarray) and masks.ndim else 0
         wide, actions = self.game.observation_layout.size, self.game.num_actions
-        seen = np.require(_checked("observations", observations, np.int8, (rows, wide)), None, "CW")
-        legal = np.require(_checked("masks", masks, np.bool_, (rows, actions)), None, "CW")
+        seen = np.require(_checked("observations", observations, np.int8, (rows, wide)), None, ["C", "W"])
+        legal = np.require(_checked("masks", masks, np.bool_, (rows, actions)), None, ["C", "W"])
         out = _target("out", out, (rows, self.layout.size))
         action_out = _target("action_out", action_out, (rows, actions, self.action_layout.size))
         self.fill(self.game.params, self.offsets, seen, legal, out, action_out)

@@ -76,7 +76,9 @@ class Position:
             if rules.revealed_cards and parts["neutral"][color, rank - 1]:
                 neutral[color, rank] = int(parts["neutral"][color, rank - 1])
         self.empty = {cell for cell in cells if cell not in self.owner and cell not in neutral}
-        self.tokens = [{color for color in self.colors if parts["x_tokens"][seat, color]} for seat in self.seats]
+        self.tokens = [
+            {color for color in self.colors if parts["x_tokens"][seat, color]} for seat in self.seats
+        ]
         gone = self.hand + [rank for _, rank in self.owner]
         gone += [rank for (_, rank), count in neutral.items() for _ in range(count)]
         gone += [rank for rank in self.ranks if parts["discarded"][rank - 1]]

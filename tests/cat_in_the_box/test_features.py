@@ -134,7 +134,9 @@ def test_a_cell_between_two_groups_of_another_seat_is_denied_to_it() -> None:
     assert number(state, "red 1", "group_growth") == 0
     assert number(state, "red 1", "own_beside") == 0
     parts, _ = features_of(state, 2)
-    assert parts["group_room"][0] == 0  # beside its blue 2 there are a 1 that is taken, 3 and two 2s: none is in hand
+    assert (
+        parts["group_room"][0] == 0
+    )  # beside its blue 2 there are a 1 that is taken, 3 and two 2s: none is in hand
     assert number(state, "green 4", "group_room") == 1  # yellow 4 for the other 4
 
 

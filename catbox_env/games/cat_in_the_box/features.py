@@ -36,6 +36,7 @@ def feature_layout(rules: Rules) -> Layout:
     """The features of a position under ``rules``; those that they do not need are left out."""
     players, ranks, colors, tricks = rules.num_players, rules.num_ranks, rules.num_colors, rules.num_tricks
     copies, cells, cards = rules.copies, colors * ranks, ranks * rules.copies
+    most_placed = min(cells, rules.hand_size)
     of_bids = []
     if rules.bids:
         most = players * rules.bids[-1]
@@ -47,21 +48,23 @@ def feature_layout(rules: Rules) -> Layout:
         [
             Part("unseen", (ranks,), "copies of each rank that the observer has not seen", 0, copies),
             Part("empty_cells", (ranks,), "empty cells of each rank", 0, colors),
-            Part("own_cells", (ranks,), "... in colours that the observer may declare", 0, colors),
-            Part("placeable", (ranks,), "own cards of each rank that can still be placed", 0, copies),
-            Part("placeable_total", (1,), "their sum: the maximum matching of cards to cells", 0, cells),
-            Part("slack", (1,), "that sum minus the own plays to come in a full round", -tricks, cells),
+            Part("own_cells", (ranks,), "those in colours that the observer may declare", 0, colors),
+            Part("placeable", (ranks,), "own cards of each rank that can be placed", 0, min(copies, colors)),
+            Part(
+                "placeable_total", (1,), "their sum: the maximum matching of cards to cells", 0, most_placed
+            ),
+            Part("slack", (1,), "that sum minus the own plays to come in a full round", -tricks, most_placed),
             Part("color_cells", (colors,), "empty cells of each colour", 0, ranks),
-            Part("color_plays", (colors,), "... that the observer has card and X-token for", 0, ranks),
+            Part("color_plays", (colors,), "those for which the observer has card and X-token", 0, ranks),
             Part("highest_cell", (colors,), "highest rank with an empty cell, by colour; 0: none", 0, ranks),
             Part("masters", (colors,), "own declarations that no unseen card of the colour beats", 0, ranks),
-            Part("sure_leads", (1,), "... nor an unseen trump: they would win a trick if led", 0, cells),
+            Part("sure_leads", (1,), "those that no unseen trump beats either: sure to win if led", 0, cells),
             Part("trump_threat", (1,), "unseen cards that another seat could declare red", 0, cards),
             Part("expected_tricks", (1,), "tricks the hand promises, in quarters", 0, QUARTERS * tricks),
             Part("tokens_left", (players,), "X-tokens of each seat", 0, colors),
             Part("seat_cells", (players,), "empty cells in colours that the seat may declare", 0, cells),
             Part("seat_cards", (players,), "unseen (own: hand) cards with such a cell", 0, cards),
-            Part("group", (players,), "size of each seat's largest group", 0, cells),
+            Part("group", (players,), "size of each seat's largest group", 0, tricks),
             Part("group_room", (players,), "cells beside it that the seat may declare", 0, cells),
             Part("needed", (players,), "bid minus tricks won; 0: no bid yet", -tricks, tricks),
             Part("status", (players, NUM_STATUS), f"{STATUS}: one-hot"),
@@ -81,6 +84,7 @@ def action_feature_layout(rules: Rules) -> Layout:
     """The features of one action under ``rules``. Where nothing else is said a number is of a play, else 0."""
     players, ranks, colors, tricks = rules.num_players, rules.num_ranks, rules.num_colors, rules.num_tricks
     copies, cells, cards = rules.copies, colors * ranks, ranks * rules.copies
+    most_placed = min(cells, rules.hand_size)
     of_bids = []
     if rules.bids:
         most = players * rules.bids[-1]
@@ -98,20 +102,22 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("beaters", (1,), "if so: unseen cards that could beat it in its colour", 0, cards),
             Part("trump_beaters", (1,), "if so: unseen cards that could beat it as trump", 0, cards),
             Part("wins_surely", (1,), "1: wins now, and nothing can beat it"),
-            Part("win_is_wanted", (1,), "if it wins now: 1 own status is needs, -1 wants no more", -1),
-            Part("win_spoils", (1,), "if it wins now: 1 who is winning needs it, -1 wants no more", -1),
+            Part("win_is_wanted", (1,), "if it wins now: 1: the own bid needs it, -1: wants no more", -1),
+            Part("win_spoils", (1,), "if it wins now: 1: who is winning needs it, -1: wants no more", -1),
             Part("gives_up_color", (1,), "1: loses the X-token of the led colour"),
-            Part("placeable_lost", (1,), "(play, discard) other own cards that lose their cell", 0, cells),
-            Part("slack", (1,), "(play, discard) `slack` after it", -tricks, cells),
+            Part("placeable_lost", (1,), "other own cards that can no longer be placed", 0, most_placed),
+            Part("slack", (1,), "(play, discard) `slack` after it", -tricks, most_placed),
             Part("copies_left", (1,), "(play, discard) copies of the rank left in hand", 0, copies),
-            Part("beside_in_hand", (1,), "(play, discard) own cards of the next ranks", 0, 2 * copies),
+            Part(
+                "beside_in_hand", (1,), "(play, discard) own cards of the rank below and above", 0, 2 * copies
+            ),
             Part("unseen_copies", (1,), "(play, discard) unseen copies of the rank", 0, copies),
             Part("cells_left", (1,), "(play, discard) empty cells of the rank after it", 0, colors),
-            Part("group_growth", (1,), "growth of the own largest group", 0, cells),
+            Part("group_growth", (1,), "growth of the own largest group", 0, tricks),
             Part("own_beside", (1,), "own cells beside it", 0, 4),
             Part("group_room", (1,), "cells beside the own largest group for the hand after it", 0, cells),
             Part("others_beside", (1,), "cells of other seats beside it", 0, 4),
-            Part("group_denied", (1,), "most that it would have added to another's largest group", 0, cells),
+            Part("group_denied", (1,), "most that it would have added to another's largest group", 0, tricks),
             *of_bids,
         ]
     )
@@ -287,7 +293,7 @@ def write_play(params, view, color, rank, out):
     out[TRUMP] = 1 if color == RED else 0
     led = view.led
     out[FOLLOWS] = 1 if led == NONE or color == led else 0
-    wins = led == NONE or color == led or color == RED
+    wins = led == NONE or color in (led, RED)
     if view.best_seat != NONE:
         wins = rank > view.best_rank if color == view.best_color else color == RED
     if wins:

@@ -32,7 +32,9 @@ def feature_layout(rules: Rules) -> Layout:
             Part("end_cells", (players,), "where each seat could go if it were to move", 0, cells),
             Part("free_beside", (players,), "free cells beside the pawn", 0, 4),
             Part("room", (players,), "free cells that are connected with the pawn", 0, cells),
-            Part("distance", (players,), "rows plus columns between it and the own pawn", 0, 2 * rules.size - 2),
+            Part(
+                "distance", (players,), "rows plus columns between it and the own pawn", 0, 2 * rules.size - 2
+            ),
         ]
     )
 

@@ -8,6 +8,7 @@
 |---|---|
 | engine | random play in compiled code, OpenSpiel's hearts from Python, one thread and two |
 | step | `vec.step` with NumPy actions, 4,096 games |
+| features | `game.features.compute`, 4,096 games |
 | aec | `raw_env` and PettingZoo's connect_four through `last()` / `step()` |
 | worlds | worlds drawn from one observation, and played out by the heuristic |
 | startup | import to first step in a fresh process, empty and warm compilation cache |
@@ -18,4 +19,13 @@ Each module has one function `measure(quick) -> list[Metric]` and runs in a proc
 """
 
 #: In the order they run: name -> BLAS and torch threads of its process.
-MEASUREMENTS = {"engine": 1, "step": 1, "aec": 1, "worlds": 1, "startup": 1, "learner": 1, "ppo": 2}
+MEASUREMENTS = {
+    "engine": 1,
+    "step": 1,
+    "features": 1,
+    "aec": 1,
+    "worlds": 1,
+    "startup": 1,
+    "learner": 1,
+    "ppo": 2,
+}

@@ -66,6 +66,25 @@ def state(arguments: str) -> str:
     return markdown_table(["part", "offset", "shape", "values", "what it holds"], rows)
 
 
+def features(arguments: str) -> str:
+    """The features of a position."""
+    return features_table(named_game(arguments), "layout")
+
+
+def action_features(arguments: str) -> str:
+    """The features of one action."""
+    return features_table(named_game(arguments), "action_layout")
+
+
+def features_table(game: Game, layout: str) -> str:
+    """The parts of one of the layouts of ``game.features``."""
+    rows = [
+        (f"`{name}`", shape, values, text)
+        for name, _, shape, values, text in getattr(game.features, layout).table()
+    ]
+    return markdown_table(["part", "shape", "values", "what it holds"], rows)
+
+
 def actions(arguments: str) -> str:
     """The ids of the actions."""
     rows = [
@@ -157,20 +176,20 @@ def settings_table(kind: type[Settings]) -> str:
     return markdown_table(["setting", "default", "meaning"], rows)
 
 
-BLOCKS: dict[str, Callable[[str], str]] = {
-    function.__name__: function
-    for function in (
-        observation,
-        match_observation,
-        state,
-        actions,
-        properties,
-        games,
-        picture,
-        settings,
-        ppo_settings,
-    )
-}
+_MAKERS = (
+    observation,
+    match_observation,
+    state,
+    features,
+    action_features,
+    actions,
+    properties,
+    games,
+    picture,
+    settings,
+    ppo_settings,
+)
+BLOCKS: dict[str, Callable[[str], str]] = {function.__name__: function for function in _MAKERS}
 
 
 def pages() -> list[Path]:

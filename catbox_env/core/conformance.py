@@ -39,6 +39,7 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
     check_batch(game, seed)
     check_worlds(game, seed)
     check_batch_copies(game, seed)
+    check_features(game, seed)
 
 
 def check_names(game: Game) -> None:
@@ -260,6 +261,28 @@ def check_batch_copies(game: Game, seed: int, num_envs: int = 4) -> None:
         vec = Vec(game, num_envs, seed=seed, num_threads=num_threads, history=True, state=True)
         vec.step_random(game.history_length // 2 + 1, seed=seed)
         check_copies_play_on(vec, _step_some, batch_arrays, num_moves=game.history_length // 2 + 2)
+
+
+def check_features(game: Game, seed: int, num_envs: int = 5) -> None:
+    """Features, if the game gives any, stay within their layouts, are written anew, and illegal actions have none."""
+    features = game.features
+    if features is None:
+        return
+    vec = Vec(game, num_envs, seed=seed)
+    _require(
+        pickle.loads(pickle.dumps(features)).layout == features.layout, "pickle changes the features' layout"
+    )
+    out, action_out = features.compute(vec.observation, vec.action_mask)
+    for number in range(game.history_length + 5):
+        for rows, layout in ((out, features.layout), (action_out, features.action_layout)):
+            for vector in rows.reshape(-1, layout.size):
+                _check_vector(vector, layout, "vector of features")
+        _require(not action_out[~vec.action_mask].any(), "an illegal action has features")
+        _step_some(vec, number)
+        features.compute(vec.observation, vec.action_mask, out, action_out)
+        fresh = features.compute(vec.observation, vec.action_mask)
+        written = np.array_equal(fresh[0], out) and np.array_equal(fresh[1], action_out)
+        _require(written, "features depend on what the arrays held before")
 
 
 def check_copies_play_on(

@@ -20,6 +20,7 @@ from catbox_env.core.state import GameState, read_state
 
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
+    from catbox_env.core.features import Features
 
 __all__ = ["Game", "GameState"]
 
@@ -43,6 +44,7 @@ class Game(ABC):
         lenient_options: options that do not change how an agent has to play, such as who begins and how many rounds
             there are: an agent made for other values may play, if the observation has the same parts.
         params: array (1,) of the game's parameter record.
+        features: what the game computes from an observation for a network; None: nothing.
     """
 
     id: ClassVar[str]
@@ -62,6 +64,7 @@ class Game(ABC):
     max_utility: float
     info_values: dict[str, tuple[int, ...]]
     params: np.ndarray
+    features: Features | None = None
 
     def __init__(self, *, rules: Any = None, reward: str = "score", **rule_options: Any) -> None:
         if not isinstance(reward, str) or reward not in REWARDS:

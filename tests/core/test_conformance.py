@@ -3,9 +3,11 @@
 import dataclasses
 
 import numba
+import numpy as np
 import pytest
 
 from catbox_env.core.conformance import ConformanceError, check_game
+from catbox_env.games.cat_in_the_box.features import fill
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
 from catbox_env.games.cat_in_the_box.kernels import KERNELS, write_mask, write_observation
 
@@ -42,12 +44,25 @@ class ShowsAWrongRank(CatInTheBox):
     kernels = dataclasses.replace(KERNELS, shown_action=show_a_wrong_rank)
 
 
+def tell_of_all_actions(params, offsets, observations, masks, out, action_out):  # type: ignore[no-untyped-def]
+    fill(params, offsets, observations, np.ones_like(masks), out, action_out)
+
+
+class TellsOfIllegalActions(CatInTheBox):
+    id = "tells_of_illegal_actions"
+
+    def set_up(self) -> None:
+        super().set_up()
+        self.features = dataclasses.replace(self.features, fill=tell_of_all_actions)
+
+
 @pytest.mark.parametrize(
     ("broken", "found"),
     [
         (LeaksAHand, "an observation of seat|does not give the observation"),
         (ForgetsTheParadox, "mask of the seat to move is empty"),
         (ShowsAWrongRank, "history shows"),
+        (TellsOfIllegalActions, "an illegal action has features"),
     ],
 )
 def test_a_broken_game_does_not_pass(broken: type[CatInTheBox], found: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box import text
+from catbox_env.games.cat_in_the_box.features import make_features
 from catbox_env.games.cat_in_the_box.kernels import KERNELS, block_cells, clear_round
 from catbox_env.games.cat_in_the_box.layout import observation_layout, state_layout
 from catbox_env.games.cat_in_the_box.render import render
@@ -47,6 +48,7 @@ class CatInTheBox(Game):
         if rules.bids:
             self.info_values = {"bid": rules.bids}
         self.params = make_params(rules, self.reward)
+        self.features = make_features(self)
 
     def action_to_string(self, action: int) -> str:
         return text.action_to_string(self.rules, self.check_action_id(action))

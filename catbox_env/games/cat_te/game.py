@@ -9,6 +9,7 @@ import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.cat_te import text
+from catbox_env.games.cat_te.features import make_features
 from catbox_env.games.cat_te.kernels import KERNELS, clear_round
 from catbox_env.games.cat_te.layout import observation_layout, state_layout
 from catbox_env.games.cat_te.render import render
@@ -47,6 +48,7 @@ class CatTe(Game):
             "win": (0.0, 1.0),
         }[self.reward]
         self.params = make_params(rules, self.reward)
+        self.features = make_features(self)
 
     def action_to_string(self, action: int) -> str:
         return text.action_to_string(self.check_action_id(action))

@@ -9,6 +9,7 @@ import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.petrify import text
+from catbox_env.games.petrify.features import make_features
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
 from catbox_env.games.petrify.layout import observation_layout
 from catbox_env.games.petrify.reach import end_cells
@@ -43,6 +44,7 @@ class Petrify(Game):
             "win": (0.0, 1.0),
         }[self.reward]
         self.params = make_params(rules, self.reward)
+        self.features = make_features(self)
 
     def action_to_string(self, action: int) -> str:
         return f"move to {text.cell_name(self.rules, self.check_action_id(action))}"

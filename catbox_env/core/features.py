@@ -1,0 +1,98 @@
+"""Numbers that a game computes from an observation, for a network: of the position, and of each legal action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_env.core.checks import shown
+from catbox_env.core.kernels import record_dtype
+from catbox_env.core.layout import Layout
+
+if TYPE_CHECKING:
+    from catbox_env.core.game import Game
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of one game under one rule set: immutable, picklable (with its game).
+
+    They follow from an observation and its action mask alone, so they tell a player nothing that it cannot see.
+
+    Attributes:
+        game: the game; ``game.features`` is this object.
+        layout: the named parts of the features of a position (F,).
+        action_layout: the named parts of the features of one action (K,).
+        offsets: array (1,) of a record with the offset of each part of ``layout``, -1 for one that is left out.
+        fill: compiled ``fill(params, offsets, observations, masks, out, action_out)``: every element of
+            ``out`` (n, F) and ``action_out`` (n, A, K). It reads and writes inside its arrays whatever these hold.
+    """
+
+    game: Game
+    layout: Layout
+    action_layout: Layout
+    offsets: np.ndarray
+    fill: Callable[..., None]
+
+    def __reduce__(self) -> tuple:
+        return attrgetter("features"), (self.game,)
+
+    def compute(
+        self,
+        observations: NDArray[np.int8],
+        masks: NDArray[np.bool_],
+        out: NDArray[np.int8] | None = None,
+        action_out: NDArray[np.int8] | None = None,
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """The features of each row.
+
+        Args:
+            observations: int8 (n, O), of any seat.
+            masks: bool (n, A), the legal actions of that seat; all False where it is not to move.
+            out, action_out: int8 arrays (n, F) and (n, A, K) to write into, C-contiguous. None: new ones.
+
+        Returns ``out`` and ``action_out``. The features of an action that is not legal are zeros. The features of a
+        vector that no seat can see mean nothing. Raises ``ValueError`` for an array of another dtype or shape, and
+        for one to write into that is not contiguous or cannot be written. The interpreter lock is released meanwhile.
+        """
+        rows = len(masks) if isinstance(masks, np.ndarray) and masks.ndim else 0
+        wide, actions = self.game.observation_layout.size, self.game.num_actions
+        seen = np.require(_checked("observations", observations, np.int8, (rows, wide)), None, ["C", "W"])
+        legal = np.require(_checked("masks", masks, np.bool_, (rows, actions)), None, ["C", "W"])
+        out = _target("out", out, (rows, self.layout.size))
+        action_out = _target("action_out", action_out, (rows, actions, self.action_layout.size))
+        self.fill(self.game.params, self.offsets, seen, legal, out, action_out)
+        return out, action_out
+
+
+def part_offsets(layout: Layout, parts: Sequence[str]) -> np.ndarray:
+    """Array (1,), read-only, of a record that says where each of ``parts`` begins; -1 for one that is left out."""
+    offsets = np.array([layout.offsets(parts)], record_dtype([(name, np.int64) for name in parts]))
+    offsets.setflags(write=False)
+    return offsets
+
+
+def _checked(name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
+    """``array`` itself. Raises ``ValueError`` unless it is an array of this dtype and shape."""
+    is_array = isinstance(array, np.ndarray)
+    if is_array and array.dtype == dtype and array.shape == shape:
+        return array
+    given = f"{array.dtype} of shape {array.shape}" if is_array else shown(array)
+    raise ValueError(
+        f"{name}: {given}; expected an array of {np.dtype(dtype)} of shape {shape}, as a Vec of this game has"
+    )
+
+
+def _target(name: str, array: NDArray[np.int8] | None, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    """``array``, checked, or a new one of this shape."""
+    if array is None:
+        return np.empty(shape, np.int8)
+    _checked(name, array, np.int8, shape)
+    if not (array.flags.c_contiguous and array.flags.writeable):
+        raise ValueError(f"{name}: expected a C-contiguous array that can be written; give one, or None")
+    return array

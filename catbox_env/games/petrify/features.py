@@ -1,0 +1,217 @@
+"""Features of Petrify: how much room each pawn has, computed from one observation and its action mask.
+
+Free cells are the open ones without a pawn. The room of a pawn is the number of free cells that are connected with it
+by steps over free cells: all that it could ever reach on foot. The features of an action are those of the position
+before the landing takes effect.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from catbox_env.core.bits import one_hot_index, popcount
+from catbox_env.core.compilation import cached_njit
+from catbox_env.core.features import Features, part_offsets
+from catbox_env.core.game import Game
+from catbox_env.core.kernels import record_dtype
+from catbox_env.core.layout import Layout, Part
+from catbox_env.games.petrify.board import EMPTY, set_of
+from catbox_env.games.petrify.layout import MOST_COUNTED
+from catbox_env.games.petrify.rules import MAX_PLAYERS, NUM_SYMBOLS, Rules
+from catbox_env.games.petrify.state import NONE, TELEPORT, WILDCARD, ZERO
+
+
+def feature_layout(rules: Rules) -> Layout:
+    """The features of a position under ``rules``. Those of a petrified seat are 0."""
+    players, cells = rules.num_players, rules.num_cells
+    return Layout(
+        [
+            Part("free_cells", (1,), "open cells without a pawn", 0, cells),
+            Part("energy", (players,), "steps of each seat's tile; a wildcard: 4", 0, NUM_SYMBOLS),
+            Part("end_cells", (players,), "where each seat could go if it were to move", 0, cells),
+            Part("free_beside", (players,), "free cells beside the pawn", 0, 4),
+            Part("room", (players,), "free cells that are connected with the pawn", 0, cells),
+            Part(
+                "distance", (players,), "rows plus columns between it and the own pawn", 0, 2 * rules.size - 2
+            ),
+        ]
+    )
+
+
+def action_feature_layout(rules: Rules) -> Layout:
+    """The features of one action: of the position when the pawn stands on its cell."""
+    players, cells = rules.num_players, rules.num_cells
+    return Layout(
+        [
+            Part("energy", (1,), "steps of the tile; a wildcard: 4", 0, NUM_SYMBOLS),
+            Part("teleport", (1,), "1: the tile is a teleport"),
+            Part("zero", (1,), "1: the tile is a zero"),
+            Part("own_end_cells", (1,), f"own end cells, at most {MOST_COUNTED}", 0, MOST_COUNTED),
+            Part("next_end_cells", (1,), "those of the next seat in the game", 0, MOST_COUNTED),
+            Part("fewest_end_cells", (1,), "the fewest of another seat in the game", 0, MOST_COUNTED),
+            Part("stuck", (1,), "other seats in the game without an end cell", 0, players - 1),
+            Part("free_beside", (1,), "free cells beside the pawn", 0, 4),
+            Part("room", (1,), "free cells that are connected with the pawn", 0, cells),
+            Part("next_room", (1,), "the same for the next seat in the game", 0, cells),
+            Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
+        ]
+    )
+
+
+#: All rules need every part.
+_FULL = Rules()
+PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
+(
+    ENERGY,
+    IS_TELEPORT,
+    IS_ZERO,
+    OWN_END_CELLS,
+    NEXT_END_CELLS,
+    FEWEST_END_CELLS,
+    STUCK,
+    FREE_BESIDE,
+    ROOM,
+    NEXT_ROOM,
+    NEXT_DISTANCE,
+) = range(len(ACTION_PARTS))
+
+#: What one observation says; seats are relative to the observer.
+VIEW = record_dtype(
+    [
+        ("free", np.uint64),  # set of the open cells without a pawn
+        ("position", np.int64, (MAX_PLAYERS,)),  # cell of each pawn
+        ("next", np.int64),  # the next seat in the game after the observer, or NONE
+    ]
+)
+
+
+def make_features(game: Game) -> Features:
+    """The features of Petrify under the rules of ``game``."""
+    layout = feature_layout(game.rules)
+    return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout, PARTS), fill)
+
+
+@numba.njit
+def look(params, seen, view):
+    """Read an observation (O,) into ``view``, a record of `VIEW`."""
+    players, cells, at = params.num_players, params.num_cells, params.at
+    free, following = EMPTY, NONE
+    for cell in range(cells):
+        if seen[at.open + cell]:
+            free |= set_of(cell)
+    for seat in range(players):
+        position = max(0, one_hot_index(seen, at.positions + seat * cells, cells))
+        view.position[seat] = position
+        free &= ~set_of(position)
+        if seat > 0 and following == NONE and seen[at.in_game + seat]:
+            following = seat
+    view.free = free
+    view.next = following
+
+
+@numba.njit
+def energy_of(params, seen, cell):
+    """The most steps that the tile of ``cell`` allows."""
+    cells, at = params.num_cells, params.at
+    if seen[at.kinds + WILDCARD * cells + cell]:
+        return NUM_SYMBOLS
+    for symbol in range(NUM_SYMBOLS):
+        if seen[at.symbols + symbol * cells + cell]:
+            return symbol + 1
+    return 0
+
+
+@numba.njit
+def spread(params, cells):
+    """The cells beside those of a set, on the board or below its last row."""
+    width = int(params.width)
+    across = ((cells << 1) & params.not_first_column) | ((cells >> 1) & params.not_last_column)
+    return across | (cells << width) | (cells >> width)
+
+
+@numba.njit
+def room_of(params, cell, free):
+    """How many ``free`` cells are connected with ``cell``."""
+    room = spread(params, set_of(cell)) & free
+    while True:
+        wider = room | (spread(params, room) & free)
+        if wider == room:
+            return popcount(room)
+        room = wider
+
+
+@numba.njit
+def distance_of(params, one, other):
+    """Rows plus columns between two cells."""
+    width = int(params.width)
+    return abs(one // width - other // width) + abs(one % width - other % width)
+
+
+@numba.njit
+def write_position(params, at, seen, view, out):
+    """The features of the position."""
+    cells = params.num_cells
+    out[at.free_cells] = popcount(view.free)
+    for seat in range(params.num_players):
+        if not seen[params.at.in_game + seat]:
+            continue
+        position = view.position[seat]
+        start = params.at.end_cells + seat * cells
+        ends = 0
+        for cell in range(cells):
+            ends += 1 if seen[start + cell] else 0
+        out[at.energy + seat] = energy_of(params, seen, position)
+        out[at.end_cells + seat] = ends
+        out[at.free_beside + seat] = popcount(spread(params, set_of(position)) & view.free)
+        out[at.room + seat] = room_of(params, position, view.free)
+        out[at.distance + seat] = distance_of(params, position, view.position[0])
+
+
+@numba.njit
+def end_cells_then(params, seen, seat, cell):
+    """End cells of ``seat`` once the pawn to move stands on ``cell``, at most `MOST_COUNTED`."""
+    shown = int(seen[params.at.end_cells_after + seat * params.num_cells + cell])
+    return min(MOST_COUNTED, max(0, shown - 1))
+
+
+@numba.njit
+def write_action(params, seen, view, cell, out):
+    """The features of going to ``cell``."""
+    cells, at = params.num_cells, params.at
+    free = view.free & ~set_of(cell)
+    if seen[at.teleporting] and seen[at.open + view.position[0]]:  # a teleport stays open
+        free |= set_of(view.position[0])
+    fewest, stuck = MOST_COUNTED, 0
+    for seat in range(1, params.num_players):
+        if seen[at.in_game + seat]:
+            left = end_cells_then(params, seen, seat, cell)
+            fewest = min(fewest, left)
+            stuck += 1 if left == 0 else 0
+    out[ENERGY] = energy_of(params, seen, cell)
+    out[IS_TELEPORT] = 1 if seen[at.kinds + TELEPORT * cells + cell] else 0
+    out[IS_ZERO] = 1 if seen[at.kinds + ZERO * cells + cell] else 0
+    out[OWN_END_CELLS] = end_cells_then(params, seen, 0, cell)
+    out[FEWEST_END_CELLS] = fewest
+    out[STUCK] = stuck
+    out[FREE_BESIDE] = popcount(spread(params, set_of(cell)) & free)
+    out[ROOM] = room_of(params, cell, free)
+    if view.next != NONE:
+        out[NEXT_END_CELLS] = end_cells_then(params, seen, view.next, cell)
+        out[NEXT_ROOM] = room_of(params, view.position[view.next], free)
+        out[NEXT_DISTANCE] = distance_of(params, cell, view.position[view.next])
+
+
+@cached_njit(nogil=True)
+def fill(params, offsets, observations, masks, out, action_out):
+    """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    view = np.zeros(1, VIEW)[0]
+    rules, at = params[0], offsets[0]
+    for row in range(len(observations)):
+        out[row] = 0
+        action_out[row] = 0
+        look(rules, observations[row], view)
+        write_position(rules, at, observations[row], view, out[row])
+        for cell in range(rules.num_cells):
+            if masks[row, cell]:
+                write_action(rules, observations[row], view, cell, action_out[row, cell])

@@ -1,0 +1,155 @@
+"""Features of Cat in the Box against a slow reference, and positions that show what they mean."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catbox_env import GameState, make_game
+from catbox_env.games.cat_in_the_box.rules import Rules
+from tests.cat_in_the_box.feature_reference import Position, largest_matching
+from tests.cat_in_the_box.positions import play, start
+from tests.cat_in_the_box.rule_sets import rule_sets
+
+
+def features_of(state: GameState, seat: int) -> tuple[dict, dict]:
+    """The features of the position that ``seat`` sees, by part, and those of each legal action that are not 0."""
+    features, mask = state.game.features, state.action_mask(seat).astype(bool)
+    out, action_out = features.compute(state.observation(seat)[None], mask[None])
+    parts = {name: array.tolist() for name, array in features.layout.unpack(out[0]).items()}
+    actions = {}
+    for action in np.flatnonzero(mask):
+        named = features.action_layout.unpack(action_out[0, action])
+        actions[int(action)] = {name: int(array[0]) for name, array in named.items() if array[0]}
+    assert not action_out[0, ~mask].any()
+    return parts, actions
+
+
+def check_position(state: GameState, seat: int) -> None:
+    reference = Position(state.game, state.observation(seat))
+    parts, actions = features_of(state, seat)
+    assert parts == reference.features()
+    assert actions == {action: reference.action_features(action) for action in actions}
+
+
+def check_game(rules: Rules, seed: int) -> None:
+    """Compare in every position of a random game, for the seat to move and another one."""
+    game = make_game("cat_in_the_box_v0", rules=rules)
+    state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)
+    while not state.is_terminal():
+        check_position(state, state.current_player)
+        check_position(state, int(rng.integers(game.num_players)))
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    check_position(state, 0)
+
+
+@settings(max_examples=40)
+@given(rules=rule_sets(max_rounds=2), seed=st.integers(0, 2**32 - 1))
+def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
+    check_game(rules, seed)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_standard_games_agree_with_the_reference(players: int, seed: int) -> None:
+    check_game(Rules(num_players=players), seed)
+
+
+@pytest.mark.nojit
+def test_the_functions_without_compilation_agree_with_the_reference() -> None:
+    check_game(Rules(num_players=3, hand_size=5, rounds=2), seed=0)
+    check_game(Rules(num_players=2, hand_size=5), seed=1)
+
+
+@settings(max_examples=200)
+@given(
+    hand=st.lists(st.integers(1, 4), max_size=6),
+    cells=st.sets(st.tuples(st.integers(0, 3), st.integers(1, 4))),
+)
+def test_the_largest_matching_is_a_sum_over_the_ranks(hand: list[int], cells: set[tuple[int, int]]) -> None:
+    by_rank = sum(min(hand.count(rank), sum(r == rank for _, r in cells)) for rank in range(1, 5))
+    assert largest_matching(hand, cells) == by_rank
+
+
+#: Seat 0 leads after these discards and bids. Seat 1 keeps 3 3 3 3 5, seat 2 1 2 4 4 6.
+HANDS = [[1, 1, 2, 5, 5, 6], [2, 3, 3, 3, 3, 5], [1, 2, 4, 4, 6, 6]]
+OPENING = ("discard 1", "discard 2", "discard 6", "bid 1", "bid 2", "bid 1")
+
+
+def after(*moves: str) -> GameState:
+    return play(start(HANDS, num_ranks=6, copies=5), *OPENING, *moves)
+
+
+def number(state: GameState, move: str, name: str) -> int:
+    """One feature of a legal move of the seat to move."""
+    action = state.game.string_to_action(f"play {move}")
+    return features_of(state, state.current_player)[1][action].get(name, 0)
+
+
+def test_four_cards_of_a_rank_need_four_colours() -> None:
+    state = after("blue 5")
+    parts, _ = features_of(state, 1)
+    assert parts["placeable_total"] == [5]
+    assert parts["slack"] == [1]  # four tricks to play
+    assert number(state, "green 5", "gives_up_color") == 1
+    assert number(state, "green 5", "placeable_lost") == 1
+    assert number(state, "green 5", "slack") == 0
+    assert number(state, "blue 3", "gives_up_color") == 0
+    assert number(state, "blue 3", "placeable_lost") == 0
+    assert number(state, "blue 3", "slack") == 1
+
+
+def test_the_last_to_play_wins_surely_and_the_leader_may_be_trumped() -> None:
+    leading = after()
+    assert number(leading, "blue 6", "wins_now") == 1
+    assert number(leading, "blue 6", "beaters") == 0
+    assert number(leading, "blue 6", "trump_beaters") == 24  # of 30 cards it has held six
+    assert number(leading, "blue 6", "wins_surely") == 0
+    last = after("blue 2", "blue 3")
+    assert number(last, "yellow 6", "wins_now") == 0
+    assert number(last, "blue 4", "wins_surely") == 1
+    assert number(last, "red 1", "wins_surely") == 1
+    assert number(last, "red 1", "win_is_wanted") == 1
+    assert number(last, "red 1", "win_spoils") == 1  # seat 1 needs two tricks
+    assert number(after("blue 2", "blue 3", "blue 1", "green 3"), "blue 4", "win_spoils") == 0
+
+
+def test_a_seat_that_has_what_it_wants_wants_no_more() -> None:
+    state = after("blue 6", "blue 5", "blue 4")
+    parts, _ = features_of(state, 0)
+    assert parts["needed"] == [0, 2, 1]
+    assert parts["status"] == [[0, 0, 1, 0], [0, 1, 0, 0], [0, 1, 0, 0]]
+    assert parts["demand"] == [0]  # three tricks needed and three left
+    assert number(state, "green 5", "win_is_wanted") == -1
+    play(state, "green 5", "green 3")
+    assert number(state, "red 1", "win_spoils") == -1  # a favour to seat 0, which is winning
+
+
+def test_a_cell_between_two_groups_of_another_seat_is_denied_to_it() -> None:
+    state = after("blue 1", "red 3", "blue 2", "red 5")
+    assert number(state, "red 4", "group_denied") == 2  # red 3, 4 and 5 in place of one cell
+    assert number(state, "red 4", "others_beside") == 2
+    assert number(state, "red 6", "group_denied") == 1
+    assert number(state, "green 4", "group_denied") == 0
+    assert number(state, "red 1", "group_growth") == 0
+    assert number(state, "red 1", "own_beside") == 0
+    parts, _ = features_of(state, 2)
+    assert (
+        parts["group_room"][0] == 0
+    )  # beside its blue 2 there are a 1 that is taken, 3 and two 2s: none is in hand
+    assert number(state, "green 4", "group_room") == 1  # yellow 4 for the other 4
+
+
+def test_the_features_depend_on_the_observation_alone() -> None:
+    game = make_game("cat_in_the_box_v0", num_players=4)
+    state, rng = game.new_initial_state(seed=3), np.random.default_rng(3)
+    for _ in range(30):
+        seat = state.current_player
+        worlds = game.sample_states(state.observation(seat), 4, seed=0)
+        out, action_out = game.features.compute(worlds.observe([seat] * 4), worlds.action_mask)
+        own = game.features.compute(state.observation(seat)[None], state.action_mask(seat)[None].astype(bool))
+        assert (out == own[0]).all()
+        assert (action_out == own[1]).all()
+        state.apply_action(int(rng.choice(state.legal_actions())))
+        if state.is_terminal():
+            break

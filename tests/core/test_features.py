@@ -1,0 +1,155 @@
+"""What holds for the features of every game that gives them."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catbox_env import GAMES, Game, Vec, make_game, make_vec
+from tests.core.game_cases import CASES
+
+WITH_FEATURES = [game_id for game_id in GAMES if make_game(game_id).features is not None]
+COMPARED = [
+    (game_id, options) for game_id in WITH_FEATURES for options in CASES[game_id].options_to_compare()
+]
+
+
+def begun(game: Game, moves: int) -> Vec:
+    """A batch of 64 games after so many random moves."""
+    vec = make_vec(game.id, 64, seed=1, **game.options)
+    vec.step_random(moves, seed=2)
+    return vec
+
+
+@pytest.mark.parametrize(("game_id", "options"), COMPARED)
+def test_features_stay_within_their_layouts_and_illegal_actions_have_none(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game = make_game(game_id, **options)
+    vec = begun(game, 0)
+    for step in range(40):
+        out, action_out = game.features.compute(vec.observation, vec.action_mask)
+        assert out.shape == (64, game.features.layout.size)
+        assert action_out.shape == (64, game.num_actions, game.features.action_layout.size)
+        assert not action_out[~vec.action_mask].any()
+        for layout, array in ((game.features.layout, out), (game.features.action_layout, action_out)):
+            low, high = layout.bounds()
+            beyond = ((array < low) | (array > high)).reshape(-1, layout.size).any(axis=0)
+            assert not beyond.any(), [name for name, part in layout.items() if beyond[part.slice].any()]
+        vec.step_random(1, seed=step)
+
+
+@pytest.mark.parametrize("game_id", WITH_FEATURES)
+def test_every_feature_is_used(game_id: str) -> None:
+    """Under some rules some position has each part of the layout, and some action."""
+    cases = CASES[game_id]
+    options = [{}, *cases.other_rules, *(other for other, _ in cases.playthroughs.values())]
+    names, used = set(), set()
+    for game in (make_game(game_id, **{**each, "reward": "score"}) for each in options):
+        vec = begun(game, 0)
+        for step in range(40):
+            arrays = game.features.compute(vec.observation, vec.action_mask)
+            layouts = (game.features.layout, game.features.action_layout)
+            for of, (layout, array) in enumerate(zip(layouts, arrays, strict=True)):
+                found = array.reshape(-1, layout.size).any(axis=0)
+                names |= {(of, name) for name in layout}
+                used |= {(of, name) for name, part in layout.items() if found[part.slice].any()}
+            vec.step_random(1, seed=step)
+    assert names == used
+
+
+@pytest.mark.parametrize("game_id", WITH_FEATURES)
+def test_features_are_written_into_given_arrays(game_id: str) -> None:
+    game = make_game(game_id)
+    vec = begun(game, 5)
+    expected = game.features.compute(vec.observation, vec.action_mask)
+    large = np.full((70, game.features.layout.size), 99, np.int8)
+    large_actions = np.full((70, game.num_actions, game.features.action_layout.size), 99, np.int8)
+    out, action_out = game.features.compute(
+        vec.observation, vec.action_mask, large[3:67], large_actions[3:67]
+    )
+    assert out.base is large
+    assert action_out.base is large_actions
+    assert np.array_equal(large[3:67], expected[0])
+    assert np.array_equal(large_actions[3:67], expected[1])
+    for array in (large, large_actions):
+        assert (array[:3] == 99).all()
+        assert (array[67:] == 99).all()
+
+
+@pytest.mark.parametrize("game_id", WITH_FEATURES)
+def test_views_read_only_arrays_and_no_rows_are_taken(game_id: str) -> None:
+    game = make_game(game_id)
+    vec = begun(game, 5)
+    expected = game.features.compute(vec.observation, vec.action_mask)
+    fixed = vec.observation.copy()
+    fixed.setflags(write=False)
+    assert np.array_equal(game.features.compute(fixed, vec.action_mask)[0], expected[0])
+    every_second = game.features.compute(vec.observation[::2], vec.action_mask[::2])
+    assert np.array_equal(every_second[1], expected[1][::2])
+    out, action_out = game.features.compute(vec.observation[:0], vec.action_mask[:0])
+    assert (len(out), len(action_out)) == (0, 0)
+
+
+@pytest.mark.parametrize("game_id", WITH_FEATURES)
+def test_features_can_be_copied_with_their_game(game_id: str) -> None:
+    game = make_game(game_id, num_players=3)
+    vec = begun(game, 5)
+    expected = game.features.compute(vec.observation, vec.action_mask)
+    for twin in (pickle.loads(pickle.dumps(game.features)), copy.deepcopy(game.features)):
+        assert twin.game == game
+        assert twin.layout == game.features.layout
+        out, action_out = twin.compute(vec.observation, vec.action_mask)
+        assert np.array_equal(out, expected[0])
+        assert np.array_equal(action_out, expected[1])
+    with pytest.raises(AttributeError):
+        game.features.layout = None  # type: ignore[misc]
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("game_id", WITH_FEATURES)
+def test_a_vector_that_no_seat_sees_is_harmless(game_id: str) -> None:
+    """Without compilation an index beyond an array, or a number beyond an int8, raises an error."""
+    rng = np.random.default_rng(0)
+    for options in CASES[game_id].options_to_compare():
+        game = make_game(game_id, **options)
+        shape = (8, game.observation_layout.size)
+        for seen in (rng.integers(-128, 128, shape), rng.integers(0, 2, shape), np.full(shape, 127)):
+            for masks in (np.ones((8, game.num_actions), bool), np.zeros((8, game.num_actions), bool)):
+                _, action_out = game.features.compute(seen.astype(np.int8), masks)
+                assert masks.any() or not action_out.any()
+
+
+@pytest.mark.parametrize("game_id", WITH_FEATURES)
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("observations", lambda array: array.astype(np.float32)),
+        ("observations", lambda array: array[:, :-1]),
+        ("observations", lambda array: array[0]),
+        ("observations", lambda array: array.tolist()),
+        ("observations", lambda array: array[:-1]),
+        ("masks", lambda array: array.astype(np.int8)),
+        ("masks", lambda array: array[:, 1:]),
+        ("masks", lambda array: array[0]),
+        ("masks", lambda array: None),
+        ("out", lambda array: array[:-1]),
+        ("out", lambda array: array.astype(np.int16)),
+        ("out", lambda array: np.asfortranarray(array)),
+        ("out", lambda array: np.broadcast_to(array[:1], array.shape)),
+        ("action_out", lambda array: array[:, :, :-1]),
+        ("action_out", lambda array: array[:, ::-1]),
+        ("action_out", lambda array: array.tolist()),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(game_id: str, name: str, change: Any) -> None:
+    features = make_game(game_id).features
+    vec = begun(features.game, 5)
+    arrays: dict[str, Any] = {"observations": vec.observation, "masks": vec.action_mask}
+    arrays["out"], arrays["action_out"] = features.compute(vec.observation, vec.action_mask)
+    arrays[name] = change(arrays[name])
+    # A mask of other rows shows as observations that do not fit it.
+    with pytest.raises(ValueError, match=rf"^({name}|observations): .*expected"):
+        features.compute(**arrays)

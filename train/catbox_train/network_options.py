@@ -8,7 +8,7 @@ from pydantic import Field
 
 from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS
 from catbox_train.algorithm import AlgorithmOptions
-from catbox_train.settings import OneOf, Widths
+from catbox_train.settings import Flag, OneOf, Widths
 
 Activation = Literal["relu", "tanh"]
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -26,6 +26,14 @@ class NetworkOptions(AlgorithmOptions):
         description="widths of the hidden layers of each network",
     )
     activation: Annotated[Activation, OneOf] = Field("relu", description="relu or tanh")
+    features: Flag = Field(
+        False,
+        description="the networks also see the features of the position that the game computes, where it has any",
+    )
+    action_features: Flag = Field(
+        False,
+        description="the policy also sees the features of each legal action, weighted alike for all actions",
+    )
     precision: Annotated[Precision, OneOf] = Field(
         "auto",
         description="of the hidden layers: float32, bfloat16, or auto (bfloat16 where the device computes in it)",

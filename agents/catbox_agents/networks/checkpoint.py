@@ -4,7 +4,8 @@ A policy checkpoint is one safetensors file (https://huggingface.co/docs/safeten
 its header that describes them. Reading it runs no code.
 
     key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}}
-    arrays              "input_scale" (O,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,), all float32
+    arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,), all float32;
+                        with an action head "action_scale" (K,)
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from safetensors import SafetensorError, safe_open
 
 from catbox_agents.compatibility import describe_options, differing_options, plays_alike
 from catbox_agents.files import LARGEST_TEXT, check_format, parse_json, write_atomically
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS, MLP
 from catbox_env import Game, make_game
 
@@ -150,7 +152,7 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
             if not isinstance(header.get(name), kind):
                 raise ValueError(f"{name} = {header.get(name)!r:.80}, expected {kind.__name__}")
         names = list(content.keys())
-        if len(names) > 2 * (MAX_HIDDEN_LAYERS + 1) + 1:
+        if len(names) > 2 * (MAX_HIDDEN_LAYERS + 1) + 2:
             raise ValueError(
                 f"it holds {len(names)} arrays, more than a network of {MAX_HIDDEN_LAYERS} hidden layers has"
             )
@@ -170,16 +172,37 @@ def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]
         expected |= {name: (outputs, sizes[-1]), name.replace("weight", "bias"): (outputs,)}
         sizes.append(outputs)
     inputs, *hidden, outputs = sizes if len(sizes) > 1 else [*sizes, 0]
-    activation = header["network"].get("activation")
+    given = header["network"]
+    activation, features = given.get("activation"), _part_sizes(given.get("features", {}))
+    action_features = _part_sizes(given.get("action_features", {}))
+    if action_features:
+        expected["action_scale"] = (sum(action_features.values()),)
     described = {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": activation}
-    if shapes != expected or header["network"] != described or min(sizes) < 1:
-        raise ValueError(f"its arrays do not fit its header {header['network']!r:.200}")
+    described |= {"features": features} if features else {}
+    described |= {"action_features": action_features} if action_features else {}
+    if shapes != expected or given != described or min(sizes) < 1:
+        raise ValueError(f"its arrays do not fit its header {given!r:.200}")
     if not isinstance(activation, str):
         raise ValueError(f"activation = {activation!r}, expected a string")
-    network = MLP(arrays["input_scale"], hidden, outputs, activation)
+    network = MLP(
+        arrays["input_scale"],
+        hidden,
+        outputs,
+        activation,
+        action_scale=arrays.get("action_scale"),
+        features=features,
+        action_features=action_features,
+    )
     network.load_state_dict(arrays)
     network.requires_grad_(False)
     return PolicyCheckpoint(file, network, header["game"], header["options"], header["training"])
+
+
+def _part_sizes(value: object) -> dict[str, int]:
+    """The sizes of named features. Raises ``ValueError`` for anything else."""
+    if not isinstance(value, dict) or not all(type(size) is int and size > 0 for size in value.values()):
+        raise ValueError(f"features = {value!r:.80}, expected names and sizes")
+    return value
 
 
 def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
@@ -190,7 +213,14 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
             "use a checkpoint of that game"
         )
     sizes = checkpoint.network.describe()
-    needed = game.observation_layout.size, game.num_actions
+    try:
+        wanted = NetworkInputs.of(checkpoint.network, game)
+    except ValueError as error:
+        if checkpoint.options != game.options:  # then the rules are what has to be told
+            wanted = NetworkInputs(game)
+        else:
+            raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
+    needed = wanted.size, game.num_actions + wanted.action_size
     same_size = (sizes["inputs"], sizes["outputs"]) == needed
     if checkpoint.options == game.options and same_size:
         return

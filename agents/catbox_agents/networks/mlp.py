@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
@@ -33,12 +33,25 @@ class MLP(nn.Module):
 
     ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``Layers`` computes the same
     faster, for training.
+
+    With an action head (see ``action_head``) the last outputs are weights of the features of actions, which
+    ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the network
+    takes beside the observation, with their sizes.
     """
 
     input_scale: torch.Tensor
+    action_scale: torch.Tensor | None
 
     def __init__(
-        self, scale: torch.Tensor, hidden: Sequence[int], num_outputs: int, activation: str = "relu"
+        self,
+        scale: torch.Tensor,
+        hidden: Sequence[int],
+        num_outputs: int,
+        activation: str = "relu",
+        *,
+        action_scale: torch.Tensor | None = None,
+        features: Mapping[str, int] | None = None,
+        action_features: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
         if activation not in ACTIVATIONS:
@@ -46,7 +59,9 @@ class MLP(nn.Module):
         if not 1 <= len(hidden) <= MAX_HIDDEN_LAYERS:
             raise ValueError(f"{len(hidden)} hidden layers: expected 1 to {MAX_HIDDEN_LAYERS}")
         self.activation = activation
+        self.features, self.action_features = dict(features or {}), dict(action_features or {})
         self.register_buffer("input_scale", scale)
+        self.register_buffer("action_scale", action_scale)
         sizes = [len(scale), *hidden, num_outputs]
         self.layers = nn.ModuleList(
             nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
@@ -78,7 +93,22 @@ class MLP(nn.Module):
             x = ACTIVATIONS[self.activation](layer(x))
         return cast(torch.Tensor, last(x))
 
+    def logits(self, vectors: torch.Tensor, action_features: torch.Tensor) -> torch.Tensor:
+        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8."""
+        outputs = self(vectors)
+        if self.action_scale is None:
+            return cast(torch.Tensor, outputs)
+        logits, weights = outputs.split(
+            [outputs.shape[1] - len(self.action_scale), len(self.action_scale)], 1
+        )
+        return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
+
     def describe(self) -> dict[str, Any]:
-        """The sizes from which this network can be rebuilt, as JSON values."""
+        """What this network can be rebuilt from, as JSON values."""
         inputs, *hidden, outputs = self.sizes()
-        return {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": self.activation}
+        described = {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": self.activation}
+        if self.features:
+            described["features"] = self.features
+        if self.action_features:
+            described["action_features"] = self.action_features
+        return described

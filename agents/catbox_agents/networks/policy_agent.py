@@ -9,6 +9,7 @@ import torch
 
 from catbox_agents.agent import Agent, Seed
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
 
@@ -19,6 +20,7 @@ class PolicyAgent(Agent):
     def __init__(self, network: MLP, game: Game, seed: Seed = None, greedy: bool = True) -> None:
         super().__init__(game, seed)
         self.network = network
+        self.inputs = NetworkInputs.of(network, game)
         self.greedy = greedy
         self.name = "this policy"  # for messages
         self._generator = np.random.default_rng(seed)
@@ -55,8 +57,8 @@ class PolicyAgent(Agent):
         if not masks.any(axis=1).all():
             raise ValueError("a mask without a legal action: ask only for seats that are to move")
         with torch.no_grad():
-            # A copy, because the caller's array may be read-only, which torch does not support.
-            scores = self.network(torch.from_numpy(observations.astype(np.int8))).numpy()
+            vectors, action_features = self.inputs.compute(observations.astype(np.int8), masks)
+            scores = self.network.logits(torch.from_numpy(vectors), torch.from_numpy(action_features)).numpy()
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "

@@ -22,10 +22,10 @@ def sample_actions(
 ) -> None:
     """Draw one legal action a row by inverting the cumulative distribution at ``uniforms``.
 
-    Takes ``logits`` (n, A) float32, ``masks`` (n, A) bool with at least one legal action a row, ``uniforms`` (n,)
+    Takes ``logits`` (n, at least A) float32, ``masks`` (n, A) bool with at least one legal action a row, ``uniforms`` (n,)
     in [0, 1); fills ``actions`` (n,) and ``log_probabilities`` (n,) float32 of the drawn ones.
     """
-    num_rows, num_actions = logits.shape
+    num_rows, num_actions = masks.shape
     for row in range(num_rows):
         largest = -np.inf
         for action in range(num_actions):

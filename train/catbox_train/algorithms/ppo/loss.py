@@ -12,15 +12,16 @@ import math
 import numpy as np
 import torch
 
+from catbox_agents.networks.action_head import add_score_gradient
 from catbox_env.core.compilation import cached_njit
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.runs.arrays import DivergedError
 
-#: What ``output_gradient`` adds up and ``loss_gradient`` returns, in this order.
+#: What ``logit_gradient`` adds up and ``loss_gradient`` returns, in this order.
 LEARNING_METRICS = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction")
 #: Larger logits are those of a policy that has diverged.
 LARGEST_LOGIT = 1e8
-#: What ``output_gradient`` returns.
+#: What ``logit_gradient`` returns.
 FINE, LARGE_LOGIT, LOGIT_NOT_FINITE, BAD_ROW = range(4)
 
 
@@ -33,11 +34,11 @@ def loss_gradient(
     Raises ``DivergedError`` for logits that are not finite or larger than ``LARGEST_LOGIT``.
     """
     worker.networks.refresh()
-    logits, values = worker.outputs(rows)
-    logit_gradient, value_gradient = torch.empty_like(logits), torch.empty_like(values)
+    outputs, values = worker.outputs(rows)
+    output_gradient, value_gradient = torch.empty_like(outputs), torch.empty_like(values)
     metrics = np.empty(len(LEARNING_METRICS))
-    found = output_gradient(
-        logits.detach().numpy(),
+    found = logit_gradient(
+        outputs.detach().numpy(),
         values.detach().numpy(),
         rows,
         worker.flat["masks"],
@@ -48,17 +49,21 @@ def loss_gradient(
         clip,
         entropy_weight,
         size,
-        logit_gradient.numpy(),
+        output_gradient.numpy(),
         value_gradient.numpy(),
         metrics,
     )
     _check(found)
-    torch.autograd.backward([logits, values], [logit_gradient, value_gradient])
+    if len(scale := worker.networks.action_scale):
+        add_score_gradient(
+            output_gradient.numpy(), worker.flat["masks"], worker.flat["action_features"], scale, rows
+        )
+    torch.autograd.backward([outputs, values], [output_gradient, value_gradient])
     return metrics
 
 
 def _check(found: int) -> None:
-    """Raise for what ``output_gradient`` returned."""
+    """Raise for what ``logit_gradient`` returned."""
     if found == LARGE_LOGIT:
         raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
     if found == LOGIT_NOT_FINITE:
@@ -70,7 +75,7 @@ def _check(found: int) -> None:
 
 
 @cached_njit(nogil=True)
-def output_gradient(
+def logit_gradient(
     logits: np.ndarray,
     values: np.ndarray,
     rows: np.ndarray,
@@ -82,27 +87,27 @@ def output_gradient(
     clip: float,
     entropy_weight: float,
     size: int,
-    logit_gradient: np.ndarray,
+    gradient_out: np.ndarray,
     value_gradient: np.ndarray,
     sums: np.ndarray,
 ) -> int:
-    """The gradient of the loss by the outputs of the networks, and the metrics.
+    """The gradient of the loss by the logits and the values, and the metrics.
 
-    Takes ``logits`` (n, A) and ``values`` (n, 1) float32 of the networks as they are now for ``rows`` (n,) int64; and of
-    the M flat rows of a buffer ``masks`` (M, A) bool, ``actions`` (M,) int64, and ``log_probabilities`` under the policy
-    that played, ``advantages`` and ``returns``, (M,) float32. Fills ``logit_gradient`` (n, A) and ``value_gradient``
-    (n, 1) float32, and ``sums`` (5,) float64 with ``LEARNING_METRICS``: all are sums over the rows divided by ``size``.
-    kl is the estimator k3 of http://joschu.net/blog/kl-approx.html. An illegal action has probability 0 and gradient 0
+    Takes ``logits`` (n, at least A), of which the first A columns are read, and ``values`` (n, 1), float32, of the
+    networks as they are now for ``rows`` (n,) int64; and of the M flat rows of a buffer ``masks`` (M, A) bool,
+    ``actions`` (M,) int64, and ``log_probabilities`` under the policy that played, ``advantages`` and ``returns``, (M,)
+    float32. Fills the first A columns of ``gradient_out``, shaped as ``logits``, ``value_gradient`` (n, 1) float32, and
+    ``sums`` (5,) float64 with ``LEARNING_METRICS``: all are sums over the rows divided by ``size``. kl is the estimator k3 of http://joschu.net/blog/kl-approx.html. An illegal action has probability 0 and gradient 0
     whatever its logit.
 
     Returns ``FINE``, or what is wrong with the first row that is wrong; then what it fills is of no use. ``LARGE_LOGIT``
     is one larger than ``LARGEST_LOGIT``, ``BAD_ROW`` a row that is not there or an action that is not legal, or arrays
     that do not fit each other.
     """
-    num_rows, num_actions = logits.shape
+    num_rows, num_actions = len(logits), masks.shape[1]
     length = len(masks)
     sums[:] = 0.0
-    if masks.shape[1] != num_actions or logit_gradient.shape != logits.shape or len(rows) != num_rows:
+    if logits.shape[1] < num_actions or gradient_out.shape != logits.shape or len(rows) != num_rows:
         return BAD_ROW
     if values.shape != (num_rows, 1) or value_gradient.shape != values.shape or len(sums) != 5:
         return BAD_ROW
@@ -131,7 +136,7 @@ def output_gradient(
         for action in range(num_actions):
             legal[count] = action  # count <= action
             count += masks[row, action]
-            logit_gradient[i, action] = 0.0
+            gradient_out[i, action] = 0.0
         largest = np.float64(logits[i, taken])
         for k in range(count):
             largest = max(largest, np.float64(logits[i, legal[k]]))
@@ -154,8 +159,8 @@ def output_gradient(
         for k in range(count):
             probability = weights[k] / total
             gradient = probability * (pull + entropy_weight * (relative[k] - log_total + entropy))
-            logit_gradient[i, legal[k]] = gradient / size
-        logit_gradient[i, taken] -= pull / size
+            gradient_out[i, legal[k]] = gradient / size
+        gradient_out[i, taken] -= pull / size
         error = np.float64(values[i, 0]) - returns[row]
         value_gradient[i, 0] = error / size
 

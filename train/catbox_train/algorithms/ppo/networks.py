@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.layers import Layers
 from catbox_agents.networks.mlp import MLP, input_scale
 from catbox_env import Game
@@ -21,15 +22,20 @@ from catbox_train.algorithms.ppo.inputs import Inputs
 from catbox_train.algorithms.ppo.options import PPOOptions
 
 
+def network_inputs(game: Game, options: PPOOptions) -> NetworkInputs:
+    """What the policy is given."""
+    return NetworkInputs(game, options.features, options.action_features)
+
+
 class ActorCritic(nn.Module):
-    """Two networks that share nothing: ``actor`` sees the observation, ``critic`` too, or the state if privileged."""
+    """Two networks that share nothing: ``actor`` has the inputs of a policy, ``critic`` too, or the state."""
 
     def __init__(self, game: Game, options: PPOOptions, seed: int) -> None:
         super().__init__()
-        seen_by_critic = game.state_layout if options.privileged_critic else game.observation_layout
-        scale = input_scale(game.observation_layout)
-        self.actor = MLP(scale, options.hidden, game.num_actions, options.activation)
-        self.critic = MLP(input_scale(seen_by_critic), options.hidden, 1, options.activation)
+        inputs = network_inputs(game, options)
+        scale = input_scale(game.state_layout) if options.privileged_critic else inputs.scale()
+        self.actor = inputs.network(options.hidden, options.activation)
+        self.critic = MLP(scale, options.hidden, 1, options.activation)
         generator = torch.Generator().manual_seed(seed)
         self.actor.initialise(generator, last_gain=0.01)  # the first policy is all but uniform
         self.critic.initialise(generator, last_gain=1.0)
@@ -74,10 +80,13 @@ class Networks:
     """What worker ``number`` computes with.
 
     Attributes: ``actor`` and ``critic``, layers on the shared weights; ``gradient`` (K,), what a backward pass through
-    both fills; ``observations`` and ``states``, the inputs of the two (the same unless the critic is privileged).
+    both fills; ``observations`` and ``states``, the inputs of the two (the same unless the critic is privileged);
+    ``action_scale`` (K,) float32, factors of the features of actions, empty without an action head.
     """
 
     def __init__(self, weights: SharedWeights, privileged_critic: bool, number: int) -> None:
+        action_scale = weights.networks.actor.action_scale
+        self.action_scale = np.zeros(0, np.float32) if action_scale is None else action_scale.numpy()
         self._shared = weights.vector
         self._own = weights.vector.to(weights.precision)  # the vector itself in float32, else a copy
         self.gradient = weights.shares[number]
@@ -136,8 +145,9 @@ def _add_up_bfloat16(shares: np.ndarray, total: np.ndarray) -> None:
 def weight_bytes(game: Game, options: PPOOptions, workers: int) -> int:
     """Bytes of all copies of the weights: themselves, their gradient, Adam's two moments and the one that they begin
     as, and the gradient of each worker."""
-    seen_by_actor = game.observation_layout.size
-    seen_by_critic = game.state_layout.size if options.privileged_critic else seen_by_actor
-    sizes = (seen_by_actor, *options.hidden, game.num_actions), (seen_by_critic, *options.hidden, 1)
+    policy = network_inputs(game, options)
+    seen_by_critic = game.state_layout.size if options.privileged_critic else policy.size
+    outputs = game.num_actions + policy.action_size
+    sizes = (policy.size, *options.hidden, outputs), (seen_by_critic, *options.hidden, 1)
     num_weights = sum((inputs + 1) * outputs for layers in sizes for inputs, outputs in pairwise(layers))
     return (5 + workers) * num_weights * torch.float32.itemsize

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from catbox_agents.networks.action_head import add_action_scores
 from catbox_env import Game, Vec
 from catbox_train.algorithms.ppo.distribution import sample_actions
 from catbox_train.algorithms.ppo.gae import compute_advantages
-from catbox_train.algorithms.ppo.networks import Networks, SharedWeights
+from catbox_train.algorithms.ppo.networks import Networks, SharedWeights, network_inputs
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.generators import checked_generator
@@ -28,8 +29,9 @@ EVALUATED_AT_ONCE = 2048
 class Worker:
     """One thread's share of the games.
 
-    Arrays over rows and games, R = P + steps and N games: ``observations`` (R, N, O) int8, ``states`` (R, N, S) int8
-    (the observations when the critic is not privileged), ``masks`` (R, N, A) bool, ``seats`` (R, N) int8 (-1: an
+    Arrays over rows and games, R = P + steps and N games: ``observations`` (R, N, I) int8, the inputs of the policy,
+    ``action_features`` (R, N, A, K) int8, ``states`` (R, N, S) int8 (the observations when the critic is not
+    privileged), ``masks`` (R, N, A) bool, ``seats`` (R, N) int8 (-1: an
     empty carried row), ``learns`` (R, N) bool, whether the seat is the learner's, ``actions`` (R, N) int64,
     ``log_probabilities`` and ``values`` (R, N) float32 under the policy that played, ``rewards`` (R, N, P) float32,
     ``terminated`` (R, N) bool, ``advantages`` and ``returns`` (R, N) float32. ``ready`` (n,) int64 are the flat rows
@@ -57,9 +59,19 @@ class Worker:
         self.num_players = game.num_players
         num_rows, num_games = game.num_players + config.num_steps, self.vec.num_envs
         shape = (num_rows, num_games)
-        self.observations = np.zeros((*shape, game.observation_layout.size), np.int8)
+        self.inputs = network_inputs(game, self.options)
+        self.observations = np.zeros((*shape, self.inputs.size), np.int8)
+        self.action_features = np.zeros((*shape, game.num_actions, self.inputs.action_size), np.int8)
         # What a carried decision consists of; the rest of its row follows from these.
-        self.decision = ["observations", "masks", "seats", "actions", "log_probabilities", "values"]
+        self.decision = [
+            "observations",
+            "action_features",
+            "masks",
+            "seats",
+            "actions",
+            "log_probabilities",
+            "values",
+        ]
         self.states = self.observations
         if self.options.privileged_critic:
             self.decision.append("states")
@@ -77,7 +89,15 @@ class Worker:
         self.open_rows = np.full((game.num_players, num_games), -1, np.int64)
         self.open_rewards = np.zeros((game.num_players, num_games), np.float32)
         # Row by row, every game after the other: views of the arrays above.
-        learned_from = ["observations", "states", "masks", "actions", "log_probabilities", "values"]
+        learned_from = [
+            "observations",
+            "action_features",
+            "states",
+            "masks",
+            "actions",
+            "log_probabilities",
+            "values",
+        ]
         learned_from += ["advantages", "returns"]
         self.flat = {
             name: (array := getattr(self, name)).reshape(-1, *array.shape[2:]) for name in learned_from
@@ -132,15 +152,18 @@ class Worker:
         uniforms = self.generator.random(played.shape)
         for step, flat in enumerate(played):
             row = self.num_players + step
-            self.observations[row] = vec.observation
             if self.options.privileged_critic:
                 self.states[row] = vec.state
             self.masks[row] = vec.action_mask
+            self.inputs.fill(
+                vec.observation, self.masks[row], self.observations[row], self.action_features[row]
+            )
             self.seats[row] = vec.current_player
-            logits = networks.actor.outputs(networks.observations.take(self.flat["observations"], flat))
+            outputs = networks.actor.outputs(networks.observations.take(self.flat["observations"], flat))
+            self.make_logits(outputs, flat)
             actions = self.actions[row]
             sample_actions(
-                logits.numpy(), self.masks[row], uniforms[step], actions, self.log_probabilities[row]
+                outputs.numpy(), self.masks[row], uniforms[step], actions, self.log_probabilities[row]
             )
             if tables:
                 self.learns[row] = tables.learns(vec.current_player)
@@ -177,13 +200,22 @@ class Worker:
         num_rows, num_games = self.seats.shape
         return np.arange(self.num_players * num_games, num_rows * num_games)
 
+    def make_logits(self, outputs: torch.Tensor, rows: np.ndarray) -> None:
+        """Add the scores of the action head to the first columns of the actor's ``outputs`` for flat ``rows``."""
+        flat, scale = self.flat, self.networks.action_scale
+        if len(scale):
+            add_action_scores(outputs.numpy(), flat["masks"], flat["action_features"], scale, rows)
+
     def outputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits (n, A) and values (n, 1), float32, of the networks as they are now, for flat rows (n,) int64."""
+        """The actor's outputs (n, A + K) and values (n, 1), float32, of the networks as they are now, for flat rows
+        (n,) int64; the first A outputs are the logits of the legal actions."""
         networks = self.networks
         observations = states = networks.observations.take(self.flat["observations"], rows)
         if self.options.privileged_critic:
             states = networks.states.take(self.flat["states"], rows)
-        return networks.actor(observations), networks.critic(states)
+        outputs, values = networks.actor(observations), networks.critic(states)
+        self.make_logits(outputs.detach(), rows)
+        return outputs, values
 
     def shuffled_minibatches(self, count: int) -> list[np.ndarray]:
         """The rows in ``ready`` in random order, in ``count`` parts of nearly the same size."""
@@ -233,10 +265,9 @@ class Worker:
         actions_exist = (actions >= 0) & (actions < game.num_actions)
         masks = arrays["carried.masks"]
         legal = np.take_along_axis(masks, np.where(actions_exist, actions, 0)[..., None], axis=2)[..., 0]
-        seen = [("observations", game.observation_layout)]
+        ranges = {"observations": self.inputs.bounds()}
         if self.options.privileged_critic:
-            seen.append(("states", game.state_layout))
-        ranges = {name: layout.bounds() for name, layout in seen}
+            ranges["states"] = game.state_layout.bounds()
         facts = {
             "seats": ((seats == -1) | (seats == np.arange(self.num_players)[:, None])).all(),
             "actions": actions_exist.all() and legal[held].all(),
@@ -257,10 +288,11 @@ class Worker:
 
 
 def buffer_bytes(game: Game, config: TrainConfig) -> int:
-    """Bytes of the observations, states and masks of all workers, which are most of a batch."""
+    """Bytes of the inputs, states and masks of all workers, which are most of a batch."""
     num_rows = config.batch_size + game.num_players * config.num_envs
     states = game.state_layout.size if ppo_options(config).privileged_critic else 0
-    return num_rows * (game.observation_layout.size + states + game.num_actions)
+    inputs = network_inputs(game, ppo_options(config))
+    return num_rows * (inputs.size + states + game.num_actions * (1 + inputs.action_size))
 
 
 def check_enough_to_learn(workers: list[Worker], update: int) -> None:

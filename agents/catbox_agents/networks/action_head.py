@@ -1,0 +1,83 @@
+"""The action head: scores of actions from their features, with weights that all actions share.
+
+The last layer of a policy has an output for each action and, after those, one for each feature of an action. These are
+the weights of the features in the position at hand, so
+
+    logit of action a = output a + sum over k of feature k of a * output A + k
+
+As in DouZero (Zha et al. 2021, https://arxiv.org/abs/2106.06135) what is learned of one action holds for all that are
+like it; here the network runs once for all actions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catbox_env.core.compilation import cached_njit
+
+
+@cached_njit(nogil=True)
+def add_action_scores(
+    outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray, rows: np.ndarray
+) -> bool:
+    """Make logits of ``outputs`` (n, A + K) float32, in place in the columns of the legal actions.
+
+    ``masks`` (M, A) bool and ``features`` (M, A, K) int8, of which ``rows`` (n,) are those of ``outputs``; ``scale`` (K,)
+    float32 multiplies the features. False, with nothing more changed, for arrays that do not fit each other and for a
+    row that is not there.
+    """
+    num_actions, num_features = masks.shape[1], len(scale)
+    if not _fits(outputs, masks, features, num_features, rows):
+        return False
+    weights = np.empty(num_features, np.float32)
+    for i in range(len(rows)):
+        row = rows[i]
+        if row < 0 or row >= len(masks):
+            return False
+        for k in range(num_features):
+            weights[k] = scale[k] * outputs[i, num_actions + k]
+        for action in range(num_actions):
+            if masks[row, action]:
+                score = np.float32(0.0)
+                for k in range(num_features):
+                    score += weights[k] * np.float32(features[row, action, k])
+                outputs[i, action] += score
+    return True
+
+
+@cached_njit(nogil=True)
+def add_score_gradient(
+    gradient: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray, rows: np.ndarray
+) -> bool:
+    """Fill the last K columns of ``gradient`` (n, A + K) float32, whose first A are the gradient by the logits.
+
+    The other arguments, and False, as in ``add_action_scores``.
+    """
+    num_actions, num_features = masks.shape[1], len(scale)
+    if not _fits(gradient, masks, features, num_features, rows):
+        return False
+    sums = np.empty(num_features, np.float32)
+    for i in range(len(rows)):
+        row = rows[i]
+        if row < 0 or row >= len(masks):
+            return False
+        sums[:] = 0.0
+        for action in range(num_actions):
+            if masks[row, action]:
+                of_logit = gradient[i, action]
+                for k in range(num_features):
+                    sums[k] += of_logit * np.float32(features[row, action, k])
+        for k in range(num_features):
+            gradient[i, num_actions + k] = scale[k] * sums[k]
+    return True
+
+
+@cached_njit(nogil=True)
+def _fits(
+    outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, num_features: int, rows: np.ndarray
+) -> bool:
+    return (
+        outputs.shape[0] >= len(rows)
+        and outputs.shape[1] == masks.shape[1] + num_features
+        and features.shape == (masks.shape[0], masks.shape[1], num_features)
+    )

@@ -1,0 +1,101 @@
+"""What a network is given of a decision: the observation, and features that the game computes from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from catbox_agents.networks.mlp import MLP, input_scale
+from catbox_env import Game, Layout
+
+
+class NetworkInputs:
+    """The inputs of a policy for ``game``.
+
+    ``features`` puts the features of the position behind the observation; ``action_features`` gives those of each
+    action to the action head. A game without features has neither.
+
+    Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, 0 without.
+    """
+
+    def __init__(self, game: Game, features: bool = False, action_features: bool = False) -> None:
+        self.game = game
+        self._features = given = game.features
+        self.layout = given.layout if given and features else None
+        self.action_layout = given.action_layout if given and action_features else None
+        self.size = game.observation_layout.size + (self.layout.size if self.layout else 0)
+        self.action_size = self.action_layout.size if self.action_layout else 0
+
+    @classmethod
+    def of(cls, network: MLP, game: Game) -> NetworkInputs:
+        """Those that ``network`` takes in ``game``. Raises ``ValueError`` where the game does not give them."""
+        inputs = cls(game, bool(network.features), bool(network.action_features))
+        for name, wanted, layout in (
+            ("features", network.features, inputs.layout),
+            ("action features", network.action_features, inputs.action_layout),
+        ):
+            if wanted != part_sizes(layout):
+                raise ValueError(
+                    f"its network takes the {name} {wanted}, and {game.id} gives {part_sizes(layout)}: it was trained "
+                    "with another version"
+                )
+        return inputs
+
+    def bounds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """The lowest and the highest value of each input, (I,) each."""
+        layouts = [self.game.observation_layout, *([self.layout] if self.layout else [])]
+        low, high = zip(*(layout.bounds() for layout in layouts), strict=True)
+        return np.concatenate(low), np.concatenate(high)
+
+    def fill(
+        self,
+        observations: NDArray[np.int8],
+        masks: NDArray[np.bool_],
+        out: NDArray[np.int8],
+        action_out: NDArray[np.int8],
+    ) -> None:
+        """Write the inputs of ``observations`` (n, O) and ``masks`` (n, A) to ``out`` (n, I) and ``action_out``
+        (n, A, K)."""
+        seen = self.game.observation_layout.size
+        out[:, :seen] = observations
+        if self._features is None or not (self.layout or self.action_layout):
+            return
+        features, _ = self._features.compute(
+            observations, masks, action_out=action_out if self.action_layout else None
+        )
+        if self.layout:
+            out[:, seen:] = features
+
+    def compute(
+        self, observations: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """New arrays (n, I) and (n, A, K), as `fill` writes them."""
+        out = np.empty((len(observations), self.size), np.int8)
+        action_out = np.empty((*masks.shape, self.action_size), np.int8)
+        self.fill(observations, masks, out, action_out)
+        return out, action_out
+
+    def scale(self) -> torch.Tensor:
+        """Factors (I,) float32 of the inputs; see ``input_scale``."""
+        layouts = [self.game.observation_layout, *([self.layout] if self.layout else [])]
+        return torch.cat([input_scale(layout) for layout in layouts])
+
+    def network(self, hidden: Sequence[int], activation: str = "relu") -> MLP:
+        """A policy that takes these inputs, its weights not yet set."""
+        return MLP(
+            self.scale(),
+            hidden,
+            self.game.num_actions + self.action_size,
+            activation,
+            action_scale=input_scale(self.action_layout) if self.action_layout else None,
+            features=part_sizes(self.layout),
+            action_features=part_sizes(self.action_layout),
+        )
+
+
+def part_sizes(layout: Layout | None) -> dict[str, int]:
+    """The size of each part of a layout, nothing for none."""
+    return {part.name: int(np.prod(part.shape)) for part in layout.values()} if layout else {}

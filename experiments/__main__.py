@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"experiments: {error}", file=sys.stderr)
         return 1
     if elsewhere:
-        print(f"{elsewhere} runs were left to other processes, which had begun them.")
+        print(f"Left to other processes, which had begun them: {elsewhere}.")
     print(f"All other runs of {', '.join(names)} have results. The page:  python -m experiments report")
     return 0
 

@@ -27,8 +27,9 @@ def picture(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs
     """The curves of ``by_rules`` (rule set -> variant -> runs), each against the ``opponent`` of its rule set.
 
     A line is the mean over the seeds, its band the 95 % interval over the seeds, or that over the deals where there is
-    one seed; what does not fit into the panel is cut off. More than four variants are shown in several rows; the grey lines are those of the other rows. The file
-    names the `checksum` of what it shows, and is the same for the same data and version of matplotlib.
+    one seed; what does not fit into the panel is cut off. More than four variants are shown in several rows; the grey
+    lines are those of the other rows. The file names the `checksum` of what it shows, and is the same for the same
+    data and version of matplotlib.
     """
     file = io.BytesIO()
     metadata = {"Date": None, "Title": title, "Description": checksum(title, opponent, by_rules)}

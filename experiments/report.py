@@ -46,8 +46,9 @@ def write_report(studies: Path, results: Path, page: Path) -> list[Path]:
     """Make the page and its pictures; what was written. Pictures of studies that are gone are removed."""
     folder = page.parent / PICTURES
     text, pictures = _report(studies, results)
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    for parent in (page.parent, *([folder] if pictures else [])):
+        with writing(parent):
+            parent.mkdir(parents=True, exist_ok=True)
     write_atomically(page, text.encode())
     for name, parts in pictures.items():
         write_atomically(folder / name, picture(*parts))

@@ -155,13 +155,14 @@ def _with_place_of_seed(runs: Sequence[Run]) -> list[tuple[int, Run]]:
 
 def _time_left(runs: Sequence[Run], results: Sequence[RunResult]) -> str:
     """How long ``runs`` take at the mean speed of the results so far."""
+    to_do = f"{len(runs)} run{'s' if len(runs) > 1 else ''} to do"
     decisions = sum(result.decisions for result in results)
     if not decisions:
-        return f"{len(runs)} runs to do."
+        return f"{to_do}."
     seconds = sum(result.seconds for result in results) / decisions
     minutes = sum(run.config.total_decisions for run in runs) * seconds / 60
     hours = f"{minutes / 60:.1f} hours" if minutes >= 90 else f"{minutes:.0f} minutes"
-    return f"{len(runs)} runs to do, about {hours} of playing and learning."
+    return f"{to_do}, about {hours} of playing and learning."
 
 
 def _seconds(rows: Sequence[Mapping[str, float]]) -> float:

@@ -116,10 +116,15 @@ def flat(config: TrainConfig) -> dict[str, Any]:
 
 
 def settings_that_vary(configs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The names, but for the seed, of settings in which the ``flat`` configurations differ."""
-    given = list(configs)
-    names = dict.fromkeys(name for config in given for name in config if name != "seed")
-    return [name for name in names if any(config.get(name) != given[0].get(name) for config in given)]
+    """The names, but for the seed, of settings that have different values in the ``flat`` configurations.
+
+    A setting that only some of them have (of one algorithm) does not vary if those agree on it.
+    """
+    values: dict[str, list[Any]] = {}
+    for config in configs:
+        for name, value in config.items():
+            values.setdefault(name, []).append(value)
+    return [name for name, found in values.items() if name != "seed" and any(v != found[0] for v in found)]
 
 
 def differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ A study is `experiments/studies/NAME.yaml`:
       "0.01": {entropy: 0.01}
       "0.06": {entropy: 0.06}
     seeds: [1, 2, 3]
-    final_deals: 1000                            # deals of the matches at the end, other ones than on the way
+    final_deals: 5000                            # deals of the matches at the end, other ones than on the way
     conclusion: What the results say.            # written by hand, when there are results
 
 Settings are named and written as `catbox train --set` takes them. A variant counts before the rule set, the rule set
@@ -23,6 +23,7 @@ before the base. All runs of all named studies are checked before the first is t
 
 `run` trains seed by seed, so that a study that is stopped early has as many seeds of every variant. It may be stopped
 or killed at any time: given again, the same command leaves out finished runs and resumes the one that was under way.
-Several processes may run the same study at once; each run is trained by one of them. Results are lines of
+Several processes may run the same study at once; each run is trained by one of them, and its seconds are then those of a
+shared machine. Results are lines of
 `experiments/results/NAME.jsonl` (see `experiments.results`); the folders of the runs are not needed for the report.
 """

@@ -3,7 +3,7 @@
 | key | meaning |
 |---|---|
 | `study`, `rules`, `variant`, `seed` | which run |
-| `config` | every setting; those of a mapping have dotted names |
+| `config` | every setting, by its name for `catbox_train.load_config` |
 | `decisions`, `seconds`, `decisions_per_second` | of playing and learning, without evaluations |
 | `curves` | opponent -> [[decisions, margin, margin_ci95], ...] of one net among such opponents, on the way |
 | `matches` | at the end, on other deals: agents [one, others], margin of the one, its 95 % interval, deals |

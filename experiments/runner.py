@@ -17,8 +17,9 @@ from rich.console import Console
 import catbox_env
 from benchmarks.report import processor
 from catbox_agents.files import writing
-from catbox_train import TrainingDiverged, load_config, resume, train
+from catbox_train import TrainConfig, TrainingDiverged, resume, train
 from catbox_train.runs.metrics import read_metrics
+from catbox_train.settings_file import read_settings
 from experiments.results import Match, RunResult, append_result, read_results, results_file
 from experiments.study import FOLDER, Run, differences, flat
 
@@ -101,7 +102,7 @@ def train_run(run: Run, folder: Path, console: Console) -> RunResult:
     except ValueError as error:
         raise ValueError(f"{run}: {error}") from error
     rows = read_metrics(folder)
-    config = flat(load_config(file=folder / CONFIG_FILE))
+    config = _settings_of(folder)
     if diverged is None:
         decisions, seconds = report["training"]["decisions"], report["training"]["seconds"]
     else:
@@ -125,6 +126,11 @@ def train_run(run: Run, folder: Path, console: Console) -> RunResult:
     )
 
 
+def _settings_of(folder: Path) -> dict[str, Any]:
+    """The settings of the run in a folder. Raises ``ValueError`` when they are not valid."""
+    return flat(TrainConfig(**read_settings(folder / CONFIG_FILE)))
+
+
 def _check_settings(study: str, runs: Sequence[Run], results: Sequence[RunResult], folders: Folders) -> None:
     """Raise ``ValueError`` unless results and half-finished runs were made with the settings that the study has now."""
     finished = {result.key: result for result in results}
@@ -136,7 +142,7 @@ def _check_settings(study: str, runs: Sequence[Run], results: Sequence[RunResult
             remedy = "to make them anew, delete the lines of the study there"
         elif (folders.of(run) / CONFIG_FILE).exists():
             where = str(folders.of(run))
-            changed = differences(flat(load_config(file=folders.of(run) / CONFIG_FILE)), now)
+            changed = differences(_settings_of(folders.of(run)), now)
             remedy = "to start it anew, delete that folder"
         else:
             continue

@@ -29,6 +29,8 @@ Seed = Annotated[int, Field(ge=0)]
 #: What a study gives with a key of its own.
 OWN_SETTINGS = ("seed", "final_deals")
 PRESET = "preset"
+#: The settings of the algorithm, which go by their own names.
+ALGORITHM_OPTIONS = "algorithm_options"
 
 
 class Study(BaseModel):
@@ -111,7 +113,7 @@ def runs_of(name: str, study: Study) -> list[Run]:
 
 
 def flat(config: TrainConfig) -> dict[str, Any]:
-    """Every setting as a value of JSON; what is in a mapping has a dotted name."""
+    """Every setting as a value of JSON, by its name for `load_config`: that of an option of the game is dotted."""
     return dict(_flat(json.loads(json.dumps(config.as_dict()))))
 
 
@@ -184,7 +186,7 @@ def _dotted(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from _flat(value, "" if name == ALGORITHM_OPTIONS else f"{prefix}{name}.")
         else:
             yield prefix + name, value
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from experiments.study import Run, read_study, runs_of, settings_that_vary, study_names
+from experiments.study import Run, flat, read_study, runs_of, settings_that_vary, study_names
 from tests.experiments.small_studies import BASE, Workplace
 
 TWO = {"low": {"entropy": 0.01}, "high": {"entropy": 0.12}}
@@ -42,15 +42,16 @@ def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_ba
         ("B", "low"),
         ("B", "high"),
     ]
-    last = made[-1].config
-    assert (last.seed, last.entropy, last.clip, last.final_deals) == (3, 0.12, 0.3, 10)
-    assert last.game_options == {"num_ranks": 3, "copies": 4, "num_players": 4}
+    last = flat(made[-1].config)
+    expected = {"seed": 3, "entropy": 0.12, "clip": 0.3, "final_deals": 10, "game_options.num_players": 4}
+    assert {name: last[name] for name in expected} == expected
+    assert last["game_options.copies"] == 4
 
 
 def test_a_rule_set_may_be_another_game_with_a_preset_of_its_own(workplace: Workplace) -> None:
     workplace.write(base={"opponents": "random"}, rules={"Petrify": {"preset": "petrify"}})
-    config = runs(workplace)[0].config
-    assert (config.game, config.num_envs, config.entropy) == ("petrify_v0", 1024, 0.01)
+    config = flat(runs(workplace)[0].config)
+    assert (config["game"], config["num_envs"], config["entropy"]) == ("petrify_v0", 1024, 0.01)
 
 
 def test_the_options_of_one_algorithm_do_not_vary_because_another_has_none_of_them() -> None:

@@ -23,7 +23,7 @@ before the base. All runs of all named studies are checked before the first is t
 
 `run` trains seed by seed, so that a study that is stopped early has as many seeds of every variant. It may be stopped
 or killed at any time: given again, the same command leaves out finished runs and resumes the one that was under way.
-Several processes may run the same study at once; each run is trained by one of them, and its seconds are then those of a
-shared machine. Results are lines of
-`experiments/results/NAME.jsonl` (see `experiments.results`); the folders of the runs are not needed for the report.
+Several processes may run the same study at once: each run is trained by one of them (and takes longer on shared cores).
+Results are lines of `experiments/results/NAME.jsonl` (see `experiments.results`); the report does not need the folders
+of the runs.
 """

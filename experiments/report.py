@@ -136,7 +136,7 @@ def _table(study: Study, results: Sequence[RunResult], rules: str) -> list[str]:
         rows.append(
             [
                 variant,
-                settings or NOTHING,
+                ", ".join(settings) or NOTHING,
                 f"{len(runs)}" + (f", {diverged} diverged" if diverged else ""),
                 *(_margin(finished, match) for match in matches),
                 *(
@@ -198,6 +198,12 @@ def _ordered(named: Iterable[str], found: Iterable[str]) -> list[str]:
     """What was ``found``, in the order of the study, then what the study does not have any more."""
     present = dict.fromkeys(found)
     return list(dict.fromkeys([*(name for name in named if name in present), *sorted(present)]))
+
+
+def _setting(name: str, runs: Sequence[RunResult]) -> str:
+    """A setting with its value, or its values where runs of a variant differ (made on other machines)."""
+    values = dict.fromkeys(_shown(run.config[name]) for run in runs if name in run.config)
+    return f"`{name}={' or '.join(values)}`"
 
 
 def _shown(value: Any) -> str:

@@ -107,6 +107,12 @@ def test_runs_that_diverged_are_counted_and_not_averaged(workplace: Workplace) -
     assert "high (diverged)" in svg
 
 
+def test_settings_that_differ_between_the_runs_of_a_variant_are_all_shown(workplace: Workplace) -> None:
+    lines = [result("low", seed, 0.4, config={"entropy": 0.01, "workers": seed}) for seed in (1, 2)]
+    write_lines(workplace, *lines)
+    assert "| low | `workers=1 or 2` | 2 |" in page(workplace)
+
+
 def test_the_conclusion_comes_from_the_study_and_variants_that_left_it_stay(workplace: Workplace) -> None:
     write_lines(workplace, *THREE_SEEDS, result("gone", 1, -2.0))
     workplace.write(conclusion="Less is more.")

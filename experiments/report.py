@@ -108,8 +108,8 @@ def _section(name: str, study: Study, results: Sequence[RunResult]) -> str:
         runs = len(study.rules) * len(study.variants) * len(study.seeds)
         lines += [f"Its {runs} runs have not been made yet.", ""]
     for rules in _ordered(study.rules, (result.rules for result in results)):
-        if of_rules := [result for result in results if result.rules == rules]:
-            lines += [f"### {study.title}: {rules}", "", *_table(study, of_rules, rules), ""]
+        of_rules = [result for result in results if result.rules == rules]
+        lines += [f"### {study.title}: {rules}", "", *_table(study, of_rules, rules), ""]
     if results:
         lines += [f"![Learning curves: {study.title}]({PICTURES}/experiments-{name}.svg)", ""]
         lines += [f"Measured on: {'; '.join(_origins(results))}.", ""]
@@ -128,11 +128,7 @@ def _table(study: Study, results: Sequence[RunResult], rules: str) -> list[str]:
         runs = _of(results, rules, variant)
         diverged = sum(run.diverged is not None for run in runs)
         finished = [run for run in runs if run.diverged is None]
-        settings = ", ".join(
-            f"`{setting}={_shown(runs[0].config[setting])}`"
-            for setting in varied
-            if setting in runs[0].config
-        )
+        settings = [_setting(name, runs) for name in varied if name in runs[0].config]
         rows.append(
             [
                 variant,

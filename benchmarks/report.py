@@ -64,8 +64,8 @@ def alternate(runs: Mapping[str, Callable[[], float]], repeats: int) -> dict[str
     return results
 
 
-def machine() -> str:
-    """Processor, cores, load, and the versions that matter."""
+def processor() -> str:
+    """Model and number of cores."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -73,9 +73,14 @@ def machine() -> str:
             line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line
         ]
         model = models[0] if models else model
+    return f"{model}, {os.cpu_count()} cores"
+
+
+def machine() -> str:
+    """Processor, cores, load, and the versions that matter."""
     load = f", load {os.getloadavg()[0]:.2f} at the start" if hasattr(os, "getloadavg") else ""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "numba"))
-    return f"{model}, {os.cpu_count()} cores{load}; {platform.system()}, Python {platform.python_version()}, {versions}"
+    return f"{processor()}{load}; {platform.system()}, Python {platform.python_version()}, {versions}"
 
 
 def table(metrics: Sequence[Metric]) -> str:

@@ -1,0 +1,29 @@
+"""Studies of training: what each setting brings, measured, and the page that shows it, docs/experiments.md.
+
+    python -m experiments run entropy lambda     train every run of two studies that has no result yet
+    python -m experiments report                 make docs/experiments.md and its pictures from the results
+    python -m experiments report --check         only say whether they are up to date
+
+A study is `experiments/studies/NAME.yaml`:
+
+    title: Weight of the entropy bonus
+    question: Which weight at the start gives the strongest policy?
+    base: {total_decisions: 4_000_000}           # settings of every run; `preset: NAME` is one of them
+    rules:                                       # rule sets: every variant is trained on each
+      3 players: {game_options.num_players: 3}
+    variants:                                    # what is compared
+      "0.01": {entropy: 0.01}
+      "0.06": {entropy: 0.06}
+    seeds: [1, 2, 3]
+    final_deals: 5000                            # deals of the matches at the end, other ones than on the way
+    conclusion: What the results say.            # written by hand, when there are results
+
+Settings are named and written as `catbox train --set` takes them. A variant counts before the rule set, the rule set
+before the base. All runs of all named studies are checked before the first is trained.
+
+`run` trains seed by seed, so that a study that is stopped early has as many seeds of every variant. It may be stopped
+or killed at any time: given again, the same command leaves out finished runs and resumes the one that was under way.
+Several processes may run the same study at once: each run is trained by one of them (and takes longer on shared cores).
+Results are lines of `experiments/results/NAME.jsonl` (see `experiments.results`); the report does not need the folders
+of the runs.
+"""

@@ -1,0 +1,100 @@
+"""The command: see the package's docstring."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from catbox_train.memory import keep_freed_memory
+from experiments import __doc__ as description
+from experiments.report import check_report, write_report
+from experiments.results import RESULTS
+from experiments.runner import ROOT, Folders, run_studies
+from experiments.study import STUDIES, read_study, runs_of, study_names
+
+#: What a shell reports of a program that Ctrl-C ended.
+INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The exit code: 0, 1 after an error or where the page is out of date, 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    console = Console()
+    try:
+        if options.command == "report":
+            return _report(options)
+        names = list(dict.fromkeys(options.names))
+        studies = {name: runs_of(name, read_study(name, options.studies)) for name in names}
+        keep_freed_memory()  # as `catbox train` does
+        elsewhere = run_studies(studies, Folders(options.runs, options.results), console)
+    except KeyboardInterrupt:
+        print("Stopped. The same command goes on from here.", file=sys.stderr)
+        return INTERRUPTED
+    except (ValueError, OSError) as error:
+        print(f"experiments: {error}", file=sys.stderr)
+        return 1
+    if elsewhere:
+        print(f"Left to other processes, which had begun them: {elsewhere}.")
+    print(f"All other runs of {', '.join(names)} have results. The page:  python -m experiments report")
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    if not options.check:
+        for path in write_report(options.studies, options.results, options.page):
+            print(f"wrote {path}")
+        return 0
+    outdated = check_report(options.studies, options.results, options.page)
+    for path in outdated:
+        print(f"{path} is out of date: run  python -m experiments report", file=sys.stderr)
+    return 1 if outdated else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="run | report")
+    run = commands.add_parser("run", help="train the runs of studies that have no result yet")
+    run.add_argument("names", nargs="+", metavar="NAME", help=f"any of {', '.join(study_names())}")
+    run.add_argument(
+        "--runs",
+        type=Path,
+        default=ROOT / "runs" / "experiments",
+        metavar="FOLDER",
+        help="where the runs are trained (default: runs/experiments)",
+    )
+    report = commands.add_parser("report", help="make docs/experiments.md from the results")
+    report.add_argument("--check", action="store_true", help="write nothing, fail if it is out of date")
+    report.add_argument(
+        "--page",
+        type=Path,
+        default=ROOT / "docs" / "experiments.md",
+        metavar="FILE",
+        help="the page, with its pictures in pictures/ beside it (default: docs/experiments.md)",
+    )
+    for command in (run, report):
+        command.add_argument(
+            "--studies",
+            type=Path,
+            default=STUDIES,
+            metavar="FOLDER",
+            help="of the YAML files (default: experiments/studies)",
+        )
+        command.add_argument(
+            "--results",
+            type=Path,
+            default=RESULTS,
+            metavar="FOLDER",
+            help="of the JSON lines (default: experiments/results)",
+        )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""The learning curves of a study as one SVG: a column for each rule set, at most four variants in a panel."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.intervals import mean_of
+from experiments.results import RunResult
+
+#: Of Okabe and Ito (2008), told apart by colour-blind readers; the line styles differ too.
+STYLES = (("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))
+OTHERS = "#C8C8C8"
+#: Inches.
+PANEL_WIDTH, PANEL_HEIGHT = 5, 3.4
+
+#: variant -> its runs
+Runs = Mapping[str, Sequence[RunResult]]
+
+
+def picture(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs]) -> bytes:
+    """The curves of ``by_rules`` (rule set -> variant -> runs), each against the ``opponent`` of its rule set.
+
+    A line is the mean over the seeds, its band the 95 % interval over the seeds, or that over the deals where there is
+    one seed; what does not fit into the panel is cut off. More than four variants are shown in several rows; the grey
+    lines are those of the other rows. The file names the `checksum` of what it shows, and is the same for the same
+    data and version of matplotlib.
+    """
+    file = io.BytesIO()
+    metadata = {"Date": None, "Title": title, "Description": checksum(title, opponent, by_rules)}
+    with matplotlib.rc_context({"svg.hashsalt": title, "svg.fonttype": "none"}):
+        draw(opponent, by_rules).savefig(file, format="svg", metadata=metadata)
+    return file.getvalue()
+
+
+def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs]) -> Figure:
+    """The figure: for each part of the variants a row over decisions and a row over seconds."""
+    variants = list(dict.fromkeys(name for runs in by_rules.values() for name in runs))
+    rows = [(part, over_time) for part in _parts(variants, len(STYLES)) for over_time in (False, True)]
+    # Unlike pyplot, it has no global state.
+    figure = Figure(figsize=(PANEL_WIDTH * len(by_rules), PANEL_HEIGHT * len(rows)), layout="constrained")
+    panels = figure.subplots(len(rows), len(by_rules), squeeze=False, sharey="col")
+    for row, (part, over_time) in enumerate(rows):
+        for column, (rules, runs) in enumerate(by_rules.items()):
+            axes = panels[row][column]
+            _panel(axes, runs, part, opponent[rules], over_time)
+            axes.set_xlabel("seconds of playing and learning" if over_time else "million decisions")
+            axes.set_ylim(_limits(runs, opponent[rules]))
+            axes.set_title(rules if row == 0 else "")
+            axes.set_ylabel(f"margin of one net among {opponent[rules]}" if column == 0 else "")
+    return figure
+
+
+def checksum(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs]) -> str:
+    """SHA-256 of all that the picture shows."""
+    shown = [title]
+    for rules, runs in by_rules.items():
+        shown += [f"{rules} {name} {result.model_dump_json()}" for name in runs for result in runs[name]]
+        shown.append(opponent[rules])
+    return hashlib.sha256("\n".join(shown).encode()).hexdigest()
+
+
+def _panel(axes: Axes, runs: Runs, part: Sequence[str], opponent: str, over_time: bool) -> None:
+    styles = dict(zip(part, STYLES, strict=False))
+    for name, results in runs.items():
+        points = _points(results, opponent)
+        means, reaches = [mean for _, mean, _ in points], [reach for _, _, reach in points]
+        x = [decisions * (_seconds_each(results) if over_time else 1e-6) for decisions, _, _ in points]
+        if name not in styles:
+            axes.plot(x, means, color=OTHERS, linewidth=0.8, zorder=1)
+            continue
+        colour, style = styles[name]
+        diverged = any(result.diverged for result in results)
+        axes.plot(x, means, style, color=colour, label=f"{name} (diverged)" if diverged else name, zorder=3)
+        low, high = ([m + sign * r for m, r in zip(means, reaches, strict=True)] for sign in (-1, 1))
+        axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
+    axes.axhline(0, color="black", linewidth=0.6)
+    axes.grid(alpha=0.3)
+    if any(name in styles for name in runs):
+        axes.legend(loc="lower right")
+
+
+def _limits(runs: Runs, opponent: str) -> tuple[float, float]:
+    """What the margins cover, with a third around them: intervals over two or three seeds may be far wider."""
+    means = [mean for results in runs.values() for _, mean, _ in _points(results, opponent)] or [0.0]
+    around = max(0.1, (max(means) - min(means)) / 3)
+    return min(means) - around, max(means) + around
+
+
+def _points(results: Sequence[RunResult], opponent: str) -> list[tuple[int, float, float]]:
+    """Decisions, mean margin, half width of its interval; of the runs that have each point."""
+    points: dict[int, list[tuple[float, float]]] = {}
+    for result in results:
+        for decisions, margin, reach in result.curves.get(opponent, []):
+            points.setdefault(decisions, []).append((margin, reach))
+    curve = []
+    for decisions, values in sorted(points.items()):
+        mean, over_seeds = mean_of([margin for margin, _ in values])
+        curve.append((decisions, mean, values[0][1] if over_seeds is None else over_seeds))
+    return curve
+
+
+def _seconds_each(results: Sequence[RunResult]) -> float:
+    """Seconds of a decision, all runs together."""
+    return sum(result.seconds for result in results) / max(1, sum(result.decisions for result in results))
+
+
+def _parts(names: Sequence[str], most: int) -> list[list[str]]:
+    """``names`` in as few parts of at most ``most`` as they take, about equally long."""
+    count = -(-len(names) // most)
+    size = -(-len(names) // count)
+    return [list(names[first : first + size]) for first in range(0, len(names), size)]

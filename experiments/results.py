@@ -1,0 +1,110 @@
+"""The results of a study: a file of JSON lines, one line for each run.
+
+| key | meaning |
+|---|---|
+| `study`, `rules`, `variant`, `seed` | which run |
+| `config` | every setting, by its name for `catbox_train.load_config` |
+| `decisions`, `seconds`, `decisions_per_second` | of playing and learning, without evaluations |
+| `curves` | opponent -> [[decisions, margin, margin_ci95], ...] of one net among such opponents, on the way |
+| `matches` | at the end, on other deals: agents [one, others], margin of the one, its 95 % interval, deals |
+| `diverged` | what was not finite, where the run diverged; then there are no matches |
+| `version`, `commit`, `machine` | of catbox; of the checkout, "+" if it was changed; processor and versions |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from catbox_agents.files import parse_json, write_atomically, writing
+from experiments.study import FOLDER
+
+RESULTS = FOLDER / "results"
+
+
+class Match(BaseModel):
+    """One agent among others."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    agents: tuple[str, str]
+    margin: float
+    margin_ci95: float
+    deals: int
+
+
+class RunResult(BaseModel):
+    """One line."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    study: str
+    rules: str
+    variant: str
+    seed: int
+    config: dict[str, Any]
+    decisions: int = Field(ge=0)
+    seconds: float = Field(ge=0)
+    decisions_per_second: float = Field(ge=0)
+    curves: dict[str, list[tuple[int, float, float]]]
+    matches: list[Match]
+    diverged: str | None
+    version: str
+    commit: str
+    machine: str
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells the run from the others of its study."""
+        return self.rules, self.variant, self.seed
+
+
+def results_file(name: str, folder: Path = RESULTS) -> Path:
+    """The file of the study ``name``."""
+    return folder / f"{name}.jsonl"
+
+
+def read_results(file: Path, say: Callable[[str], None]) -> list[RunResult]:
+    """The results in ``file``, none where there is no file.
+
+    A last line that is damaged is left out, and ``say`` is told: its run is not finished. Raises ``ValueError`` for
+    any other damaged line, a line of another study, and two lines of one run.
+    """
+    lines = [line for line in file.read_bytes().split(b"\n") if line] if file.exists() else []
+    results: list[RunResult] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            result = RunResult.model_validate(parse_json(line.decode("utf-8")))
+        except ValueError as error:
+            what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+            if number == len(lines):
+                say(
+                    f"{file}: left out the last line, which is damaged ({what}); its run has to be made again"
+                )
+                break
+            raise ValueError(
+                f"{file}, line {number} is damaged ({what}): put it back from version control, or delete it to "
+                "make its run again"
+            ) from None
+        if result.study != file.stem:
+            raise ValueError(
+                f"{file}, line {number} is of study {result.study!r}: move it to that study's file"
+            )
+        if same := [i for i, other in enumerate(results, start=1) if other.key == result.key]:
+            raise ValueError(f"{file}, lines {same[0]} and {number} are of the same run: delete one of them")
+        results.append(result)
+    return results
+
+
+def append_result(file: Path, result: RunResult, say: Callable[[str], None]) -> None:
+    """Add a line, whole or not at all; a damaged last line is dropped. Raises ``WriteError``."""
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(file.with_name(f".{file.name}.lock")):
+        results = [*read_results(file, say), result]
+        text = "".join(f"{line.model_dump_json()}\n" for line in results)
+        write_atomically(file, text.encode())

@@ -1,0 +1,186 @@
+"""The page is what the JSON lines give: its numbers, its pictures, and nothing that is out of date."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import stats
+
+from experiments.__main__ import main
+from experiments.intervals import mean_of
+from experiments.pictures import draw
+from experiments.report import check_report, write_report
+from experiments.results import Match, RunResult
+from tests.experiments.small_studies import Workplace
+
+
+def result(variant: str, seed: int, margin: float, **changes: Any) -> RunResult:
+    """A made-up line: one net among heuristics has ``margin`` at the end, and half of it on the way."""
+    values: dict[str, Any] = {
+        "study": "small",
+        "rules": "3 players",
+        "variant": variant,
+        "seed": seed,
+        "config": {"seed": seed, "entropy": {"low": 0.01}.get(variant, 0.12), "clip": 0.15},
+        "decisions": 4_000_000,
+        "seconds": 80.0 + seed,
+        "decisions_per_second": 50_000.0,
+        "curves": {
+            "random": [(4_000_000, 3.0, 0.1)],
+            "heuristic": [(2_000_000, margin / 2, 0.2), (4_000_000, margin, 0.2)],
+        },
+        "matches": [Match(agents=("policy", "heuristic"), margin=margin, margin_ci95=0.1 * seed, deals=1000)],
+        "diverged": None,
+        "version": "0.1.0",
+        "commit": "abc",
+        "machine": "Some processor, 2 cores",
+    }
+    return RunResult(**{**values, **changes})
+
+
+def write_lines(workplace: Workplace, *results: RunResult) -> None:
+    workplace.results.mkdir(exist_ok=True)
+    workplace.file.write_text("".join(f"{line.model_dump_json()}\n" for line in results))
+
+
+THREE_SEEDS = [
+    result(name, seed, margin)
+    for name, margins in {"high": (-0.6, -0.3, -0.6), "low": (0.1, 0.2, 0.6)}.items()
+    for seed, margin in enumerate(margins, start=1)
+]
+
+
+def page(workplace: Workplace) -> str:
+    write_report(workplace.studies, workplace.results, workplace.page)
+    return workplace.page.read_text()
+
+
+def outdated(workplace: Workplace) -> list[str]:
+    return [path.name for path in check_report(workplace.studies, workplace.results, workplace.page)]
+
+
+def test_the_page_of_the_repository_is_what_its_results_give() -> None:
+    assert main(["report", "--check"]) == 0
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 9, 10, 30])
+def test_the_interval_over_seeds_is_that_of_student(count: int) -> None:
+    values = [math.sin(i) for i in range(count)]
+    mean, reach = mean_of(values)
+    low, high = stats.t.interval(0.95, count - 1, statistics.fmean(values), stats.sem(values))
+    assert mean == pytest.approx((low + high) / 2)
+    assert reach == pytest.approx((high - low) / 2, rel=1e-3)
+
+
+def test_one_seed_has_no_interval() -> None:
+    assert mean_of([0.5]) == (0.5, None)
+
+
+def test_the_table_has_mean_interval_over_seeds_and_interval_over_deals(workplace: Workplace) -> None:
+    """Margins 0.1, 0.2, 0.6: mean 0.3, standard error 0.153, times 4.303."""
+    write_lines(workplace, *THREE_SEEDS)
+    text = page(workplace)
+    assert (
+        "| variant | settings | seeds | one net among `heuristic` | decisions | seconds | decisions/s |"
+        in text
+    )
+    low = "| low | `entropy=0.01` | 3 | +0.30 ± 0.66 (0.20) | 4,000,000 | 82 | 50,000 |"
+    high = "| high | `entropy=0.12` | 3 | -0.50 ± 0.43 (0.20) | 4,000,000 | 82 | 50,000 |"
+    assert f"{low}\n{high}\n" in text, "in the order of the study"
+    assert "Measured on: Some processor, 2 cores, catbox 0.1.0 abc." in text
+    assert "python -m experiments run small" in text
+    assert "have not been made" not in text
+
+
+def test_runs_that_diverged_are_counted_and_not_averaged(workplace: Workplace) -> None:
+    diverged = {"diverged": "training diverged in update 3: x", "matches": [], "decisions": 5}
+    lines = [result("low", 1, 0.4), result("low", 2, -9.0, **diverged), result("high", 1, 1.0, **diverged)]
+    write_lines(workplace, *lines)
+    text = page(workplace)
+    assert "| low | `entropy=0.01` | 2, 1 diverged | +0.40 (0.10) | 4,000,000 | 81 | 50,000 |" in text
+    assert "| high | `entropy=0.12` | 1, 1 diverged | - | - | - | - |" in text
+    svg = (workplace.page.parent / "pictures" / "experiments-small.svg").read_text()
+    assert "high (diverged)" in svg
+
+
+def test_settings_that_differ_between_the_runs_of_a_variant_are_all_shown(workplace: Workplace) -> None:
+    lines = [result("low", seed, 0.4, config={"entropy": 0.01, "workers": seed}) for seed in (1, 2)]
+    write_lines(workplace, *lines)
+    assert "| low | `workers=1 or 2` | 2 |" in page(workplace)
+
+
+def test_the_conclusion_comes_from_the_study_and_variants_that_left_it_stay(workplace: Workplace) -> None:
+    write_lines(workplace, *THREE_SEEDS, result("gone", 1, -2.0))
+    workplace.write(conclusion="Less is more.")
+    text = page(workplace)
+    assert text.rstrip().endswith("Less is more.")
+    assert "| gone | `entropy=0.12` | 1 | -2.00 (0.10) |" in text
+
+
+def test_a_study_without_results_says_so(workplace: Workplace) -> None:
+    assert "Its 2 runs have not been made yet." in page(workplace)
+    assert outdated(workplace) == []
+
+
+def test_the_check_finds_what_is_out_of_date(workplace: Workplace) -> None:
+    write_lines(workplace, *THREE_SEEDS)
+    assert outdated(workplace) == ["experiments.md", "experiments-small.svg"]
+    page(workplace)
+    assert outdated(workplace) == []
+    assert main([*workplace.arguments("report"), "--check"]) == 0
+
+    text = workplace.page.read_text()
+    workplace.page.write_text(text.replace("+0.30", "+0.40"))
+    assert outdated(workplace) == ["experiments.md"]
+    assert main([*workplace.arguments("report"), "--check"]) == 1
+    workplace.page.write_text(text)
+
+    moved = THREE_SEEDS[0].model_copy(update={"curves": {"heuristic": [(2_000_000, 0.0, 0.2)]}})
+    write_lines(workplace, moved, *THREE_SEEDS[1:])
+    assert outdated(workplace) == ["experiments-small.svg"]
+
+    workplace.file.unlink()
+    assert outdated(workplace) == ["experiments.md", "experiments-small.svg"]
+    page(workplace)
+    assert not (workplace.page.parent / "pictures" / "experiments-small.svg").exists()
+    assert outdated(workplace) == []
+
+
+def test_the_picture_is_the_same_for_the_same_results(workplace: Workplace) -> None:
+    write_lines(workplace, *THREE_SEEDS)
+    page(workplace)
+    picture = workplace.page.parent / "pictures" / "experiments-small.svg"
+    before = picture.read_bytes()
+    page(workplace)
+    assert picture.read_bytes() == before
+
+
+def test_the_curves_are_means_over_seeds_over_decisions_and_over_seconds() -> None:
+    runs = {name: [line for line in THREE_SEEDS if line.variant == name] for name in ("low", "high")}
+    over_decisions, over_seconds = draw({"3 players": "heuristic"}, {"3 players": runs}).axes
+    low = over_decisions.get_lines()[0]
+    assert low.get_label() == "low"
+    assert list(low.get_xdata()) == pytest.approx([2.0, 4.0])
+    assert list(low.get_ydata()) == pytest.approx([0.15, 0.3])
+    assert list(over_seconds.get_lines()[0].get_xdata()) == pytest.approx([41.0, 82.0])
+
+
+def test_nine_variants_are_drawn_three_in_a_panel() -> None:
+    runs = {f"v{i}": [result(f"v{i}", 1, 0.1 * i)] for i in range(9)}
+    panels = draw({"3 players": "heuristic"}, {"3 players": runs}).axes
+    legends = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in panels]
+    assert legends[::2] == [["v0", "v1", "v2"], ["v3", "v4", "v5"], ["v6", "v7", "v8"]]
+    assert all(len(axes.get_lines()) == 9 + 1 for axes in panels), "the others in grey, and the line at 0"
+
+
+def test_results_of_a_study_that_does_not_exist_are_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workplace.results.mkdir()
+    Path(workplace.results / "gone.jsonl").write_text("")
+    assert main(workplace.arguments("report")) == 1
+    assert "gone.jsonl: there is no study 'gone'" in capsys.readouterr().err

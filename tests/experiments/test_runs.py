@@ -1,0 +1,164 @@
+"""A study can be stopped at any moment; what it records is the same as if it had not been."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from experiments.results import read_results
+from tests.experiments.small_studies import BASE, Workplace, measured
+from tests.experiments.stopping import STATE
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+STOPPING = {**BASE, "opponents": ["random", "tests.experiments.stopping:Stopping"]}
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
+def test_a_study_that_was_stopped_goes_on_to_the_same_results(
+    workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """In the evaluation after update 4 of the first run. SIGKILL leaves the checkpoint of update 3."""
+    state = tmp_path / "signal"
+    monkeypatch.setenv(STATE, str(state))
+    workplace.write(base=STOPPING)
+    unstopped = Workplace(tmp_path / "unstopped", base=STOPPING)
+    assert unstopped.run() == 0
+
+    state.write_text(name)
+    command = [sys.executable, "-m", "experiments", *workplace.arguments("run")]
+    stopped = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert stopped.returncode == (130 if name == "SIGINT" else -signal.SIGKILL), stopped.stderr
+    assert ("The same command goes on from here." in stopped.stderr) == (name == "SIGINT")
+    checkpoints = workplace.runs / "small" / "3 players" / "low" / "seed 1" / "checkpoints"
+    kept = sorted(folder.name for folder in checkpoints.iterdir() if folder.name.isdecimal())
+    assert kept == (["00000003", "00000004"] if name == "SIGINT" else ["00000003"])
+    assert not workplace.file.exists()
+
+    assert workplace.run() == 0
+    assert list(map(measured, workplace.lines())) == list(map(measured, unstopped.lines()))
+    assert [result.variant for result in workplace.lines()] == ["low", "high"]
+
+
+def test_a_result_holds_the_settings_the_curve_and_the_matches(workplace: Workplace) -> None:
+    workplace.write(base={**BASE, "opponents": ["random", "heuristic"]})
+    assert workplace.run() == 0
+    low, high = workplace.lines()
+    assert (low.config["entropy"], high.config["entropy"]) == (0.01, 0.12)
+    assert low.config["game_options.num_players"] == 3
+    assert low.decisions == 8 * 512
+    assert low.seconds > 0
+    assert [decisions for decisions, _, _ in low.curves["heuristic"]] == [4 * 512, 8 * 512]
+    agents = [match.agents for match in low.matches]
+    assert agents == [("policy", "random"), ("policy", "heuristic"), ("heuristic", "policy")]
+    assert all(match.deals == 10 and match.margin_ci95 > 0 for match in low.matches)
+    assert "torch" in low.machine
+
+
+def test_a_finished_run_is_not_repeated(workplace: Workplace) -> None:
+    assert workplace.run() == 0
+    before = workplace.file.read_bytes()
+    shutil.rmtree(workplace.runs)
+    assert workplace.run() == 0
+    assert workplace.file.read_bytes() == before
+    assert not workplace.runs.exists()
+    workplace.write(seeds=[1, 2])
+    assert workplace.run() == 0
+    assert [(result.seed, result.variant) for result in workplace.lines()] == [
+        (1, "low"),
+        (1, "high"),
+        (2, "low"),
+        (2, "high"),
+    ]
+
+
+def test_a_run_that_diverges_is_recorded_and_the_study_goes_on(workplace: Workplace) -> None:
+    wild = {"learning_rate": 1e9, "learning_rate_end": 1e9}
+    workplace.write(variants={"wild": wild, "low": {"entropy": 0.01}})
+    assert workplace.run() == 0
+    first, second = workplace.lines()
+    assert first.diverged.startswith("training diverged in update 1: ")
+    assert str(workplace.runs) not in first.diverged
+    assert (first.matches, first.decisions) == ([], 0)
+    assert second.diverged is None
+    assert len(second.matches) == 1
+
+
+def test_results_and_half_finished_runs_of_other_settings_are_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert workplace.run() == 0
+    workplace.write(base={**BASE, "clip": 0.2})
+    assert workplace.run() == 1
+    refused = capsys.readouterr().err
+    assert "study 'small', 3 players, variant 'low', seed 1: " in refused
+    assert (
+        f"{workplace.file} was made with other settings than the study has now (clip: 0.15 -> 0.2)" in refused
+    )
+    workplace.file.unlink()
+    assert workplace.run() == 1
+    assert (
+        "seed 1 was made with other settings than the study has now (clip: 0.15 -> 0.2)"
+        in capsys.readouterr().err
+    )
+    assert not workplace.file.exists()
+
+
+def test_a_setting_that_is_left_to_the_machine_does_not_count_as_changed(workplace: Workplace) -> None:
+    assert workplace.run() == 0
+    before = workplace.file.read_bytes()
+    workplace.write(base={**BASE, "precision": "auto"})
+    assert workplace.run() == 0
+    assert workplace.file.read_bytes() == before
+
+
+def test_a_run_that_another_process_trains_is_left_to_it(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = workplace.runs / "small" / "3 players" / "low" / "seed 1"
+    folder.mkdir(parents=True)
+    with FileLock(folder / ".experiment.lock"):
+        assert workplace.run() == 0
+    assert "Left to other processes, which had begun them: 1." in capsys.readouterr().out
+    assert [result.variant for result in workplace.lines()] == ["high"]
+
+
+def test_a_damaged_last_line_is_made_again_and_any_other_is_an_error(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert workplace.run() == 0
+    whole = workplace.file.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    workplace.file.write_bytes(lines[0] + lines[1][:100])
+    said: list[str] = []
+    assert len(read_results(workplace.file, said.append)) == 1
+    assert "left out the last line, which is damaged" in said[0]
+    assert workplace.run() == 0
+    assert [result.variant for result in workplace.lines()] == ["low", "high"]
+
+    capsys.readouterr()
+    workplace.file.write_bytes(lines[0][:100] + b"\n" + lines[1])
+    assert workplace.run() == 1
+    assert f"{workplace.file}, line 1 is damaged" in capsys.readouterr().err
+    workplace.file.write_bytes(lines[0] + lines[0])
+    assert workplace.run() == 1
+    assert "lines 1 and 2 are of the same run" in capsys.readouterr().err
+    workplace.file.write_bytes(lines[0].replace(b'"study":"small"', b'"study":"large"') + lines[1])
+    assert workplace.run() == 1
+    assert "line 1 is of study 'large'" in capsys.readouterr().err
+
+
+def test_the_command_says_which_run_it_is_and_how_long_the_others_take(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert workplace.run() == 0
+    said = capsys.readouterr().out
+    assert "Run 1 of 2: study 'small', 3 players, variant 'low', seed 1. 2 runs to do." in said
+    assert (
+        "Run 2 of 2: study 'small', 3 players, variant 'high', seed 1. 1 run to do, about 0 minutes" in said
+    )

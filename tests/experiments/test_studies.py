@@ -1,0 +1,129 @@
+"""Studies are read and checked as a whole before anything is trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from experiments.study import Run, flat, read_study, runs_of, settings_that_vary, study_names
+from tests.experiments.small_studies import BASE, Workplace
+
+TWO = {"low": {"entropy": 0.01}, "high": {"entropy": 0.12}}
+
+
+def runs(workplace: Workplace) -> list[Run]:
+    return runs_of("small", read_study("small", workplace.studies))
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_the_studies_of_the_repository_can_be_trained(name: str) -> None:
+    study = read_study(name)
+    made = runs_of(name, study)
+    assert len(made) == len(study.variants) * len(study.rules) * len(study.seeds)
+    assert len({run.config.total_decisions for run in made}) == 1, "compared at equal decisions"
+    assert len(study.seeds) >= 3
+    assert {run.config.make_game().num_players for run in made} >= {3, 5}
+
+
+def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_base(
+    workplace: Workplace,
+) -> None:
+    workplace.write(
+        seeds=[7, 3],
+        base={**BASE, "entropy": 0.5, "clip": 0.3},
+        rules={"A": {"game_options.num_players": 3}, "B": {"game_options": {"num_players": 4}}},
+    )
+    made = runs(workplace)
+    assert [run.seed for run in made] == [7] * 4 + [3] * 4
+    assert [(run.rules, run.variant) for run in made[:4]] == [
+        ("A", "low"),
+        ("A", "high"),
+        ("B", "low"),
+        ("B", "high"),
+    ]
+    last = flat(made[-1].config)
+    expected = {"seed": 3, "entropy": 0.12, "clip": 0.3, "final_deals": 10, "game_options.num_players": 4}
+    assert {name: last[name] for name in expected} == expected
+    assert last["game_options.copies"] == 4
+
+
+def test_a_rule_set_may_be_another_game_with_a_preset_of_its_own(workplace: Workplace) -> None:
+    workplace.write(base={"opponents": "random"}, rules={"Petrify": {"preset": "petrify"}})
+    config = flat(runs(workplace)[0].config)
+    assert (config["game"], config["num_envs"], config["entropy"]) == ("petrify_v0", 1024, 0.01)
+
+
+def test_the_options_of_one_algorithm_do_not_vary_because_another_has_none_of_them() -> None:
+    ppo = {"seed": 1, "algorithm": "ppo", "clip": 0.15, "epochs": 1}
+    assert settings_that_vary([ppo, {**ppo, "seed": 2, "epochs": 2}, {"seed": 1, "algorithm": "dmc"}]) == [
+        "algorithm",
+        "epochs",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"title": None}, "study 'small': title is missing"),
+        ({"variant": {}}, "study 'small': unknown key 'variant': did you mean 'variants'?"),
+        ({"seeds": ["one"]}, r"study 'small': seeds\.0 = 'one': "),
+        ({"seeds": [1, 2, 1]}, r"seeds = \[1, 2, 1\]: expected different ones"),
+        ({"seeds": [-1]}, r"seeds\.0 = '?-1'?: .*greater than or equal to 0"),
+        ({"final_deals": 3}, "final_deals = '?3'?: .*greater than or equal to 10"),
+        ({"variants": {"one": {}}}, "variants = .* at least 2"),
+        ({"variants": {"../x": {}, "y": {}}}, r"variants\.\.\./x = '../x': .*pattern"),
+        ({"rules": {}}, "rules = .* at least 1"),
+        (
+            {"variants": {"low": {"entropi": 1}, "high": {}}},
+            "study 'small', variant 'low', 3 players: unknown setting 'entropi' .* did you mean 'entropy'",
+        ),
+        (
+            {"variants": {"low": {"entropy": "much"}, "high": {}}},
+            "study 'small', variant 'low', 3 players: entropy = 'much': expected a number",
+        ),
+        ({"variants": {"a": {"minibatch_size": 100}, "b": {}}}, "variant 'a', .*batch_size = 512: expected a mult"),
+        ({"variants": {"a": {"seed": 4}, "b": {}}}, "seed in variant 'a': leave it out"),
+        ({"base": {**BASE, "final_deals": 100}}, "final_deals in base: leave it out"),
+        (
+            {"variants": {"a": {"game_options.num_players": 4}, "b": {}}},
+            r"game_options\.num_players is given by the variant and by its rules",
+        ),
+        ({"base": {"game_options.rounds": 1, "game_options": {"rounds": 2}}}, r"game_options\.rounds was given before"),
+        ({"base": {**BASE, "preset": "fast"}}, "variant 'low', 3 players: unknown preset 'fast'"),
+        (
+            {"rules": {"7 players": {"game_options.num_players": 7}}},
+            "study 'small', variant 'low', 7 players: num_players=7",
+        ),
+        ({"base": {**BASE, "game_options.colors": 2}}, "variant 'low', 3 players: .*colors"),
+        ({"base": {**BASE, "opponents": ["heuristik"]}}, "variant 'low', 3 players: unknown agent 'heuristik'"),
+        ({"variants": {**TWO, "again": {"entropy": 0.01, "clip": 0.15}}}, "variants 'low' and 'again' have the same"),
+    ],
+)  # fmt: skip
+def test_a_study_that_cannot_be_trained_is_refused_with_its_name_and_the_setting(
+    workplace: Workplace, changes: dict[str, Any], message: str
+) -> None:
+    workplace.write(**changes)
+    with pytest.raises(ValueError, match=message):
+        runs(workplace)
+
+
+def test_a_name_that_is_given_twice_is_refused(workplace: Workplace) -> None:
+    (workplace.studies / "small.yaml").write_text("title: a\nvariants:\n  a: {clip: 1}\n  a: {clip: 2}\n")
+    with pytest.raises(ValueError, match=r"small\.yaml, line 4: 'a' was given before"):
+        runs(workplace)
+
+
+def test_nothing_is_trained_when_a_later_study_is_wrong(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workplace.write(seeds=[1, 2], variants={"low": {"entropy": 0.01}, "wrong": {"entropy": -1}})
+    assert workplace.run() == 1
+    assert "study 'small', variant 'wrong', 3 players: entropy = " in capsys.readouterr().err
+    assert not workplace.runs.exists()
+    assert not workplace.results.exists()
+
+
+def test_a_study_that_does_not_exist_is_refused_with_the_nearest(workplace: Workplace) -> None:
+    with pytest.raises(ValueError, match="unknown study 'smal': did you mean 'small'"):
+        read_study("smal", workplace.studies)

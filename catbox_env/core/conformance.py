@@ -272,11 +272,12 @@ def check_features(game: Game, seed: int, num_envs: int = 5) -> None:
     _require(
         pickle.loads(pickle.dumps(features)).layout == features.layout, "pickle changes the features' layout"
     )
+    bounds, action_bounds = features.layout.bounds(), features.action_layout.bounds()
     out, action_out = features.compute(vec.observation, vec.action_mask)
     for number in range(game.history_length + 5):
-        for rows, layout in ((out, features.layout), (action_out, features.action_layout)):
-            for vector in rows.reshape(-1, layout.size):
-                _check_vector(vector, layout, "vector of features")
+        for array, (low, high) in ((out, bounds), (action_out, action_bounds)):
+            bounded = bool(((array >= low) & (array <= high)).all())
+            _require(bounded, "a feature leaves the bounds of its layout")
         _require(not action_out[~vec.action_mask].any(), "an illegal action has features")
         _step_some(vec, number)
         features.compute(vec.observation, vec.action_mask, out, action_out)

@@ -1,0 +1,165 @@
+"""Networks that take features: what they are given, how the action head scores actions, and what a file records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import safetensors
+import torch
+
+import catbox_agents
+from catbox_agents.networks.action_head import add_action_scores, add_score_gradient
+from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_env import Vec, make_game, make_vec
+from catbox_env.core.game import Game
+
+GAMES = ("cat_in_the_box_v0", "cat_te_v0", "petrify_v0")
+USES = [(True, True), (True, False), (False, True), (False, False)]
+
+
+def network_of(game: Game, features: bool = True, action_features: bool = True, gain: float = 1.0) -> MLP:
+    network = NetworkInputs(game, features, action_features).network((16, 8), "tanh")
+    return network.initialise(torch.Generator().manual_seed(5), last_gain=gain)
+
+
+def played(game: Game, num_envs: int = 64, steps: int = 20) -> Vec:
+    vec = make_vec(game.id, num_envs, seed=3, **game.options)
+    vec.step_random(steps, seed=4)
+    return vec
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize(("features", "action_features"), USES)
+def test_inputs_are_the_observation_and_then_the_features(
+    game_id: str, features: bool, action_features: bool
+) -> None:
+    game = make_game(game_id)
+    vec, inputs = played(game), NetworkInputs(make_game(game_id), features, action_features)
+    vectors, of_actions = inputs.compute(vec.observation, vec.action_mask)
+    assert game.features is not None
+    position, actions = game.features.compute(vec.observation, vec.action_mask)
+    expected = [vec.observation, position] if features else [vec.observation]
+    assert np.array_equal(vectors, np.concatenate(expected, axis=1))
+    assert np.array_equal(of_actions, actions if action_features else actions[:, :, :0])
+    low, high = inputs.bounds()
+    assert ((vectors >= low) & (vectors <= high)).all()
+    assert inputs.scale().shape == (inputs.size,) == low.shape
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_logits_add_the_features_of_an_action_weighted_by_the_position(game_id: str) -> None:
+    """By the definition in ``action_head``, number by number; and in the compiled pass the same."""
+    game = make_game(game_id)
+    vec, network = played(game), network_of(game)
+    vectors, features = NetworkInputs.of(network, game).compute(vec.observation, vec.action_mask)
+    with torch.no_grad():
+        outputs = network(torch.from_numpy(vectors)).numpy()
+        logits = network.logits(torch.from_numpy(vectors), torch.from_numpy(features)).numpy()
+    assert network.action_scale is not None
+    scale = network.action_scale.numpy()
+    for row in range(0, vec.num_envs, 7):
+        for action in np.flatnonzero(vec.action_mask[row]):
+            weights = outputs[row, game.num_actions :] * scale
+            expected = outputs[row, action] + float(features[row, action].astype(float) @ weights)
+            assert logits[row, action] == pytest.approx(expected, abs=1e-4)
+    rows = np.arange(vec.num_envs)
+    assert add_action_scores(outputs, vec.action_mask, features, scale, rows)
+    legal = vec.action_mask
+    assert np.allclose(outputs[:, : game.num_actions][legal], logits[legal], atol=1e-4)
+
+
+def test_the_gradient_of_the_scores_is_that_of_automatic_differentiation() -> None:
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    vec, network = played(game), network_of(game)
+    _, features = NetworkInputs.of(network, game).compute(vec.observation, vec.action_mask)
+    assert network.action_scale is not None
+    num_actions, scale = game.num_actions, network.action_scale
+    outputs = torch.randn(vec.num_envs, num_actions + len(scale), generator=torch.Generator().manual_seed(1))
+    pull = torch.randn(vec.num_envs, num_actions, generator=torch.Generator().manual_seed(2))
+    pull *= torch.from_numpy(vec.action_mask)
+    outputs.requires_grad_()
+    weights = outputs[:, num_actions:] * scale
+    logits = outputs[:, :num_actions] + torch.einsum(
+        "nak,nk->na", torch.from_numpy(features).float(), weights
+    )
+    (logits * pull).sum().backward()
+    gradient = np.concatenate([pull.numpy(), np.full((vec.num_envs, len(scale)), np.nan, np.float32)], axis=1)
+    rows = np.arange(vec.num_envs)
+    assert add_score_gradient(gradient, vec.action_mask, features, scale.numpy(), rows)
+    assert outputs.grad is not None
+    assert np.allclose(gradient, outputs.grad.numpy(), atol=1e-4)
+
+
+def test_arrays_that_do_not_fit_are_refused_and_not_read() -> None:
+    masks, features = np.ones((4, 3), bool), np.ones((4, 3, 2), np.int8)
+    scale, outputs = np.ones(2, np.float32), np.zeros((4, 5), np.float32)
+    good = np.arange(4)
+    for kernel in (add_action_scores, add_score_gradient):
+        assert kernel(outputs.copy(), masks, features, scale, good)
+        assert not kernel(outputs.copy(), masks, features, scale, np.array([4]))
+        assert not kernel(outputs.copy(), masks, features, scale, np.array([-1]))
+        assert not kernel(outputs[:, :4].copy(), masks, features, scale, good)
+        assert not kernel(outputs[:3].copy(), masks, features, scale, good)
+        assert not kernel(outputs.copy(), masks, features[:, :, :1].copy(), scale, good)
+        assert not kernel(outputs.copy(), masks, features[:3].copy(), scale, good)
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+@pytest.mark.parametrize(("features", "action_features"), USES)
+def test_a_checkpoint_records_what_its_network_takes_and_plays_the_same(
+    tmp_path: Path, game_id: str, features: bool, action_features: bool
+) -> None:
+    game = make_game(game_id)
+    vec, network = played(game), network_of(game, features, action_features)
+    save_checkpoint(tmp_path / "policy.safetensors", network, game)
+    loaded = load_checkpoint(tmp_path / "policy.safetensors", game).network
+    assert loaded.describe() == network.describe()
+    assert ("features" in network.describe()) == features
+    agent = catbox_agents.make(tmp_path / "policy.safetensors", game)
+    before = PolicyAgent(network, game).act_batch(vec.observation, vec.action_mask)
+    assert np.array_equal(agent.act_batch(vec.observation, vec.action_mask), before)
+    assert vec.action_mask[np.arange(vec.num_envs), before].all()
+    one = vec.observation[0].copy(), vec.action_mask[0].copy()
+    for array in one:
+        array.setflags(write=False)
+    assert agent.act(*one) == before[0]
+
+
+def test_an_agent_plays_other_rounds_but_no_other_table(tmp_path: Path) -> None:
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    save_checkpoint(tmp_path / "policy.safetensors", network_of(game), game)
+    load_checkpoint(tmp_path, make_game("cat_in_the_box_v0", num_players=3, reward="margin"))
+    with pytest.raises(ValueError, match=r"trained for cat_in_the_box_v0 with .*num_players=3"):
+        load_checkpoint(tmp_path, make_game("cat_in_the_box_v0", num_players=4))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"features": {"unseen": 5}}, "its network takes the features .* trained with another version"),
+        ({"features": ["unseen"]}, "is damaged"),
+        ({"features": {"unseen": -1}}, "is damaged"),
+        ({"features": None}, "is damaged"),
+        ({"action_features": {"rank": 3}}, "do not fit its header"),
+        ({"action_features": {}}, "do not fit its header"),
+    ],
+)
+def test_a_file_that_names_other_features_is_refused(tmp_path: Path, change: dict, message: str) -> None:
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    file = tmp_path / "policy.safetensors"
+    save_checkpoint(file, network_of(game), game)
+    with safetensors.safe_open(file, "pt") as content:
+        header = json.loads(content.metadata()["catbox"])
+        arrays = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
+    header["network"] |= change
+    safetensors.torch.save_file(arrays, file, metadata={"catbox": json.dumps(header)})
+    with pytest.raises(ValueError, match=message):
+        load_checkpoint(file, game)
+    with pytest.raises(ValueError, match=message):
+        PolicyAgent.load(file, game)

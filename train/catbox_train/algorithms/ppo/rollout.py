@@ -100,7 +100,7 @@ class Worker:
         ]
         learned_from += ["advantages", "returns"]
         self.flat = {
-            name: (array := getattr(self, name)).reshape(-1, *array.shape[2:]) for name in learned_from
+            name: (array := getattr(self, name)).reshape(num_rows * num_games, *array.shape[2:]) for name in learned_from
         }
         self.ready = np.zeros(0, np.int64)
         self.statistics: dict[str, np.ndarray] = {}

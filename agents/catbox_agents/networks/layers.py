@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-#: Activation -> what it does to a tensor in place, and the gradient of its input from that of its output and the output.
+#: Activation -> what it does to a tensor in place, and its gradient from that of its output and the output.
 _ACTIVATIONS: dict[str, tuple[Callable[..., Any], Callable[..., torch.Tensor]]] = {
     "relu": (torch.relu_, lambda gradient, output: torch.ops.aten.threshold_backward(gradient, output, 0)),
     "tanh": (torch.tanh_, torch.ops.aten.tanh_backward),
@@ -89,7 +89,7 @@ class Layers:
 
 
 class _Function(torch.autograd.Function):
-    """The outputs of ``Layers`` as one node of the graph. The weights are an argument so that there is a graph at all."""
+    """The outputs of ``Layers`` as one node of the graph. The weights are an argument so that there is a graph."""
 
     @staticmethod
     def forward(ctx: Any, inputs: torch.Tensor, weights: torch.Tensor, layers: Layers) -> torch.Tensor:

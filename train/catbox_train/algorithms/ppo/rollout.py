@@ -78,7 +78,6 @@ class Worker:
 
     def collect(self) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and estimate the advantages."""
-        self.networks.refresh()
         self.carry_open_decisions()
         self.play()
         self.evaluate()

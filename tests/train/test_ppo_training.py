@@ -101,7 +101,7 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 from rich.console import Console
-from catbox_train.algorithms.ppo import training
+from catbox_train.algorithms.ppo import training, update
 from catbox_train.runs import checkpoint
 from catbox_train.runs.folder import open_run
 
@@ -123,7 +123,7 @@ def killing(function):
 if moment == "writing":
     checkpoint.np.savez = killing(np.savez)
 else:
-    training.loss_gradient = killing(training.loss_gradient) if moment == "before" else training.loss_gradient
+    update.loss_gradient = killing(update.loss_gradient) if moment == "before" else update.loss_gradient
     training.Trainer.learn = killing(training.Trainer.learn) if moment == "learning" else training.Trainer.learn
 training.resume(run, Console(quiet=True))
 """

@@ -9,18 +9,20 @@ import pytest
 import torch
 
 from catbox_env.core.batch import Vec
-from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.loss import loss_gradient
+from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.config import TrainConfig
+from tests.train.ppo_reference import outputs_of
 from tests.train.ppo_runs import small
 
 
 def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
     game = config.make_game()
-    weights = SharedWeights(ActorCritic(game, ppo_options(config), config.seed))
+    weights = SharedWeights(
+        ActorCritic(game, ppo_options(config), config.seed), ppo_options(config).precision, config.num_workers
+    )
     return Worker(game, config, weights, np.random.SeedSequence(seed))
 
 
@@ -137,15 +139,13 @@ def test_actions_are_legal_and_observed_by_the_seat_that_took_them() -> None:
 def test_a_privileged_critic_sees_the_state_and_the_actor_does_not() -> None:
     config = small(workers=1, privileged_critic=True)
     worker = worker_for(config)
-    assert worker.networks.critic.describe()["inputs"] == worker.vec.game.state_layout.size
-    assert worker.networks.actor.describe()["inputs"] == worker.vec.game.observation_layout.size
     worker.collect()
-    observations, states = torch.from_numpy(worker.observations[5]), torch.from_numpy(worker.states[5])
-    with torch.no_grad():
-        logits, values = worker.networks(observations, states)
-        other_logits, other_values = worker.networks(observations, states.roll(1, 0))
+    rows = np.arange(5 * 32, 6 * 32)
+    logits, values = worker.outputs(rows)
+    worker.states[5] = np.roll(worker.states[5], 1, axis=0)
+    other_logits, other_values = worker.outputs(rows)
     assert torch.equal(logits, other_logits)
-    assert np.allclose(values.numpy(), worker.values[5], atol=1e-5)
+    assert np.allclose(values.detach().numpy()[:, 0], worker.values[5], atol=1e-5)
     assert not torch.allclose(values, other_values)
 
 
@@ -157,11 +157,11 @@ def test_shares_of_a_minibatch_add_up_to_its_gradient() -> None:
     worker.collect()
     rows = worker.ready[:200]
     whole_metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.1, size=200)
-    whole = worker.gradient.clone()
+    whole = worker.networks.gradient.clone()
     parts, metrics = torch.zeros_like(whole), np.zeros_like(whole_metrics)
     for share in (rows[:70], rows[70:]):
         metrics += loss_gradient(worker, share, clip=0.2, entropy_weight=0.1, size=200)
-        parts += worker.gradient
+        parts += worker.networks.gradient
     assert torch.allclose(whole, parts, atol=1e-6)
     assert metrics == pytest.approx(whole_metrics, abs=1e-5)
 
@@ -173,7 +173,7 @@ def test_the_first_gradient_is_the_policy_gradient() -> None:
     worker.collect()
     rows = worker.ready
     metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.01, size=len(rows))
-    named = dict(zip(ppo.LEARNING_METRICS, metrics, strict=True))
+    named = dict(zip(LEARNING_METRICS, metrics, strict=True))
     assert named["kl"] == pytest.approx(0, abs=1e-6)
     assert named["clip_fraction"] == 0
     game = worker.vec.game
@@ -182,13 +182,15 @@ def test_the_first_gradient_is_the_policy_gradient() -> None:
         for name in ("observations", "masks", "actions", "advantages", "returns")
     }
     networks = ActorCritic(game, worker.options, worker.config.seed)
-    logits, values = networks(picked["observations"], None)
+    logits, values = outputs_of(networks, picked["observations"])
     distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
     loss = -(picked["advantages"] * distribution.log_prob(picked["actions"])).mean()
-    loss = loss - 0.01 * distribution.entropy().mean() + 0.5 * (values - picked["returns"]).square().mean()
+    loss = (
+        loss - 0.01 * distribution.entropy().mean() + 0.5 * (values[:, 0] - picked["returns"]).square().mean()
+    )
     loss.backward()
     expected = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
-    assert torch.allclose(worker.gradient, expected, atol=1e-5)
+    assert torch.allclose(worker.networks.gradient, expected, atol=1e-5)
     assert named["entropy"] == pytest.approx(distribution.entropy().mean().item(), abs=1e-5)
 
 
@@ -201,23 +203,32 @@ def test_a_ratio_outside_the_clip_range_pulls_no_further() -> None:
     worker.returns[:] = worker.values
     worker.advantages[:] = 1.0
     metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
-    actor_size = sum(p.numel() for p in worker.networks.actor.parameters())
-    assert metrics[ppo.LEARNING_METRICS.index("clip_fraction")] == 1.0
-    assert worker.gradient[:actor_size].abs().max() == 0
+    actor_size = sum(
+        p.numel() for p in ActorCritic(worker.vec.game, worker.options, worker.config.seed).actor.parameters()
+    )
+    assert metrics[LEARNING_METRICS.index("clip_fraction")] == 1.0
+    assert worker.networks.gradient[:actor_size].abs().max() == 0
     worker.advantages[:] = -1.0
     loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
-    assert worker.gradient[:actor_size].abs().max() > 0
+    assert worker.networks.gradient[:actor_size].abs().max() > 0
 
 
 def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
     config = small()
-    weights = SharedWeights(ActorCritic(config.make_game(), ppo_options(config), config.seed))
-    (one, gradient_one), (two, gradient_two) = weights.replica(), weights.replica()
-    with torch.no_grad():
-        weights.vector += 1.0
-    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
-    assert torch.equal(torch.cat([p.reshape(-1) for p in one.parameters()]), weights.vector)
-    one(torch.zeros((1, len(one.actor.input_scale)), dtype=torch.int8), None)[0].sum().backward()
-    assert gradient_one[weights.actor].abs().sum() > 0
-    assert gradient_one[weights.critic].abs().sum() == 0
-    assert gradient_two.abs().sum() == 0
+    game = config.make_game()
+    weights = SharedWeights(
+        ActorCritic(game, ppo_options(config), config.seed), ppo_options(config).precision, config.num_workers
+    )
+    one, two = (Worker(game, config, weights, np.random.SeedSequence(4), number) for number in range(2))
+    one.collect()
+    two.collect()
+    rows = one.ready[:50]
+    before = one.outputs(rows)[0].detach()
+    weights.vector += 0.1
+    weights.refresh()
+    assert torch.equal(one.outputs(rows)[0], two.outputs(rows)[0])
+    assert not torch.equal(one.outputs(rows)[0], before)
+    one.outputs(rows)[0].sum().backward()
+    assert weights.shares[0, weights.actor].abs().sum() > 0
+    assert weights.shares[0, weights.critic].abs().sum() == 0
+    assert weights.shares[1].abs().sum() == 0

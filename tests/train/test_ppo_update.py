@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.algorithms.ppo import update
+from catbox_train.algorithms.ppo.adam import Adam
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient, normalise_advantages
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
@@ -18,6 +20,7 @@ from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.config import TrainConfig
 from catbox_train.runs.loop import train
+from tests.train.ppo_reference import outputs_of
 from tests.train.ppo_runs import quiet, small
 
 #: Games of six rounds: rewards come in the middle of a game.
@@ -44,7 +47,11 @@ def worker_for(config: TrainConfig) -> Worker:
     return Worker(
         game,
         config,
-        SharedWeights(ActorCritic(game, ppo_options(config), config.seed)),
+        SharedWeights(
+            ActorCritic(game, ppo_options(config), config.seed),
+            ppo_options(config).precision,
+            config.num_workers,
+        ),
         np.random.SeedSequence(3),
     )
 
@@ -64,11 +71,11 @@ def whole_gradient(trainer: PPO, entropy_weight: float) -> torch.Tensor:
     advantages = ((advantages - advantages.mean()) / advantages.std(correction=0)).float()
     networks = ActorCritic(trainer.game, trainer.options, trainer.config.seed)
     states = picked["states"] if trainer.options.privileged_critic else None
-    logits, values = networks(picked["observations"], states)
+    logits, values = outputs_of(networks, picked["observations"], states)
     distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
     loss = -(advantages * distribution.log_prob(picked["actions"])).mean()
     loss = loss - entropy_weight * distribution.entropy().mean()
-    (loss + 0.5 * (values - picked["returns"]).square().mean()).backward()
+    (loss + 0.5 * (values[:, 0] - picked["returns"]).square().mean()).backward()
     return torch.cat([parameter.grad.reshape(-1) for parameter in networks.parameters()])
 
 
@@ -80,19 +87,23 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
 ) -> None:
     """Half way through, the steps of the optimizer and the loss are given the mean of start and end."""
     used: list[tuple[float, float]] = []
-    step, loss = torch.optim.Adam.step, ppo.loss_gradient
+    move, loss = Adam.move, update.loss_gradient
     weights: list[float] = []
 
-    def seen_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
-        used.append((optimizer.param_groups[0]["lr"], weights[-1]))
-        return step(optimizer, closure)
+    def seen_move(
+        optimizer: Adam, vector: torch.Tensor, gradient: torch.Tensor, part: slice, rate: float, step: int
+    ) -> None:
+        used.append((rate, weights[-1]))
+        move(optimizer, vector, gradient, part, rate, step)
 
-    def seen_loss(worker: Worker, rows: np.ndarray, **settings: float) -> np.ndarray:
-        weights.append(settings["entropy_weight"])
-        return loss(worker, rows, **settings)
+    def seen_loss(
+        worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int
+    ) -> np.ndarray:
+        weights.append(entropy_weight)
+        return loss(worker, rows, clip, entropy_weight, size)
 
-    monkeypatch.setattr(torch.optim.Adam, "step", seen_step)
-    monkeypatch.setattr(ppo, "loss_gradient", seen_loss)
+    monkeypatch.setattr(Adam, "move", seen_move)
+    monkeypatch.setattr(update, "loss_gradient", seen_loss)
     config = small(
         total_decisions=3 * 512,
         **{**ONE_STEP, "learning_rate": 4e-3, "learning_rate_end": 2e-3},
@@ -101,15 +112,15 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
         opponents=["random"],
     )
     train(config, tmp_path / "run", quiet())
-    assert used == [pytest.approx(pair) for pair in ((4e-3, 0.5), (3e-3, 0.3), (2e-3, 0.1))]
+    assert used[::4] == [pytest.approx(pair) for pair in ((4e-3, 0.5), (3e-3, 0.3), (2e-3, 0.1))]
 
 
 @pytest.mark.parametrize("learning_rate", [0.0, 1e-3, 2e-3])
 def test_the_first_step_of_adam_is_as_long_as_the_learning_rate(tmp_path: Path, learning_rate: float) -> None:
     with trainer_with(**ONE_STEP, learning_rate=7.0) as trainer:
-        before = trainer.weights.vector.detach().clone()
+        before = trainer.weights.vector.clone()
         metrics = trainer.learn(learning_rate, 0.0)
-        longest = (trainer.weights.vector.detach() - before).abs().max().item()
+        longest = (trainer.weights.vector - before).abs().max().item()
     assert longest == pytest.approx(learning_rate, rel=1e-2)
     assert metrics["learning_rate"] == learning_rate
 
@@ -135,7 +146,7 @@ def test_the_gradient_is_the_mean_over_the_rows_of_all_workers(
     with trainer_with(**settings) as trainer:
         expected = whole_gradient(trainer, entropy_weight=0.3)
         trainer.learn(1e-3, 0.3)
-        assert torch.allclose(trainer.weights.vector.grad, expected, atol=2e-5)
+        assert torch.allclose(trainer.weights.gradient, expected, atol=2e-5)
     assert expected.abs().max() > 1e-2
 
 
@@ -144,7 +155,7 @@ def test_each_step_has_a_gradient_of_its_own(tmp_path: Path) -> None:
     with trainer_with(**{**ONE_STEP, "epochs": 3}) as trainer:
         expected = whole_gradient(trainer, entropy_weight=0.3)
         trainer.learn(0.0, 0.3)
-        assert torch.allclose(trainer.weights.vector.grad, expected, atol=2e-5)
+        assert torch.allclose(trainer.weights.gradient, expected, atol=2e-5)
 
 
 def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
@@ -156,7 +167,7 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
             for worker in trainer.workers:
                 worker.returns += np.float32(offset)
             metrics = trainer.learn(1e-3, 0.0)
-            total = trainer.weights.vector.grad.clone()
+            total = trainer.weights.gradient.clone()
             gradients.append((total[trainer.weights.actor], total[trainer.weights.critic], metrics))
     (near_actor, near_critic, near), (far_actor, far_critic, far) = gradients
     assert near["critic_grad_norm"] == pytest.approx(near_critic.norm().item(), rel=1e-4)
@@ -167,7 +178,7 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
     with trainer_with(**{**settings, "max_grad_norm": 1e-3}) as trainer:
         trainer.learn(1e-3, 0.0)
         for part in (trainer.weights.actor, trainer.weights.critic):
-            assert trainer.weights.vector.grad[part].norm().item() == pytest.approx(1e-3, rel=1e-3)
+            assert trainer.weights.gradient[part].norm().item() == pytest.approx(1e-3, rel=1e-3)
 
 
 def test_metrics_are_means_over_all_steps_of_an_update(tmp_path: Path) -> None:
@@ -188,13 +199,13 @@ def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pyt
     seen: list[np.ndarray] = []
     sizes: list[tuple[int, float]] = []
 
-    def record(worker: Worker, rows: np.ndarray, **settings: float) -> np.ndarray:
+    def record(worker: Worker, rows: np.ndarray, clip: float, weight: float, size: int) -> np.ndarray:
         if worker is trainer.workers[0]:
             seen.append(rows)
-            sizes.append((len(rows), settings["size"]))
-        return loss_gradient(worker, rows, **settings)
+            sizes.append((len(rows), size))
+        return loss_gradient(worker, rows, clip, weight, size)
 
-    monkeypatch.setattr(ppo, "loss_gradient", record)
+    monkeypatch.setattr(update, "loss_gradient", record)
     with trainer_with(epochs=3, minibatch_size=128) as trainer:
         trainer.learn(1e-3, 0.0)
         ready = trainer.workers[0].ready
@@ -219,13 +230,14 @@ def test_the_clip_range_has_two_ends(shift: float, pulls: float | None) -> None:
     """
     worker = worker_for(small(workers=1))
     worker.collect()
-    actor = slice(0, sum(p.numel() for p in worker.networks.actor.parameters()))
+    networks = ActorCritic(worker.vec.game, worker.options, worker.config.seed)
+    actor = slice(0, sum(p.numel() for p in networks.actor.parameters()))
     worker.log_probabilities -= np.float32(shift)
     ratio = np.exp(shift)
     for sign in (-1.0, 1.0):
         worker.advantages[:] = sign
         metrics = loss_metrics(worker)
-        moves = worker.gradient[actor].abs().max().item()
+        moves = worker.networks.gradient[actor].abs().max().item()
         assert (moves > 0) == (pulls is None or sign == pulls)
         expected = -min(sign * ratio, sign * np.clip(ratio, 0.8, 1.2))
         assert metrics["policy_loss"] == pytest.approx(expected, rel=1e-4)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import torch
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
 from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.algorithms.ppo.adam import Adam
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.checkpoint import TrainingState, save_training
@@ -30,7 +32,7 @@ def poison(where: str, number: float) -> Callable[[PPO], None]:
         weights = trainer.weights
         with torch.no_grad():
             if where == "moment":
-                trainer.optimizer.state[weights.vector]["exp_avg_sq"][0] = number
+                trainer.optimizer.state["exp_avg_sq"][0] = number
             else:
                 weights.vector[getattr(weights, where)][-1] = number
 
@@ -40,8 +42,8 @@ def poison(where: str, number: float) -> Callable[[PPO], None]:
 @pytest.mark.parametrize(
     ("where", "moment", "number", "said"),
     [
-        ("actor", "before", math.inf, "a logit of the policy is larger"),
-        ("actor", "before", math.nan, "the gradient of the actor is not finite"),
+        ("actor", "before", math.inf, "a logit of the policy is not finite"),
+        ("actor", "before", math.nan, "a logit of the policy is not finite"),
         ("moment", "before", math.nan, "not finite"),
         ("actor", "after", math.nan, "a weight of the actor is not finite"),
         ("critic", "after", math.inf, "a weight of the critic is not finite"),
@@ -59,7 +61,7 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
 ) -> None:
     """It comes up in update 4, before the gradient or in the last step; update 2 was saved. Without it, the run goes on
     from there to the end that it would have had."""
-    run, learn, step = tmp_path / "run", PPO.learn, torch.optim.Adam.step
+    run, learn, step = tmp_path / "run", PPO.learn, Adam.move
     spoil, steps = poison(where, number), []
 
     def learn_spoiled(trainer: PPO, *args: float) -> dict[str, float]:
@@ -67,14 +69,13 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
             spoil(trainer)
         elif trainer.updates_done == 3:
 
-            def spoiled_step(optimizer: torch.optim.Adam, closure: None = None) -> object:
+            def spoiled_step(optimizer: Adam, *given: Any) -> None:
+                step(optimizer, *given)
                 steps.append(1)
-                result = step(optimizer, closure)
-                if len(steps) == trainer.options.epochs * 4:
+                if len(steps) == trainer.options.epochs * 4 * 4:  # two parts of each network
                     spoil(trainer)
-                return result
 
-            monkeypatch.setattr(torch.optim.Adam, "step", spoiled_step)
+            monkeypatch.setattr(Adam, "move", spoiled_step)
         return learn(trainer, *args)
 
     monkeypatch.setattr(PPO, "learn", learn_spoiled)
@@ -86,21 +87,20 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
     assert all(np.isfinite(array).all() for array in final_arrays(run).values() if array.dtype.kind == "f")
     assert [row["update"] for row in read_metrics(run)] == [1, 2, 3]
     monkeypatch.setattr(PPO, "learn", learn)
-    monkeypatch.setattr(torch.optim.Adam, "step", step)
+    monkeypatch.setattr(Adam, "move", step)
     resume(run, quiet())
     assert_same_end(finished, run)
 
 
 def test_a_critic_that_is_not_finite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before a batch is played: its values are what is wrong, not the gradient of the actor that follows from them."""
-    collect = ppo.Worker.collect
+    evaluate = ppo.Worker.evaluate
 
-    def collect_spoiled(worker: ppo.Worker) -> None:
-        with torch.no_grad():
-            next(iter(worker.networks.critic.parameters()))[:] = math.nan
-        collect(worker)
+    def evaluate_spoiled(worker: ppo.Worker) -> None:
+        evaluate(worker)
+        worker.values[:] = math.nan
 
-    monkeypatch.setattr(ppo.Worker, "collect", collect_spoiled)
+    monkeypatch.setattr(ppo.Worker, "evaluate", evaluate_spoiled)
     with pytest.raises(TrainingDiverged, match="in update 1: a value of the critic is not finite"):
         train(small(**BRIEF), tmp_path / "run", quiet())
     assert latest_checkpoint(tmp_path / "run") is None

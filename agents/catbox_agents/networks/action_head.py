@@ -22,9 +22,9 @@ def add_action_scores(
 ) -> bool:
     """Make logits of ``outputs`` (n, A + K) float32, in place in the columns of the legal actions.
 
-    ``masks`` (M, A) bool and ``features`` (M, A, K) int8, of which ``rows`` (n,) are those of ``outputs``; ``scale`` (K,)
-    float32 multiplies the features. False, with nothing more changed, for arrays that do not fit each other and for a
-    row that is not there.
+    ``masks`` (M, A) bool and ``features`` (M, A, K) int8, of which ``rows`` (n,) are those of ``outputs``; ``scale``
+    (K,) float32 multiplies the features. False, with nothing more changed, for arrays that do not fit each other and
+    for a row that is not there.
     """
     num_actions, num_features = masks.shape[1], len(scale)
     if not _fits(outputs, masks, features, num_features, rows):

@@ -35,8 +35,8 @@ class MLP(nn.Module):
     faster, for training.
 
     With an action head (see ``action_head``) the last outputs are weights of the features of actions, which
-    ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the network
-    takes beside the observation, with their sizes.
+    ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the
+    network takes beside the observation, with their sizes.
     """
 
     input_scale: torch.Tensor
@@ -94,7 +94,7 @@ class MLP(nn.Module):
         return cast(torch.Tensor, last(x))
 
     def logits(self, vectors: torch.Tensor, action_features: torch.Tensor) -> torch.Tensor:
-        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8."""
+        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K)."""
         outputs = self(vectors)
         if self.action_scale is None:
             return cast(torch.Tensor, outputs)

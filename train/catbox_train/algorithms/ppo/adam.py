@@ -30,17 +30,30 @@ class Adam:
             "exp_avg_sq": torch.zeros(num_weights),
         }
 
-    def step(self, weights: torch.Tensor, gradient: torch.Tensor, learning_rate: float) -> None:
-        """Move ``weights`` (K,) float32 in place by ``gradient`` (K,) float32."""
-        self.state["step"] += 1
-        steps = float(self.state["step"])
+    @property
+    def num_steps(self) -> int:
+        """Steps that were made, ``LARGEST_STEP`` at most."""
+        return int(self.state["step"])
+
+    @num_steps.setter
+    def num_steps(self, number: int) -> None:
+        self.state["step"].fill_(min(number, LARGEST_STEP))
+
+    def move(
+        self, weights: torch.Tensor, gradient: torch.Tensor, part: slice, learning_rate: float, step: int
+    ) -> None:
+        """Make step number ``step``, from 1, for ``part`` of ``weights`` (K,) float32 by ``gradient`` (K,) float32.
+
+        The parts may be moved by different threads; ``num_steps`` is left as it is.
+        """
+        step = min(step, LARGEST_STEP)
         _move(
-            weights.numpy(),
-            gradient.numpy(),
-            self.state["exp_avg"].numpy(),
-            self.state["exp_avg_sq"].numpy(),
-            np.float32(learning_rate / (1 - BETA_1**steps)),
-            np.float32(1 / math.sqrt(1 - BETA_2**steps)),
+            weights.numpy()[part],
+            gradient.numpy()[part],
+            self.state["exp_avg"].numpy()[part],
+            self.state["exp_avg_sq"].numpy()[part],
+            np.float32(learning_rate / (1 - BETA_1**step)),
+            np.float32(1 / math.sqrt(1 - BETA_2**step)),
         )
 
 
@@ -51,14 +64,14 @@ def _move(
     mean: np.ndarray,
     mean_square: np.ndarray,
     rate: float,
-    root_correction: float,
+    growth: float,
 ) -> None:
-    """One step. ``rate`` is the learning rate over the bias correction of ``mean``, ``root_correction`` the root of that
-    of ``mean_square``."""
+    """One step. ``rate`` is the learning rate over the bias correction of ``mean``, ``growth`` 1 over the root of
+    that of ``mean_square``."""
     keep_1, keep_2 = np.float32(BETA_1), np.float32(BETA_2)
     take_1, take_2, epsilon = np.float32(1 - BETA_1), np.float32(1 - BETA_2), np.float32(EPSILON)
     for i in range(min(len(weights), len(gradient), len(mean), len(mean_square))):
         mean[i] = keep_1 * mean[i] + take_1 * gradient[i]
         mean_square[i] = keep_2 * mean_square[i] + take_2 * gradient[i] * gradient[i]
         # Python's / looks for a divisor of 0 each time, and so is many times slower than NumPy's.
-        weights[i] -= np.divide(rate * mean[i], np.sqrt(mean_square[i]) * root_correction + epsilon)
+        weights[i] -= np.divide(rate * mean[i], np.sqrt(mean_square[i]) * growth + epsilon)

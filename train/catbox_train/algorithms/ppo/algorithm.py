@@ -27,12 +27,12 @@ from catbox_train.algorithms.ppo.loss import (
     LEARNING_METRICS,
     check_outputs,
     explained_variance,
-    loss_gradient,
     normalise_advantages,
 )
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, weight_bytes
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker, buffer_bytes, check_enough_to_learn
+from catbox_train.algorithms.ppo.update import Update
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST, Pool
 from catbox_train.runs.arrays import DivergedError
@@ -94,46 +94,35 @@ class PPO(Algorithm):
         num_minibatches = self.config.batch_size // options.minibatch_size
         explained = explained_variance(self.workers)
         normalise_advantages(self.workers)
-        sums, norms = np.zeros(len(LEARNING_METRICS)), np.zeros(2)
-        for _ in range(options.epochs):
-            shares = [worker.shuffled_minibatches(num_minibatches) for worker in self.workers]
-            for minibatch in zip(*shares, strict=True):
-                size = sum(len(rows) for rows in minibatch)
-                work = partial(loss_gradient, clip=options.clip, entropy_weight=entropy_weight, size=size)
-                sums += sum(self.threads.map(work, self.workers, minibatch))
-                norms += self.step(learning_rate)
+        update = Update(
+            weights=weights,
+            optimizer=self.optimizer,
+            workers=self.workers,
+            epochs=options.epochs,
+            num_minibatches=num_minibatches,
+            learning_rate=learning_rate,
+            clip=options.clip,
+            entropy_weight=entropy_weight,
+            max_grad_norm=options.max_grad_norm,
+        )
+        update.run(self.threads)
+        steps = options.epochs * num_minibatches
+        means, norms = update.metrics.sum(axis=0) / steps, update.norms / steps
         for name, part in (("actor", weights.actor), ("critic", weights.critic)):
             if not weights.vector[part].isfinite().all():
                 raise DivergedError(f"a weight of the {name} is not finite")
         for name, moment in self.optimizer.state.items():
             if not moment.isfinite().all():
                 raise DivergedError(f"Adam's {name} is not finite")
-        for name, value in zip(LEARNING_METRICS, sums, strict=True):
+        for name, value in zip(LEARNING_METRICS, means, strict=True):
             if not math.isfinite(value):
                 raise DivergedError(f"{name} is not finite")
-        list(
-            self.threads.map(check_outputs, self.workers, minibatch)
-        )  # what the last step made of the networks
-        steps = options.epochs * num_minibatches
-        metrics = dict(zip(LEARNING_METRICS, (sums / steps).tolist(), strict=True))
-        metrics |= {"actor_grad_norm": norms[0] / steps, "critic_grad_norm": norms[1] / steps}
+        # What the last step made of the networks.
+        list(self.threads.map(check_outputs, self.workers, update.last_rows))
+        metrics = dict(zip(LEARNING_METRICS, means.tolist(), strict=True))
+        metrics |= {"actor_grad_norm": float(norms[0]), "critic_grad_norm": float(norms[1])}
         metrics |= {"explained_variance": explained}
         return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
-
-    def step(self, learning_rate: float) -> list[float]:
-        """One step of the optimizer by the gradients of the workers; the length of the actor's and the critic's."""
-        weights, norms = self.weights, []
-        weights.add_up_shares(slice(None))
-        # The two share nothing, so a large error of the critic need not hold the actor back.
-        for name, part in (("actor", weights.actor), ("critic", weights.critic)):
-            norm = float(weights.gradient[part].norm())
-            if not math.isfinite(norm):
-                raise DivergedError(f"the gradient of the {name} is not finite")
-            if norm > self.options.max_grad_norm:
-                weights.gradient[part] *= self.options.max_grad_norm / norm
-            norms.append(norm)
-        self.optimizer.step(weights.vector, weights.gradient, learning_rate)
-        return norms
 
     def game_metrics(self) -> dict[str, float]:
         """The game's statistics in self-play, means over the learner's seats and the rounds that ended."""
@@ -217,6 +206,7 @@ class PPO(Algorithm):
         except ValueError as error:
             raise ValueError(f"pool.{error}") from error
         self.weights.vector.copy_(torch.from_numpy(arrays["weights"]))
+        self.weights.refresh()
         for name, moment in self.optimizer.state.items():
             moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
         self.updates_done = update

@@ -22,27 +22,31 @@ def sample_actions(
 ) -> None:
     """Draw one legal action a row by inverting the cumulative distribution at ``uniforms``.
 
-    Takes ``logits`` (n, at least A) float32, ``masks`` (n, A) bool with at least one legal action a row, ``uniforms`` (n,)
-    in [0, 1); fills ``actions`` (n,) and ``log_probabilities`` (n,) float32 of the drawn ones.
+    Takes ``logits`` (n, at least A) float32, ``masks`` (n, A) bool with at least one legal action a row, ``uniforms``
+    (n,) in [0, 1); fills ``actions`` (n,) and ``log_probabilities`` (n,) float32 of the drawn ones.
     """
     num_rows, num_actions = masks.shape
+    legal = np.empty(num_actions, np.int64)
+    weights = np.empty(num_actions, np.float64)  # exponentials of their logits
     for row in range(num_rows):
+        count = 0
+        for action in range(num_actions):
+            legal[count] = action  # count <= action
+            count += masks[row, action]
         largest = -np.inf
-        for action in range(num_actions):
-            if masks[row, action] and logits[row, action] > largest:
-                largest = logits[row, action]
+        for k in range(count):
+            largest = max(largest, logits[row, legal[k]])
         total = 0.0
-        for action in range(num_actions):
-            if masks[row, action]:
-                total += math.exp(logits[row, action] - largest)
+        for k in range(count):
+            weights[k] = math.exp(logits[row, legal[k]] - largest)
+            total += weights[k]
         threshold = uniforms[row] * total
         cumulative = 0.0
         chosen = -1
-        for action in range(num_actions):
-            if masks[row, action]:
-                chosen = action  # the last legal one, should rounding keep the sum under the threshold
-                cumulative += math.exp(logits[row, action] - largest)
-                if cumulative > threshold:
-                    break
+        for k in range(count):
+            chosen = legal[k]  # the last one, should rounding keep the sum under the threshold
+            cumulative += weights[k]
+            if cumulative > threshold:
+                break
         actions[row] = chosen
         log_probabilities[row] = logits[row, chosen] - largest - math.log(total)

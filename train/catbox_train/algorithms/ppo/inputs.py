@@ -22,8 +22,10 @@ class Inputs:
     def take(self, vectors: np.ndarray, rows: np.ndarray) -> torch.Tensor:
         """Inputs (n, I) for ``rows`` (n,) int64 of ``vectors`` (M, I) int8; they hold until the next call.
 
-        Raises ``IndexError`` for a row that is not there.
+        Raises ``IndexError`` for a row that is not there, ``ValueError`` for vectors of another length.
         """
+        if vectors.shape[1:] != self._scale.shape:
+            raise ValueError(f"vectors of shape {vectors.shape}: expected (M, {len(self._scale)})")
         if len(rows) > len(self._buffer):
             self._allocate(len(rows))
         fill = _fill_float32 if self._precision == torch.float32 else _fill_bfloat16

@@ -28,12 +28,12 @@ FINE, LARGE_LOGIT, LOGIT_NOT_FINITE, BAD_ROW = range(4)
 def loss_gradient(
     worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int
 ) -> np.ndarray:
-    """Fill ``worker.networks.gradient`` with its share of the gradient of the loss, a mean over a minibatch of ``size``.
+    """Fill ``worker.networks.gradient`` with its share of the gradient of the loss.
 
-    ``rows`` (n,) int64 are the flat rows of the worker's share. Returns the share of ``LEARNING_METRICS`` (5,) float64.
-    Raises ``DivergedError`` for logits that are not finite or larger than ``LARGEST_LOGIT``.
+    ``rows`` (n,) int64 are the flat rows of the worker's share of a minibatch of ``size`` rows, over which the loss is
+    a mean. Returns the share of ``LEARNING_METRICS`` (5,) float64. Raises ``DivergedError`` for logits that are not
+    finite or larger than ``LARGEST_LOGIT``.
     """
-    worker.networks.refresh()
     outputs, values = worker.outputs(rows)
     output_gradient, value_gradient = torch.empty_like(outputs), torch.empty_like(values)
     metrics = np.empty(len(LEARNING_METRICS))
@@ -95,14 +95,14 @@ def logit_gradient(
 
     Takes ``logits`` (n, at least A), of which the first A columns are read, and ``values`` (n, 1), float32, of the
     networks as they are now for ``rows`` (n,) int64; and of the M flat rows of a buffer ``masks`` (M, A) bool,
-    ``actions`` (M,) int64, and ``log_probabilities`` under the policy that played, ``advantages`` and ``returns``, (M,)
-    float32. Fills the first A columns of ``gradient_out``, shaped as ``logits``, ``value_gradient`` (n, 1) float32, and
-    ``sums`` (5,) float64 with ``LEARNING_METRICS``: all are sums over the rows divided by ``size``. kl is the estimator k3 of http://joschu.net/blog/kl-approx.html. An illegal action has probability 0 and gradient 0
-    whatever its logit.
+    ``actions`` (M,) int64, and float32 (M,) ``advantages``, ``returns``, and ``log_probabilities`` under the policy
+    that played. Fills the first A columns of ``gradient_out``, shaped as ``logits``, ``value_gradient`` (n, 1) float32,
+    and ``sums`` (5,) float64 with ``LEARNING_METRICS``: all are sums over the rows divided by ``size``. kl is the estimator
+    k3 of http://joschu.net/blog/kl-approx.html. An illegal action has probability 0 and gradient 0 whatever its logit.
 
-    Returns ``FINE``, or what is wrong with the first row that is wrong; then what it fills is of no use. ``LARGE_LOGIT``
-    is one larger than ``LARGEST_LOGIT``, ``BAD_ROW`` a row that is not there or an action that is not legal, or arrays
-    that do not fit each other.
+    Returns ``FINE``, or what is wrong with the first row that is wrong; then what it fills is of no use.
+    ``LARGE_LOGIT`` is one larger than ``LARGEST_LOGIT``, ``BAD_ROW`` a row that is not there or an action that is not
+    legal, or arrays that do not fit each other.
     """
     num_rows, num_actions = len(logits), masks.shape[1]
     length = len(masks)
@@ -180,7 +180,6 @@ def check_outputs(worker: Worker, rows: np.ndarray) -> None:
 
     No gradient has seen what the last step of an update did; this has.
     """
-    worker.networks.refresh()
     logits, values = worker.outputs(rows)
     if (logits.abs() > LARGEST_LOGIT).any():
         _check(LARGE_LOGIT)

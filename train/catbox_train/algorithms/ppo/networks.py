@@ -1,7 +1,7 @@
 """Actor and critic, and the one flat vector that holds the weights of both for every worker.
 
-Each worker computes with ``Networks``: layers on the shared weights, or on its own copy of them in bfloat16, and a
-gradient of its own. The gradients of all workers are the rows of one matrix, and are added up in one pass.
+Each worker computes with ``Networks``: layers on the shared weights, or on a copy of them in bfloat16, and a gradient
+of its own. The gradients of all workers are the rows of one matrix, and are added up in one pass.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ class ActorCritic(nn.Module):
 class SharedWeights:
     """The weights of an ``ActorCritic`` in one flat vector, and their gradient.
 
-    Attributes: ``vector`` (K,) float32, the actor's weights and then the critic's; ``gradient`` (K,) float32;
-    ``shares`` (workers, K), the gradient of each worker's share of a minibatch, in ``precision``, that of the hidden
-    layers; ``actor``, ``critic``: the slices of the two; ``networks``: the pair whose weights are views of ``vector``.
+    Attributes: ``vector`` (K,) float32, the actor's weights and then the critic's; ``rounded`` (K,), the same in
+    ``precision``, that of the hidden layers; ``gradient`` (K,) float32; ``shares`` (workers, K), the gradient of each
+    worker's share of a minibatch, in ``precision``; ``actor``, ``critic``: the slices of the two; ``networks``: the
+    pair whose weights are views of ``vector``.
     """
 
     def __init__(self, networks: ActorCritic, precision: str, workers: int) -> None:
@@ -55,6 +56,7 @@ class SharedWeights:
         self.vector = torch.cat([parameter.detach().reshape(-1) for parameter in parameters])
         self.actor, self.critic = slice(0, actor_size), slice(actor_size, len(self.vector))
         self.precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
+        self.rounded = self.vector.to(self.precision)  # the vector itself in float32
         self.gradient = torch.zeros_like(self.vector)
         self.shares = torch.zeros((workers, len(self.vector)), dtype=self.precision)
         self.networks = networks
@@ -63,6 +65,11 @@ class SharedWeights:
             stop = start + parameter.numel()
             parameter.data = self.vector[start:stop].view_as(parameter)
             start = stop
+
+    def refresh(self, part: slice = slice(None)) -> None:
+        """Let ``part`` of ``rounded`` follow ``vector``, which was changed."""
+        if self.rounded is not self.vector:
+            self.rounded[part].copy_(self.vector[part])
 
     def add_up_shares(self, part: slice) -> None:
         """Let ``part`` of ``gradient`` be the sum of the workers' shares, in their order."""
@@ -87,14 +94,12 @@ class Networks:
     def __init__(self, weights: SharedWeights, privileged_critic: bool, number: int) -> None:
         action_scale = weights.networks.actor.action_scale
         self.action_scale = np.zeros(0, np.float32) if action_scale is None else action_scale.numpy()
-        self._shared = weights.vector
-        self._own = weights.vector.to(weights.precision)  # the vector itself in float32, else a copy
         self.gradient = weights.shares[number]
         self.actor, self.critic = (
             Layers(
                 network.sizes(),
                 network.activation,
-                self._own[part].requires_grad_(),
+                weights.rounded[part].detach().requires_grad_(),
                 weights.vector[part],
                 self.gradient[part],
             )
@@ -107,11 +112,6 @@ class Networks:
         self.states = self.observations
         if privileged_critic:
             self.states = Inputs(weights.networks.critic.input_scale, weights.precision)
-
-    def refresh(self) -> None:
-        """Follow the shared weights, which have changed."""
-        if self._own is not self._shared:
-            self._own.copy_(self._shared)
 
 
 @cached_njit(nogil=True)

@@ -100,7 +100,8 @@ class Worker:
         ]
         learned_from += ["advantages", "returns"]
         self.flat = {
-            name: (array := getattr(self, name)).reshape(num_rows * num_games, *array.shape[2:]) for name in learned_from
+            name: (array := getattr(self, name)).reshape(num_rows * num_games, *array.shape[2:])
+            for name in learned_from
         }
         self.ready = np.zeros(0, np.int64)
         self.statistics: dict[str, np.ndarray] = {}
@@ -108,7 +109,6 @@ class Worker:
 
     def collect(self) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and estimate the advantages."""
-        self.networks.refresh()
         self.carry_open_decisions()
         self.play()
         self.evaluate()

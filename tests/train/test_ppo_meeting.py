@@ -1,0 +1,93 @@
+"""Threads that wait for one another, and what becomes of an error in one of them."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from catbox_train.algorithms.ppo.algorithm import PPO
+
+from catbox_train.algorithms.ppo import update
+from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.algorithms.ppo.update import Meeting
+from catbox_train.runs.arrays import DivergedError
+from tests.train.ppo_runs import small
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_no_thread_goes_on_before_all_have_come(count: int) -> None:
+    """What every thread wrote before a meeting is there for every thread after it."""
+    meeting, written = Meeting(count), np.zeros(count, int)
+
+    def work(number: int) -> bool:
+        seen = []
+        for turn in range(1, 300):
+            written[number] = turn
+            meeting.wait(number)
+            seen.append((written == turn).all())
+            meeting.wait(number)
+        return all(seen)
+
+    with ThreadPoolExecutor(count) as pool:
+        assert all(pool.map(work, range(count)))
+
+
+def test_a_thread_that_leaves_stops_the_others() -> None:
+    meeting = Meeting(3)
+
+    def work(number: int) -> int:
+        for turn in range(100):
+            if (number, turn) == (1, 50):
+                meeting.leave()
+                return turn
+            meeting.wait(number)
+        return 100
+
+    with ThreadPoolExecutor(3) as pool:
+        futures = [pool.submit(work, number) for number in range(3)]
+        assert futures[1].result() == 50
+        for number in (0, 2):
+            with pytest.raises(threading.BrokenBarrierError):
+                futures[number].result()
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_the_error_of_one_worker_is_that_of_the_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    """The other workers do not wait for it for ever, and their broken meeting does not hide it."""
+    calls, loss_gradient = [], update.loss_gradient
+
+    def fail(worker: Worker, *given: object) -> np.ndarray:
+        if worker is trainer.workers[failing]:
+            calls.append(1)
+            if len(calls) == 3:
+                raise DivergedError("a number of this worker")
+        return loss_gradient(worker, *given)
+
+    monkeypatch.setattr(update, "loss_gradient", fail)
+    config = small(workers=3, num_envs=48, batch_size=768)
+    with ThreadPoolExecutor(3) as pool:
+        trainer = Trainer(config, config.make_game(), tmp_path, pool)
+        list(pool.map(Worker.collect, trainer.workers))
+        with pytest.raises(DivergedError, match="a number of this worker"):
+            trainer.learn(1e-3, 0.1)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_shares_are_added_up(precision: str, workers: int) -> None:
+    config = small(workers=workers, num_envs=48, batch_size=768, hidden=[40], precision=precision)
+    weights = SharedWeights(ActorCritic(config.make_game(), config), config)
+    weights.shares.copy_(torch.randn(weights.shares.shape, generator=torch.Generator().manual_seed(1)))
+    weights.gradient.fill_(7)
+    part = slice(5, len(weights.vector) - 3)
+    weights.add_up_shares(part)
+    assert torch.allclose(weights.gradient[part], weights.shares.float().sum(0)[part], atol=1e-6)
+    assert (weights.gradient[:5] == 7).all()
+    assert (weights.gradient[-3:] == 7).all()

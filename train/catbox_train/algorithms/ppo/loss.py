@@ -24,6 +24,7 @@ LARGEST_LOGIT = 1e8
 FINE, LARGE_LOGIT, LOGIT_NOT_FINITE, BAD_ROW = range(4)
 
 
+@torch.no_grad()
 def loss_gradient(
     worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int
 ) -> np.ndarray:
@@ -33,12 +34,15 @@ def loss_gradient(
     a mean. Returns the share of ``LEARNING_METRICS`` (5,) float64. Raises ``DivergedError`` for logits that are not
     finite or larger than ``LARGEST_LOGIT``.
     """
-    logits, values = worker.outputs(rows)
+    actor, critic = worker.networks.actor, worker.networks.critic
+    observations, states = worker.inputs(rows)
+    seen_by_actor, seen_by_critic = actor.activations(observations), critic.activations(states)
+    logits, values = actor.outputs(seen_by_actor), critic.outputs(seen_by_critic)
     logit_gradient, value_gradient = torch.empty_like(logits), torch.empty_like(values)
     metrics = np.empty(len(LEARNING_METRICS))
     found = output_gradient(
-        logits.detach().numpy(),
-        values.detach().numpy(),
+        logits.numpy(),
+        values.numpy(),
         rows,
         worker.flat["masks"],
         worker.flat["actions"],
@@ -53,7 +57,8 @@ def loss_gradient(
         metrics,
     )
     _check(found)
-    torch.autograd.backward([logits, values], [logit_gradient, value_gradient])
+    actor.backward(seen_by_actor, logit_gradient)
+    critic.backward(seen_by_critic, value_gradient)
     return metrics
 
 
@@ -169,7 +174,6 @@ def output_gradient(
     return FINE
 
 
-@torch.no_grad()
 def check_outputs(worker: Worker, rows: np.ndarray) -> None:
     """Raise ``DivergedError`` if the networks, as they are now, give numbers of no use for ``rows``.
 

@@ -123,7 +123,8 @@ class Worker:
                 self.states[row] = vec.state
             self.masks[row] = vec.action_mask
             self.seats[row] = vec.current_player
-            logits = networks.actor.outputs(networks.observations.take(self.flat["observations"], flat))
+            observations = networks.observations.take(self.flat["observations"], flat)
+            logits = networks.actor.outputs(networks.actor.activations(observations))
             actions = self.actions[row]
             sample_actions(
                 logits.numpy(), self.masks[row], uniforms[step], actions, self.log_probabilities[row]
@@ -145,7 +146,8 @@ class Worker:
         rows = self._played_rows()
         for start in range(0, len(rows), EVALUATED_AT_ONCE):
             part = rows[start : start + EVALUATED_AT_ONCE]
-            values = networks.critic.outputs(networks.states.take(vectors, part))
+            states = networks.states.take(vectors, part)
+            values = networks.critic.outputs(networks.critic.activations(states))
             self.flat["values"][part[0] : part[-1] + 1] = values.numpy()[:, 0]
 
     def _played_rows(self) -> np.ndarray:
@@ -153,13 +155,20 @@ class Worker:
         num_rows, num_games = self.seats.shape
         return np.arange(self.num_players * num_games, num_rows * num_games)
 
-    def outputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits (n, A) and values (n, 1), float32, of the networks as they are now, for flat rows (n,) int64."""
+    def inputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """What actor and critic take for flat rows (n,) int64. It holds until the next call."""
         networks = self.networks
         observations = states = networks.observations.take(self.flat["observations"], rows)
         if self.config.privileged_critic:
             states = networks.states.take(self.flat["states"], rows)
-        return networks.actor(observations), networks.critic(states)
+        return observations, states
+
+    @torch.no_grad()
+    def outputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits (n, A) and values (n, 1), float32, of the networks as they are now, for flat rows (n,) int64."""
+        observations, states = self.inputs(rows)
+        actor, critic = self.networks.actor, self.networks.critic
+        return actor.outputs(actor.activations(observations)), critic.outputs(critic.activations(states))
 
     def shuffled_minibatches(self, count: int) -> list[np.ndarray]:
         """The rows in ``ready`` in random order, in ``count`` parts of nearly the same size."""

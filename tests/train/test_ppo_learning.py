@@ -228,7 +228,8 @@ def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
     weights.refresh()
     assert torch.equal(one.outputs(rows)[0], two.outputs(rows)[0])
     assert not torch.equal(one.outputs(rows)[0], before)
-    one.outputs(rows)[0].sum().backward()
+    actor = one.networks.actor
+    actor(one.inputs(rows)[0]).sum().backward()
     assert weights.shares[0, weights.actor].abs().sum() > 0
     assert weights.shares[0, weights.critic].abs().sum() == 0
     assert weights.shares[1].abs().sum() == 0

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from catbox_train.algorithms.ppo.algorithm import PPO
 
 from catbox_train.algorithms.ppo import update
+from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.algorithms.ppo.update import Meeting
 from catbox_train.runs.arrays import DivergedError
@@ -57,9 +57,7 @@ def test_a_thread_that_leaves_stops_the_others() -> None:
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2])
-def test_the_error_of_one_worker_is_that_of_the_update(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
-) -> None:
+def test_the_error_of_one_worker_is_that_of_the_update(monkeypatch: pytest.MonkeyPatch, failing: int) -> None:
     """The other workers do not wait for it for ever, and their broken meeting does not hide it."""
     calls, loss_gradient = [], update.loss_gradient
 
@@ -72,18 +70,22 @@ def test_the_error_of_one_worker_is_that_of_the_update(
 
     monkeypatch.setattr(update, "loss_gradient", fail)
     config = small(workers=3, num_envs=48, batch_size=768)
-    with ThreadPoolExecutor(3) as pool:
-        trainer = Trainer(config, config.make_game(), tmp_path, pool)
-        list(pool.map(Worker.collect, trainer.workers))
+    trainer = PPO(config, config.make_game())
+    try:
+        list(trainer.threads.map(Worker.collect, trainer.workers))
         with pytest.raises(DivergedError, match="a number of this worker"):
             trainer.learn(1e-3, 0.1)
+    finally:
+        trainer.close()
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("workers", [1, 3])
 def test_shares_are_added_up(precision: str, workers: int) -> None:
     config = small(workers=workers, num_envs=48, batch_size=768, hidden=[40], precision=precision)
-    weights = SharedWeights(ActorCritic(config.make_game(), config), config)
+    weights = SharedWeights(
+        ActorCritic(config.make_game(), ppo_options(config), config.seed), precision, workers
+    )
     weights.shares.copy_(torch.randn(weights.shares.shape, generator=torch.Generator().manual_seed(1)))
     weights.gradient.fill_(7)
     part = slice(5, len(weights.vector) - 3)

@@ -63,8 +63,10 @@ class Layers:
         outputs: torch.Tensor = _Function.apply(inputs, self._weights, self)
         return outputs
 
+    # The same without a graph, under ``torch.no_grad()``: a graph costs more than a matrix product does.
+
     def activations(self, inputs: torch.Tensor) -> list[torch.Tensor]:
-        """``inputs``, and the output (n, H) of each hidden layer. No gradient is recorded."""
+        """``inputs``, and the output (n, H) of each hidden layer."""
         found = [inputs]
         for weight, bias in self._views[:-1]:
             output = torch.addmm(bias, found[-1], weight.t())
@@ -75,18 +77,16 @@ class Layers:
             found.append(output)
         return found
 
-    def outputs(self, inputs: torch.Tensor) -> torch.Tensor:
-        """What a call gives, for ``inputs`` that nothing is differentiated by, under ``torch.no_grad()``."""
-        return self._outputs(self.activations(inputs)[-1])
-
-    def _outputs(self, hidden: torch.Tensor) -> torch.Tensor:
+    def outputs(self, activations: Sequence[torch.Tensor]) -> torch.Tensor:
+        """Outputs (n, num_outputs) float32, from what ``activations`` returned."""
         weight, bias = self._last
-        return torch.addmm(bias, hidden.float(), weight.t())
+        return torch.addmm(bias, activations[-1].float(), weight.t())
 
-    def _backward(
-        self, activations: Sequence[torch.Tensor], gradient: torch.Tensor, of_inputs: bool
+    def backward(
+        self, activations: Sequence[torch.Tensor], gradient: torch.Tensor, of_inputs: bool = False
     ) -> torch.Tensor | None:
-        """Fill the gradient of the weights from that of the outputs; that of the inputs, if wanted."""
+        """Fill the gradient of the weights from that of the outputs (n, num_outputs); return that of the inputs, if
+        ``of_inputs``."""
         gradient = gradient.to(activations[0].dtype)
         torch.sum(gradient, 0, out=self._gradients[-1][1])
         for layer in reversed(range(len(activations))):
@@ -121,12 +121,12 @@ class _Function(torch.autograd.Function):
         activations = layers.activations(inputs)
         ctx.save_for_backward(*activations)
         ctx.layers = layers
-        return layers._outputs(activations[-1])
+        return layers.outputs(activations)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, None, None]:
-        return ctx.layers._backward(ctx.saved_tensors, gradient, ctx.needs_input_grad[0]), None, None
+        return ctx.layers.backward(ctx.saved_tensors, gradient, ctx.needs_input_grad[0]), None, None
 
 
 @cached_njit(nogil=True)

@@ -25,6 +25,7 @@ LARGEST_LOGIT = 1e8
 FINE, LARGE_LOGIT, LOGIT_NOT_FINITE, BAD_ROW = range(4)
 
 
+@torch.no_grad()
 def loss_gradient(
     worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int
 ) -> np.ndarray:
@@ -34,12 +35,16 @@ def loss_gradient(
     a mean. Returns the share of ``LEARNING_METRICS`` (5,) float64. Raises ``DivergedError`` for logits that are not
     finite or larger than ``LARGEST_LOGIT``.
     """
-    outputs, values = worker.outputs(rows)
+    actor, critic = worker.networks.actor, worker.networks.critic
+    observations, states = worker.inputs(rows)
+    seen_by_actor, seen_by_critic = actor.activations(observations), critic.activations(states)
+    outputs, values = actor.outputs(seen_by_actor), critic.outputs(seen_by_critic)
+    worker.make_logits(outputs, rows)
     output_gradient, value_gradient = torch.empty_like(outputs), torch.empty_like(values)
     metrics = np.empty(len(LEARNING_METRICS))
     found = logit_gradient(
-        outputs.detach().numpy(),
-        values.detach().numpy(),
+        outputs.numpy(),
+        values.numpy(),
         rows,
         worker.flat["masks"],
         worker.flat["actions"],
@@ -58,7 +63,8 @@ def loss_gradient(
         add_score_gradient(
             output_gradient.numpy(), worker.flat["masks"], worker.flat["action_features"], scale, rows
         )
-    torch.autograd.backward([outputs, values], [output_gradient, value_gradient])
+    actor.backward(seen_by_actor, output_gradient)
+    critic.backward(seen_by_critic, value_gradient)
     return metrics
 
 
@@ -97,7 +103,7 @@ def logit_gradient(
     networks as they are now for ``rows`` (n,) int64; and of the M flat rows of a buffer ``masks`` (M, A) bool,
     ``actions`` (M,) int64, and float32 (M,) ``advantages``, ``returns``, and ``log_probabilities`` under the policy
     that played. Fills the first A columns of ``gradient_out``, shaped as ``logits``, ``value_gradient`` (n, 1) float32,
-    and ``sums`` (5,) float64 with ``LEARNING_METRICS``: all are sums over the rows divided by ``size``. kl is the estimator
+    and ``sums`` (5,) float64 with ``LEARNING_METRICS``: all are sums over the rows divided by ``size``. kl is estimator
     k3 of http://joschu.net/blog/kl-approx.html. An illegal action has probability 0 and gradient 0 whatever its logit.
 
     Returns ``FINE``, or what is wrong with the first row that is wrong; then what it fills is of no use.
@@ -174,7 +180,6 @@ def logit_gradient(
     return FINE
 
 
-@torch.no_grad()
 def check_outputs(worker: Worker, rows: np.ndarray) -> None:
     """Raise ``DivergedError`` if the networks, as they are now, give numbers of no use for ``rows``.
 

@@ -59,9 +59,9 @@ class Worker:
         self.num_players = game.num_players
         num_rows, num_games = game.num_players + config.num_steps, self.vec.num_envs
         shape = (num_rows, num_games)
-        self.inputs = network_inputs(game, self.options)
-        self.observations = np.zeros((*shape, self.inputs.size), np.int8)
-        self.action_features = np.zeros((*shape, game.num_actions, self.inputs.action_size), np.int8)
+        self.network_inputs = network_inputs(game, self.options)
+        self.observations = np.zeros((*shape, self.network_inputs.size), np.int8)
+        self.action_features = np.zeros((*shape, game.num_actions, self.network_inputs.action_size), np.int8)
         # What a carried decision consists of; the rest of its row follows from these.
         self.decision = [
             "observations",
@@ -155,11 +155,12 @@ class Worker:
             if self.options.privileged_critic:
                 self.states[row] = vec.state
             self.masks[row] = vec.action_mask
-            self.inputs.fill(
+            self.network_inputs.fill(
                 vec.observation, self.masks[row], self.observations[row], self.action_features[row]
             )
             self.seats[row] = vec.current_player
-            outputs = networks.actor.outputs(networks.observations.take(self.flat["observations"], flat))
+            observations = networks.observations.take(self.flat["observations"], flat)
+            outputs = networks.actor.outputs(networks.actor.activations(observations))
             self.make_logits(outputs, flat)
             actions = self.actions[row]
             sample_actions(
@@ -192,7 +193,8 @@ class Worker:
         rows = self._played_rows()
         for start in range(0, len(rows), EVALUATED_AT_ONCE):
             part = rows[start : start + EVALUATED_AT_ONCE]
-            values = networks.critic.outputs(networks.states.take(vectors, part))
+            states = networks.states.take(vectors, part)
+            values = networks.critic.outputs(networks.critic.activations(states))
             self.flat["values"][part[0] : part[-1] + 1] = values.numpy()[:, 0]
 
     def _played_rows(self) -> np.ndarray:
@@ -206,15 +208,25 @@ class Worker:
         if len(scale):
             add_action_scores(outputs.numpy(), flat["masks"], flat["action_features"], scale, rows)
 
-    def outputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """The actor's outputs (n, A + K) and values (n, 1), float32, of the networks as they are now, for flat rows
-        (n,) int64; the first A outputs are the logits of the legal actions."""
+    def inputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """What actor and critic take for flat rows (n,) int64. It holds until the next call."""
         networks = self.networks
         observations = states = networks.observations.take(self.flat["observations"], rows)
         if self.options.privileged_critic:
             states = networks.states.take(self.flat["states"], rows)
-        outputs, values = networks.actor(observations), networks.critic(states)
-        self.make_logits(outputs.detach(), rows)
+        return observations, states
+
+    @torch.no_grad()
+    def outputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """The actor's outputs (n, A + K) and values (n, 1), float32, of the networks as they are now, for flat rows
+        (n,) int64; the first A outputs are the logits of the legal actions."""
+        observations, states = self.inputs(rows)
+        actor, critic = self.networks.actor, self.networks.critic
+        outputs, values = (
+            actor.outputs(actor.activations(observations)),
+            critic.outputs(critic.activations(states)),
+        )
+        self.make_logits(outputs, rows)
         return outputs, values
 
     def shuffled_minibatches(self, count: int) -> list[np.ndarray]:
@@ -265,7 +277,7 @@ class Worker:
         actions_exist = (actions >= 0) & (actions < game.num_actions)
         masks = arrays["carried.masks"]
         legal = np.take_along_axis(masks, np.where(actions_exist, actions, 0)[..., None], axis=2)[..., 0]
-        ranges = {"observations": self.inputs.bounds()}
+        ranges = {"observations": self.network_inputs.bounds()}
         if self.options.privileged_critic:
             ranges["states"] = game.state_layout.bounds()
         facts = {

@@ -216,7 +216,9 @@ class Vec(Storage):
         copies = Vec._undealt(game, len(rows), *options)
         for own, new in ((self._records, copies._records), (self._generators, copies._generators)):
             size = own.dtype.itemsize  # as bytes: NumPy would copy records field by field
-            np.take(own.view(np.uint8).reshape(-1, size), rows, 0, new.view(np.uint8).reshape(-1, size), "clip")
+            np.take(
+                own.view(np.uint8).reshape(-1, size), rows, 0, new.view(np.uint8).reshape(-1, size), "clip"
+            )
         copies._logs[:] = self._logs[rows]
         copies.win_shares[:] = self.win_shares[rows]
         copies._seeded = True

@@ -177,8 +177,7 @@ class Game(ABC):
 
         Raises ``ValueError`` for anything else.
         """
-        is_array = isinstance(generators, np.ndarray)
-        if not is_array or generators.shape != (1,) or generators.dtype != GENERATOR:
+        if not _is_array(generators, (1,), GENERATOR):
             raise ValueError(
                 f"generators={shown(generators)}: expected the attribute `generators` of a GameState"
             )
@@ -247,20 +246,17 @@ class Game(ABC):
 
         observations = self._checked_observations(observations, 2)
         shape = (len(observations),)
-        if (
-            not isinstance(counts, np.ndarray)
-            or (counts.shape, counts.dtype) != (shape, np.int64)
-            or (counts < 1).any()
-        ):
+        if not _is_array(counts, shape, np.dtype(np.int64)) or (counts < 1).any():
             raise ValueError(f"counts={shown(counts)}: expected int64 of 1 or more, of shape {shape}")
-        is_array = isinstance(generators, np.ndarray)
-        if not is_array or (generators.shape, generators.dtype) != (shape, GENERATOR):
+        if not _is_array(generators, shape, GENERATOR):
             raise ValueError(f"generators={shown(generators)}: expected generators, of shape {shape}")
         total = sum(counts.tolist())  # in Python, where it cannot overflow
         try:
             vec = Vec._undealt(self, total, num_threads, auto_deal=False)
         except ValueError as error:
-            raise ValueError(f"count: {total} games do not fit into memory; ask for fewer ({error})") from error
+            raise ValueError(
+                f"count: {total} games do not fit into memory; ask for fewer ({error})"
+            ) from error
         drawn_by = split_generators(generators, counts)
         records = np.zeros(total, self.state_dtype)
         self._sample(observations, counts, drawn_by, records)
@@ -362,6 +358,10 @@ def check_game_object(value: Any) -> Game:
     if not isinstance(value, Game):
         raise ValueError(f"game={shown(value)}: expected a game, as make_game returns")
     return value
+
+
+def _is_array(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    return isinstance(value, np.ndarray) and value.shape == shape and value.dtype == dtype
 
 
 def _rebuild_game(cls: type[Game], rules: Any, reward: str) -> Game:

@@ -15,18 +15,17 @@ def halving_schedule(num_actions: int, worlds: int) -> list[tuple[int, int]]:
     """The rounds for ``num_actions``: rows of (actions left, worlds in which each of them is tried).
 
     The budget is ``worlds * num_actions`` rollouts, as if each action were tried in so many worlds. There are
-    ``ceil(log2(num_actions))`` rounds, none for a single action. Every round gets the same share, at least one world;
-    the last one gets what rounding down left over.
+    ``ceil(log2(num_actions))`` rounds, none for a single action. Every round gets an equal share of what is left, and
+    at least one world, even if that is more than the budget.
     """
     rounds = (num_actions - 1).bit_length()
     budget = worlds * num_actions
     schedule: list[tuple[int, int]] = []
-    left, spent = num_actions, 0
-    for number in range(rounds):
-        share = budget - spent if number == rounds - 1 else budget // rounds
-        count = max(1, share // left)
+    left = num_actions
+    for rounds_left in range(rounds, 0, -1):
+        count = max(1, budget // rounds_left // left)
         schedule.append((left, count))
-        spent += left * count
+        budget -= left * count
         left = (left + 1) // 2
     return schedule
 

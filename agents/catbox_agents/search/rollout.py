@@ -24,6 +24,7 @@ from catbox_env import Game, Vec
 from catbox_env.core.checks import check_integer
 from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import new_generators, seed_sequence, split_generators
+from catbox_env.core.storage import MAX_THREADS
 
 #: Most games that are played side by side. Larger batches cost memory and save no time.
 MAX_GAMES = 2**14
@@ -38,8 +39,8 @@ class SearchResult(NamedTuple):
       action was never tried. To the end of the round; with ``reward="win"`` to the end of the game.
     - ``visits`` (n, A) int64: in how many worlds it was tried.
     - ``errors`` (n, A) float64: the standard error of the value, without what a world adds to all actions alike: that
-      of the difference of two values is about the square root of the sum of their squares. NaN where it is not known,
-      after less than two worlds.
+      of the difference of two values is about the square root of the sum of their squares. NaN where it is not known:
+      where no round of halving tried the action in two worlds or more.
 
     and ``actions`` (n,) int64, the chosen ones: the best of the actions that were tried most. A single legal action is
     chosen without a rollout.
@@ -63,7 +64,7 @@ class RolloutSearch:
         max_games: most games that are in memory at a time, at least 1; what one observation tries in 64 worlds may be
             more. The result does not depend on it, except that a policy with random numbers of its own uses them in
             another order.
-        num_threads: threads that share the games of a batch. The policy is asked in the calling thread.
+        num_threads: threads that share the games of a batch, 1 .. 1024. The policy is asked in the calling thread.
 
     Raises ``ValueError`` for an impossible argument.
     """
@@ -88,7 +89,7 @@ class RolloutSearch:
             )
         self.worlds = check_integer("worlds", worlds, 1, 2**31 - 1)
         self.max_games = check_integer("max_games", max_games, 1)
-        self.num_threads = check_integer("num_threads", num_threads, 1)
+        self.num_threads = check_integer("num_threads", num_threads, 1, MAX_THREADS)
 
     def search(self, observations: NDArray[np.int8], action_masks: NDArray[Any], seed: Seed) -> SearchResult:
         """Search the best action for each of n seats to move.
@@ -152,8 +153,13 @@ class RolloutSearch:
     ) -> Vec:
         try:
             worlds = self.game.sample_states_from(seen[rows], counts, drawing, self.num_threads)
-        except ValueError as error:
-            raise ValueError(f"rows {rows[0]} to {rows[-1]}: {error}") from None
+        except ValueError:
+            for row in rows.tolist():  # which one it is
+                try:
+                    self.game.sample_state(seen[row], 0)
+                except ValueError as error:
+                    raise ValueError(f"row {row}: {error}") from None
+            raise
         first = np.cumsum(counts) - counts
         differs = (worlds.observation[first] != seen[rows]).any(axis=1)
         illegal = (left[rows] & ~worlds.action_mask[first]).any(axis=1)

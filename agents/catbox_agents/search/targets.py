@@ -29,7 +29,7 @@ def policy_target(result: SearchResult, temperature: float = 1.0) -> NDArray[np.
     if temperature > 0:
         tried = result.visits > 0
         values = np.where(tried, result.values, 0.0)
-        # The error of an action tried once is not known: nothing but its value speaks about it.
+        # An error that is not known counts as none: the error of the chosen action, tried most, decides.
         squares = np.square(np.where(tried & np.isfinite(result.errors), result.errors, 0.0))
         behind = np.minimum(0.0, values - values[rows, chosen][:, None])
         error = temperature * np.sqrt(squares + squares[rows, chosen][:, None])

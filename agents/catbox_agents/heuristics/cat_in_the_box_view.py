@@ -119,16 +119,17 @@ def look(seen: Any, rules: Any, at: Any, weights: Any, view: Any) -> None:
         view.unseen[rank] = rules.copies - view.hand[rank] - seen[at.discarded + rank]
         view.open_colors[rank] = 0
     mine = open_cells = 0
-    index = at.board
-    # Without branches, which would be taken or not at random.
+    # Without branches, which would be taken or not at random, and by indices without a sign, which need no look
+    # whether they count from the end.
+    index = np.uint64(at.board)
     for color in range(colors):
         for rank in range(ranks):
-            taken = 0
-            for seat in range(players):
-                taken |= seen[index + seat]
             place = color * (ranks + 1) + rank
             mine |= int(seen[index] != 0) << place
-            index += players
+            taken = 0
+            for _ in range(players):
+                taken |= seen[index]
+                index += np.uint64(1)
             view.unseen[rank] -= int(taken != 0)
             if at.neutral >= 0:
                 neutral = seen[at.neutral + color * ranks + rank]
@@ -204,9 +205,9 @@ def look_at_trick(seen: Any, rules: Any, at: Any, weights: Any, bid_values: Any,
     index = at.trick
     for seat in range(players):
         view.eagerness[seat] = 0.0
-        played = 0
-        for card in range(colors * ranks):
-            played |= seen[index + card]
+        played = np.int8(0)
+        for i in range(np.uint64(index), np.uint64(index + colors * ranks)):
+            played |= seen[i]
         if played == 0:
             index += colors * ranks
             continue

@@ -1,14 +1,18 @@
-"""What a rollout search does: worlds drawn from one observation, and played out by the heuristic."""
+"""What a rollout search does: worlds drawn from one observation, played out by the heuristic; and a whole search."""
 
 from __future__ import annotations
 
 import time
+
+import numpy as np
 
 import catbox_agents
 import catbox_env
 from benchmarks.report import Metric, metric_of
 
 NUM_WORLDS = 4096
+#: Decisions that are searched at once, and the worlds of each.
+NUM_SEARCHED, SEARCH_WORLDS = 128, 16
 
 
 def measure(quick: bool) -> list[Metric]:
@@ -36,4 +40,25 @@ def measure(quick: bool) -> list[Metric]:
     return [
         metric_of("sample_states, 5 players, 4,096 worlds, 1 thread", drawing, "/s", 400_000),
         metric_of("decisions of play_out with the heuristic, 5 players", playing, "/s"),
+        *(search_rate(players, quick) for players in (3, 5)),
     ]
+
+
+def search_rate(players: int, quick: bool) -> Metric:
+    """Rollouts to the end of the round that a search makes with the heuristic, of decisions throughout the round."""
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=players)
+    agent = catbox_agents.make("heuristic", game)
+    vec = catbox_env.Vec(game, NUM_SEARCHED, seed=1)
+    for move in range(8 * players):  # game i has moved i % (8 * players) times
+        rows = np.flatnonzero(np.arange(NUM_SEARCHED) % (8 * players) > move)
+        vec.step(agent.act_batch(vec.observation[rows], vec.action_mask[rows]), rows)
+    search = catbox_agents.RolloutSearch(game, agent, worlds=SEARCH_WORLDS)
+    search.search(vec.observation[:2], vec.action_mask[:2], seed=0)  # compiles
+    rates = []
+    for seed in range(1 if quick else 5):
+        began = time.perf_counter()
+        result = search.search(vec.observation, vec.action_mask, seed=seed)
+        rates.append(result.visits.sum() / (time.perf_counter() - began))
+    return metric_of(
+        f"rollouts of RolloutSearch with the heuristic, {players} players, 1 thread", rates, "/s"
+    )

@@ -4,6 +4,7 @@ game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
 agent = catbox_agents.make("heuristic", game, seed=0)
 result = catbox_agents.evaluate(game, [agent, "random"], num_deals=1000)
 paid = catbox_agents.play_out(vec, agent, until="end_of_round")
+found = catbox_agents.RolloutSearch(game, agent, worlds=64).search(vec.observation, vec.action_mask, seed=0)
 """
 
 from catbox_agents.agent import Agent
@@ -12,6 +13,7 @@ from catbox_agents.compatibility import check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
 from catbox_agents.play_out import play_out
+from catbox_agents.search import RolloutSearch, RolloutSearchAgent, SearchResult, policy_target
 from catbox_agents.specs import known_agents, make
 
 __all__ = [
@@ -20,10 +22,14 @@ __all__ = [
     "AgentError",
     "EvaluationInterrupted",
     "Result",
+    "RolloutSearch",
+    "RolloutSearchAgent",
+    "SearchResult",
     "Standing",
     "check_agent",
     "evaluate",
     "known_agents",
     "make",
     "play_out",
+    "policy_target",
 ]

@@ -203,6 +203,28 @@ class Vec(Storage):
         self._seeded = True
         self._begin(rows)
 
+    @alone
+    def take(self, rows: np.ndarray) -> Vec:
+        """Copies of the games ``rows`` (M,), M at least 1, as a new batch; a game listed twice is copied twice.
+
+        Each copy goes on exactly as its game would, with the same future deals. ``rewards`` are 0 until the next
+        step. The batch is made as this one was: threads, history, state and ``auto_deal`` are the same. Raises
+        ``ValueError`` for rows that are not there.
+        """
+        rows = self._existing_rows(rows)
+        game, _, *options = self._made_with()
+        copies = Vec._undealt(game, len(rows), *options)
+        for own, new in ((self._records, copies._records), (self._generators, copies._generators)):
+            size = own.dtype.itemsize  # as bytes: NumPy would copy records field by field
+            np.take(
+                own.view(np.uint8).reshape(-1, size), rows, 0, new.view(np.uint8).reshape(-1, size), "clip"
+            )
+        copies._logs[:] = self._logs[rows]
+        copies.win_shares[:] = self.win_shares[rows]
+        copies._seeded = True
+        copies._begin(copies._all)
+        return copies
+
     def explain_refusal(self, row: int, action: int) -> str:
         """Why ``action``, any integer, is illegal in game ``row``. Raises ``ValueError`` for an unknown row."""
         row = check_integer("row", row, 0, self.num_envs - 1)
@@ -249,12 +271,15 @@ class Vec(Storage):
             logs[:] = self._logs
         return self._records.copy(), self._generators.copy(), logs
 
-    def _checked_rows(self, rows: np.ndarray) -> np.ndarray:
+    def _existing_rows(self, rows: np.ndarray) -> np.ndarray:
         given = as_array("rows", rows)
         n = self.num_envs
         if given.ndim != 1 or given.dtype.kind not in "iu" or not ((given >= 0) & (given < n)).all():
             raise ValueError(f"rows={shown(rows)}: expected integers from 0 to {n - 1}, of shape (M,)")
-        given = np.ascontiguousarray(given, np.int64)
+        return np.ascontiguousarray(given, np.int64)
+
+    def _checked_rows(self, rows: np.ndarray) -> np.ndarray:
+        given = self._existing_rows(rows)
         if np.bincount(given, minlength=1).max() > 1:
             raise ValueError(f"rows={shown(rows)}: a row is given twice; list each row at most once")
         return given

@@ -68,7 +68,7 @@ def bit_index(bit):
     return index
 
 
-@numba.njit
+@numba.njit(inline="always")  # a call that is handed an array counts references to it
 def one_hot_index(vector, start, length):
     """The index of the first element that is not 0 among ``length`` from ``start`` on; NONE where all are 0."""
     for i in range(length):

@@ -180,8 +180,7 @@ class Game(ABC):
 
         Raises ``ValueError`` for anything else.
         """
-        is_array = isinstance(generators, np.ndarray)
-        if not is_array or generators.shape != (1,) or generators.dtype != GENERATOR:
+        if not _is_array(generators, (1,), GENERATOR):
             raise ValueError(
                 f"generators={shown(generators)}: expected the attribute `generators` of a GameState"
             )
@@ -204,60 +203,101 @@ class Game(ABC):
         """
         generators = new_generators([seed_sequence(seed)])
         records = np.zeros(1, self.state_dtype)
-        self._sample(observation, generators, records)
+        self._sample(self._checked_observations(observation, 1), np.ones(1, np.int64), generators, records)
         return GameState(self, records, generators, self.empty_log())
 
     def sample_states(self, observation: np.ndarray, count: int, seed: Any = None) -> Vec:
         """``count`` full states, each drawn as ``sample_state`` draws one, as a batch.
 
         Args:
-            observation, seed: as in ``sample_state``.
+            observation: int8 (O,), or (M, O): many observations, each of which gets ``count`` states of its own. Game
+                ``i * count + k`` of the batch is then the k-th state of observation i.
             count: how many, at least 1.
+            seed: as in ``sample_state``. Observation i of many gets the states that it would get alone with the seed
+                ``SeedSequence(seed).spawn(M)[i]``.
 
         The batch has ``auto_deal`` off and keeps no history: each of its games begins here. Errors as in
         ``sample_state``.
         """
+        count = check_integer("count", count, 1, 2**63 - 1)
+        root = seed_sequence(seed)
+        if np.ndim(observation) == 2:
+            observations = self._checked_observations(observation, 2)
+            children = [
+                np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
+                for i in range(len(observations))
+            ]
+        else:
+            observations, children = self._checked_observations(observation, 1), [root]
+        counts = np.full(len(observations), count, np.int64)
+        return self.sample_states_from(observations, counts, new_generators(children))
+
+    def sample_states_from(
+        self, observations: np.ndarray, counts: np.ndarray, generators: np.ndarray, num_threads: int = 1
+    ) -> Vec:
+        """As ``sample_states``, with a generator for each observation instead of a seed, and a number of states.
+
+        Args:
+            observations: (M, O) int8, M at least 1.
+            counts: (M,) int64, how many states of each, at least 1. Those of one observation come one after the other.
+            generators: (M,) records of ``core.rng.GENERATOR``, advanced in place.
+            num_threads: of the batch that is returned.
+
+        Errors as in ``sample_state``; they name the row.
+        """
         from catbox_env.core.batch import Vec  # a batch holds its game, and a game makes batches
 
-        count = check_integer("count", count, 1)
+        observations = self._checked_observations(observations, 2)
+        shape = (len(observations),)
+        if not _is_array(counts, shape, np.dtype(np.int64)) or (counts < 1).any():
+            raise ValueError(f"counts={shown(counts)}: expected int64 of 1 or more, of shape {shape}")
+        if not _is_array(generators, shape, GENERATOR):
+            raise ValueError(f"generators={shown(generators)}: expected generators, of shape {shape}")
+        total = sum(counts.tolist())  # in Python, where it cannot overflow
         try:
-            vec = Vec._undealt(self, count, auto_deal=False)
+            vec = Vec._undealt(self, total, num_threads, auto_deal=False)
         except ValueError as error:
-            raise ValueError(f"count={count}: expected fewer games, which fit into memory") from error
-        generators = split_generators(new_generators([seed_sequence(seed)]), vec.num_envs)
-        records = np.zeros(vec.num_envs, self.state_dtype)
-        self._sample(observation, generators, records)
-        vec._fill(records, generators)
+            raise ValueError(
+                f"count: {total} games do not fit into memory; ask for fewer ({error})"
+            ) from error
+        drawn_by = split_generators(generators, counts)
+        records = np.zeros(total, self.state_dtype)
+        self._sample(observations, counts, drawn_by, records)
+        vec._fill(records, drawn_by)
         return vec
 
-    def _sample(self, observation: np.ndarray, generators: np.ndarray, records: np.ndarray) -> None:
-        """Fill ``records`` (N,), all zeros, with states drawn by ``generators`` (N,)."""
-        observation = as_array("observation", observation)
+    def _checked_observations(self, given: Any, ndim: int) -> np.ndarray:
+        """``given``, (O,) or with ``ndim`` 2 (M, O), as a writable (M, O) copy. Raises ``ValueError`` for others."""
+        observations = as_array("observation", given)
         size = self.observation_layout.size
-        if observation.shape != (size,) or observation.dtype != np.int8:
+        shape = (size,) if ndim == 1 else (max(1, len(observations) if observations.ndim else 1), size)
+        if observations.shape != shape or observations.dtype != np.int8:
             raise ValueError(
-                f"observation: {observation.dtype} of shape {observation.shape}; expected int8 of shape ({size},), "
-                f"as given by state.observation(player)"
+                f"observation: {observations.dtype} of shape {observations.shape}; expected int8 of shape "
+                f"{f'({size},)' if ndim == 1 else f'(M, {size}), M at least 1'}, as given by state.observation(player)"
             )
-        observation = observation.copy()  # a read-only array would have the code compiled again for its type
+        # A copy, because a read-only array would have the code compiled again for its type.
+        return observations.reshape(-1, size).copy()
+
+    def _sample(
+        self, observations: np.ndarray, counts: np.ndarray, generators: np.ndarray, records: np.ndarray
+    ) -> None:
+        """Fill ``records`` (N,), all zeros, with ``counts[i]`` states of ``observations[i]``, drawn by ``generators``
+        (N,)."""
         low, high = self.observation_layout.bounds()
-        bounded = bool(((observation >= low) & (observation <= high)).all())
-        failed = not bounded or self.loops.sample_games(self.params, observation, generators, records)
-        failed = failed or self.loops.first_unsound(self.params, records, self.history_length) >= 0
-        # A vector that no seat can see differs from every seat's observation in the state that was drawn for it.
-        if failed or not self._is_seen_in(observation, records[:1]):
+        bounded = ((observations >= low) & (observations <= high)).all(axis=1)
+        if bounded.all():
+            wrong = self.loops.sample_batch(
+                self.params, observations, counts, generators, records, self.history_length
+            )
+        else:
+            wrong = int(bounded.argmin())
+        if wrong >= 0:
+            which = f"observation {wrong}" if len(observations) > 1 else "observation"
             raise ValueError(
-                "observation: no state of this game agrees with it; expected what a seat sees before the end, "
+                f"{which}: no state of this game agrees with it; expected what a seat sees before the end, "
                 "as given by state.observation(player)"
             )
-
-    def _is_seen_in(self, observation: np.ndarray, records: np.ndarray) -> bool:
-        seen = np.empty_like(observation)
-        for seat in range(self.num_players):
-            self.loops.observe_one(self.params, records, seat, seen)
-            if np.array_equal(seen, observation):
-                return True
-        return False
 
     def string_to_action(self, text: str) -> int:
         """The action whose ``action_to_string`` is ``text``; case and extra spaces do not matter.
@@ -321,6 +361,10 @@ def check_game_object(value: Any) -> Game:
     if not isinstance(value, Game):
         raise ValueError(f"game={shown(value)}: expected a game, as make_game returns")
     return value
+
+
+def _is_array(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    return isinstance(value, np.ndarray) and value.shape == shape and value.dtype == dtype
 
 
 def _rebuild_game(cls: type[Game], rules: Any, reward: str) -> Game:

@@ -68,6 +68,7 @@ LOOPS = (
     "step_games_at_random",
     "sample_games",
     "first_unsound",
+    "sample_batch",
 )
 #: and these hold it, so that two threads cannot be in the same single game at once.
 SINGLE_LOOPS = ("apply_if_legal", "mask_one", "observe_one", "state_one", "history_one", "split_one")
@@ -321,6 +322,30 @@ def first_unsound(params, states, max_moves):
     """The index of the first of ``states`` from which no game can be played on, -1 when all are sound."""
     for i in range(len(states)):
         if not is_sound(params[0], states[i], max_moves):
+            return i
+    return -1
+
+
+def sample_batch(params, observations, counts, generators, states, max_moves):
+    """``counts[i]`` sound states, at least 1, for each of ``observations`` (M, O), one after the other.
+
+    Returns -1, or the index of the first observation that no seat of this game can see.
+    """
+    seen = np.empty(observations.shape[1], np.int8)
+    end = 0
+    for i in range(len(observations)):
+        first, end = end, end + counts[i]
+        drawn = states[first:end]
+        if sample_games(params, observations[i], generators[first:end], drawn):
+            return i
+        if first_unsound(params, drawn, max_moves) >= 0:
+            return i
+        # A vector that no seat can see differs from every seat's observation in the state that was drawn for it.
+        same = False
+        for seat in range(params[0].num_players):
+            write_observation(params[0], drawn[0], seat, seen)
+            same = same or (seen == observations[i]).all()
+        if not same:
             return i
     return -1
 

@@ -88,17 +88,20 @@ def new_generators(seeds: list[SeedSequence]) -> np.ndarray:
     return generators
 
 
-def split_generators(parent: np.ndarray, count: int) -> np.ndarray:
-    """``count`` independent generators, split off the one in ``parent`` (1,)."""
-    children = np.zeros(count, GENERATOR)
-    _split_all(parent, children)
+def split_generators(parents: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """``counts[i]`` independent generators split off ``parents[i]``, for each i one after the other: (sum of counts,).
+
+    ``parents`` (N,) is advanced in place; ``counts`` (N,) int64, none negative.
+    """
+    children = np.zeros(int(counts.sum()), GENERATOR)
+    _split_each(parents, np.repeat(np.arange(len(parents)), counts), children)
     return children
 
 
 @cached_njit
-def _split_all(parent, children):
+def _split_each(parents, parent_of, children):
     for i in range(len(children)):
-        split(parent[0], children[i])
+        split(parents[parent_of[i]], children[i])
 
 
 @cached_njit

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catbox_agents import evaluate, make, play_out
+from catbox_agents import RolloutSearch, evaluate, make, play_out
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_agents.uniform import RandomAgent
 from catbox_env import make_game, make_vec
@@ -14,6 +14,7 @@ from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 
 GAME = make_game("petrify_v0")
 VEC = make_vec("petrify_v0", 2, seed=0)
+SEARCH = RolloutSearch(GAME, "random", worlds=1)
 ENV = LearnerEnv("petrify_v0", opponents="random")
 ENV.reset(seed=0)
 ENVS = LearnerVectorEnv(2, "petrify_v0", opponents="random")
@@ -36,6 +37,14 @@ FUNCTIONS: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
     ("play_out vec", lambda v: play_out(v, "random"), []),
     ("play_out agents", lambda v: play_out(VEC, v), []),
     ("play_out until", lambda v: play_out(VEC, "random", until=v), []),
+    ("RolloutSearch game", RolloutSearch, []),
+    ("RolloutSearch policy", lambda v: RolloutSearch(GAME, v), NONE),
+    ("RolloutSearch worlds", lambda v: RolloutSearch(GAME, worlds=v), INTEGERS[:1]),
+    ("RolloutSearch max_games", lambda v: RolloutSearch(GAME, max_games=v), INTEGERS),
+    ("RolloutSearch num_threads", lambda v: RolloutSearch(GAME, num_threads=v), []),
+    ("RolloutSearch search", lambda v: SEARCH.search(v, VEC.action_mask, 0), []),
+    ("RolloutSearch search masks", lambda v: SEARCH.search(VEC.observation, v, 0), []),
+    ("RolloutSearch search seed", lambda v: SEARCH.search(VEC.observation, VEC.action_mask, v), NONE + INTEGERS),
     ("LearnerEnv game", LearnerEnv, []),
     ("LearnerEnv opponents", lambda v: LearnerEnv("petrify_v0", opponents=v), []),
     ("LearnerEnv opponent", lambda v: LearnerEnv("petrify_v0", opponents=[v]), []),

@@ -97,6 +97,7 @@ FUNCTIONS: list[Case] = [
     ("vec.render_text row", lambda v: VEC.render_text(v), []),
     ("vec.render_text seat", lambda v: VEC.render_text(0, v), NONE),
     ("vec.load", VEC.load, []),
+    ("vec.take", VEC.take, []),
     ("vec.set_states", VEC.set_states, []),
     ("vec.set_states rows", lambda v: VEC.set_states(STATE, v), NONE),
     ("state.apply_action", STATE.apply_action, []),

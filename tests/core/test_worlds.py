@@ -7,6 +7,7 @@ import pytest
 
 import catbox_env
 from catbox_env import make_game, make_vec
+from catbox_env.core.rng import new_generators
 from catbox_env.core.state import GameState
 from tests.core.game_cases import CASES, begun
 
@@ -28,6 +29,84 @@ def test_worlds_agree_with_the_observation_and_differ_in_what_is_hidden(game_id:
     records = {record.tobytes() for record in worlds.save()["records"].reshape(50, -1)}
     assert (len(records) == 1) == CASES[game_id].perfect_information
     assert not worlds.rewards.any()
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_each_of_many_observations_gets_the_worlds_that_it_gets_alone(game_id: str) -> None:
+    states = [middle(game_id, moves) for moves in (7, 1, 4)]
+    game = states[0].game
+    seen = np.stack([state.observation(state.current_player) for state in states])
+    many = game.sample_states(seen, 5, seed=3)
+    assert many.num_envs == 15
+    records = many.save()["records"].reshape(15, -1)
+    for i, child in enumerate(np.random.SeedSequence(3).spawn(3)):
+        alone = game.sample_states(seen[i], 5, seed=child)
+        assert np.array_equal(alone.save()["records"].reshape(5, -1), records[5 * i : 5 * i + 5])
+        assert (many.observation[5 * i : 5 * i + 5] == seen[i]).all()
+
+
+def test_observations_may_get_different_numbers_of_worlds_by_generators_that_move_on() -> None:
+    state = middle("cat_in_the_box_v0", 9)
+    game, seen = state.game, np.stack([state.observation(seat) for seat in (0, 1)])
+    generators = new_generators(np.random.SeedSequence(2).spawn(2))
+    first = game.sample_states_from(seen, np.array([1, 4]), generators)
+    again = game.sample_states_from(seen, np.array([1, 4]), generators)
+    assert [first.num_envs, again.num_envs] == [5, 5]
+    for vec in (first, again):
+        assert np.array_equal(vec.observe(np.array([0, 1, 1, 1, 1])), seen[[0, 1, 1, 1, 1]])
+    records = np.concatenate([vec.save()["records"].reshape(5, -1) for vec in (first, again)])
+    assert len(np.unique(records, axis=0)) == 10
+    for counts in (np.array([1, 0]), np.array([1]), np.array([1.0, 1.0]), [1, 1], None):
+        with pytest.raises(ValueError, match="counts="):
+            game.sample_states_from(seen, counts, generators)  # type: ignore[arg-type]
+    for wrong in (generators[:1], np.zeros(2, np.int64), None):
+        with pytest.raises(ValueError, match="generators="):
+            game.sample_states_from(seen, np.array([1, 1]), wrong)  # type: ignore[arg-type]
+
+
+def test_one_impossible_observation_of_many_is_named() -> None:
+    state = middle("cat_in_the_box_v0", 9)
+    seen = np.stack([state.observation(seat) for seat in (0, 1, 2)])
+    for spoiled in (0, -128):
+        wrong = seen.copy()
+        wrong[1] = spoiled
+        with pytest.raises(ValueError, match="observation 1: no state of this game agrees"):
+            state.game.sample_states(wrong, 4)
+    for shape in (seen[:0], seen[:, :-1], seen[None], seen.astype(np.int16)):
+        with pytest.raises(ValueError, match=r"observation: .* expected int8 of shape"):
+            state.game.sample_states(shape, 4)
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_copies_of_games_go_on_as_the_games_do(history: bool) -> None:
+    vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=1, history=history, num_players=2, rounds=2)
+    vec.step_random(5, seed=0)
+    before = {name: array.tobytes() for name, array in vec.save().items()}
+    rows = np.array([3, 0, 3])
+    copies = vec.take(rows)
+    assert copies.num_envs == 3
+    assert copies.auto_deal
+    for _ in range(30):
+        actions = vec.action_mask.argmax(axis=1)
+        copies.step(actions[rows])
+        vec.step(actions)
+        for name in ("observation", "action_mask", "current_player", "rewards", "terminated", "round_ended"):
+            assert np.array_equal(getattr(copies, name), getattr(vec, name)[rows]), name
+        if history:
+            assert np.array_equal(copies.history, vec.history[rows])
+    again = make_vec("cat_in_the_box_v0", num_envs=4, seed=1, history=history, num_players=2, rounds=2)
+    again.step_random(5, seed=0)
+    again.take(rows).step_random(3, seed=1)
+    assert {name: array.tobytes() for name, array in again.save().items()} == before
+
+
+@pytest.mark.parametrize("rows", [[2], [-1], [[0]], [0.0], [True], None, 1])
+def test_only_games_that_are_there_are_copied(rows: Any) -> None:
+    vec = make_vec("petrify_v0", num_envs=2, seed=0)
+    with pytest.raises(ValueError, match="rows="):
+        vec.take(rows)
+    with pytest.raises(ValueError, match="num_envs=0"):
+        vec.take(np.zeros(0, np.int64))
 
 
 def test_the_same_seed_draws_the_same_worlds() -> None:

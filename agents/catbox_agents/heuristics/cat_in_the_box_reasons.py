@@ -14,6 +14,7 @@ import numba
 import numpy as np
 
 from catbox_agents.heuristics.cat_in_the_box_view import (
+    NOT_YET,
     PLAYED,
     cell,
     look,
@@ -105,40 +106,46 @@ def hit_chance(least: int, most: int, expected: float, plays: int, over: float, 
 
 
 @numba.njit
-def weigh_discard(view: Any, rules: Any, weights: Any, rank: int, points: Any) -> None:
-    """Why to discard ``rank``."""
+def weigh_discard(view: Any, rules: Any, weights: Any, rank: int) -> tuple[float, float]:
+    """Why to discard ``rank``: the points for paradox, hand."""
     supply, _ = outlook(view, rules, weights, 0, rank, view.open_colors[rank])
-    points[PARADOX] = -paradox_risk(supply, rules.tricks, weights) * weights.stake
+    paradox = -paradox_risk(supply, rules.tricks, weights) * weights.stake
     beside = (view.hand[rank - 1] if rank > 0 else 0) + (view.hand[rank + 1] if rank < rules.ranks - 1 else 0)
     height = rank / max(1, rules.ranks - 1)
-    points[HAND] = (
+    hand = (
         weights.drop_pair * (view.hand[rank] - 1)
         - weights.keep_beside * beside
         + weights.drop_high * height
         + weights.drop_middle * (1.0 - abs(2.0 * height - 1.0))
     )
+    return paradox, hand
 
 
 @numba.njit
-def weigh_bid(
-    seen: Any, view: Any, rules: Any, at: Any, weights: Any, bid_values: Any, bid: int, points: Any
-) -> None:
-    """Why to bid ``bid``: the tricks the hand promises, fewer the more the others have claimed."""
+def weigh_bid(view: Any, rules: Any, weights: Any, claimed: float, bid: int) -> tuple[float, float]:
+    """Why to bid ``bid``, the others having ``claimed`` that much: the points for tricks, bid."""
     _, strength = outlook(view, rules, weights, 0, -1, 0)
+    expected = strength * rules.tricks - weights.claimed * claimed + weights.confidence
+    hit = hit_chance(bid, bid, expected, rules.tricks, 0.0, weights)
+    return hit * weights.bid_trick * bid, hit * weights.bonus
+
+
+@numba.njit
+def claimed_tricks(seen: Any, rules: Any, at: Any, bid_values: Any) -> float:
+    """How many tricks the others have bid beyond their share."""
     claimed = 0.0
     for seat in range(1, rules.players):
         other = one_hot_index(seen, at.bids + seat * rules.num_bids, rules.num_bids)
         if other >= 0:
             claimed += bid_values[other] - rules.tricks / rules.players
-    expected = strength * rules.tricks - weights.claimed * claimed + weights.confidence
-    hit = hit_chance(bid, bid, expected, rules.tricks, 0.0, weights)
-    points[TRICKS] = hit * weights.bid_trick * bid
-    points[BID] = hit * weights.bonus
+    return claimed
 
 
 @numba.njit
-def weigh_play(view: Any, rules: Any, weights: Any, color: int, rank: int, points: Any) -> None:
-    """Why to declare ``rank`` in ``color``."""
+def weigh_play(
+    view: Any, rules: Any, weights: Any, color: int, rank: int
+) -> tuple[float, float, float, float, float, float]:
+    """Why to declare ``rank`` in ``color``: the points for tricks, bid, group, paradox, tokens, spoil."""
     lost = view.led if view.led >= 0 and color != view.led and view.tokens[0] >> view.led & 1 else -1
     place = int(lost >= 0)
     plays = view.tricks_left - 1
@@ -149,17 +156,23 @@ def weigh_play(view: Any, rules: Any, weights: Any, color: int, rank: int, point
     if view.memo[rank] != key:
         view.memo[rank] = key
         supply, strength = outlook(view, rules, weights, place, rank, open_colors)
-        expected = strength * plays
+        view.expected[rank] = strength * plays
         view.risk[rank] = paradox_risk(supply, plays, weights)
-        view.hit_losing[rank] = hit_chance(view.least, view.most, expected, plays, view.over, weights)
-        view.hit_winning[rank] = 0.0
-        if view.most > 0:
+        view.hit_losing[rank] = NOT_YET
+        view.hit_winning[rank] = NOT_YET if view.most > 0 else 0.0
+    risk, expected = view.risk[rank], view.expected[rank]
+    chance = win_chance(view, rules, color, rank)
+    hit = 0.0
+    if chance < 1.0:
+        if view.hit_losing[rank] == NOT_YET:
+            view.hit_losing[rank] = hit_chance(view.least, view.most, expected, plays, view.over, weights)
+        hit += (1.0 - chance) * view.hit_losing[rank]
+    if chance > 0.0:
+        if view.hit_winning[rank] == NOT_YET:
             view.hit_winning[rank] = hit_chance(
                 view.least - 1, view.most - 1, expected, plays, view.over, weights
             )
-    risk = view.risk[rank]
-    chance = win_chance(view, rules, color, rank)
-    hit = (1.0 - chance) * view.hit_losing[rank] + chance * view.hit_winning[rank]
+        hit += chance * view.hit_winning[rank]
     # A follower's paradox ends the round before anybody has won the trick.
     chance *= view.finished
     hit = view.finished * hit + (1.0 - view.finished) * (view.least <= 0 <= view.most)
@@ -181,40 +194,56 @@ def weigh_play(view: Any, rules: Any, weights: Any, color: int, rank: int, point
     room = min(popcount(neighbours(group, rules.ranks) & reachable & open_after), plays)
     bonus = group_size + weights.growth * room
 
-    points[TRICKS] = weights.trick * chance
-    points[BID] = hit * bonus
-    points[GROUP] = weights.group * bonus
-    points[PARADOX] = -risk * (weights.stake + 2.0 * (view.won + chance) + hit * bonus)
-    points[SPOIL] = weights.spoil * chance * view.best_need
+    tokens = 0.0
     if lost >= 0:
-        points[TOKENS] = -(weights.red_token if lost == RED else weights.token) * plays / rules.tricks
+        tokens = -(weights.red_token if lost == RED else weights.token) * plays / rules.tricks
+    return (
+        weights.trick * chance,
+        hit * bonus,
+        weights.group * bonus,
+        -risk * (weights.stake + 2.0 * (view.won + chance) + hit * bonus),
+        tokens,
+        weights.spoil * chance * view.best_need,
+    )
 
 
-@numba.njit
+@numba.njit(inline="always")  # a call that is handed rows of arrays counts references to them
 def weigh_row(
     seen: Any, mask: Any, rules: Any, at: Any, weights: Any, bid_values: Any, view: Any, points: Any
 ) -> None:
     """Fill ``points`` (A, reasons) in the rows of the legal actions of one observation."""
     look(seen, rules, at, weights, view)
     first_play = rules.ranks + rules.num_bids
-    playing = False
+    begun = False
+    claimed = 0.0
     for action in range(len(mask)):
         if not mask[action]:
             continue
         for reason in range(len(REASONS)):
             points[action, reason] = 0.0
+        # Numbers come back rather than an array going in: to hand on an array takes as long as to fill it.
         if action < rules.ranks:
-            weigh_discard(view, rules, weights, action, points[action])
+            points[action, PARADOX], points[action, HAND] = weigh_discard(view, rules, weights, action)
         elif action < first_play:
-            weigh_bid(
-                seen, view, rules, at, weights, bid_values, bid_values[action - rules.ranks], points[action]
-            )
+            if not begun:
+                claimed = claimed_tricks(seen, rules, at, bid_values)
+                begun = True
+            bid = bid_values[action - rules.ranks]
+            points[action, TRICKS], points[action, BID] = weigh_bid(view, rules, weights, claimed, bid)
         elif action < first_play + rules.colors * rules.ranks:
-            if not playing:
+            if not begun:
                 look_at_trick(seen, rules, at, weights, bid_values, view)
-                playing = True
+                begun = True
             k = action - first_play
-            weigh_play(view, rules, weights, k // rules.ranks, k % rules.ranks, points[action])
+            tricks, hit, group, paradox, tokens, spoil = weigh_play(
+                view, rules, weights, k // rules.ranks, k % rules.ranks
+            )
+            points[action, TRICKS] = tricks
+            points[action, BID] = hit
+            points[action, GROUP] = group
+            points[action, PARADOX] = paradox
+            points[action, TOKENS] = tokens
+            points[action, SPOIL] = spoil
         # else PARADOX: the only legal action, nothing to weigh
 
 

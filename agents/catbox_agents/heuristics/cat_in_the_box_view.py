@@ -24,6 +24,8 @@ from catbox_env.games.cat_in_the_box.state import RED
 
 #: Eagerness of a seat that has played to the trick.
 PLAYED = -1.0
+#: A chance that has not been computed.
+NOT_YET = -1.0
 
 #: What one observation says, in the form the reasons need; colours "kept" are those that may still be declared after
 #: the action: all that the seat has (place 0), or all but the one led (place 1).
@@ -67,6 +69,7 @@ VIEW = record_dtype(
         ("tricks_left", np.int64),  # tricks to come, the current one included
         # Kept by `weigh_play` from one play of a rank to the next.
         ("memo", np.int64, (MAX_RANKS,)),  # what the numbers below were computed for, -1 = not yet
+        ("expected", np.float64, (MAX_RANKS,)),  # tricks to win after this one
         ("risk", np.float64, (MAX_RANKS,)),  # of a paradox
         ("hit_losing", np.float64, (MAX_RANKS,)),  # chance of the bonus when the trick is lost
         ("hit_winning", np.float64, (MAX_RANKS,)),  # ... and when it is won
@@ -116,32 +119,32 @@ def look(seen: Any, rules: Any, at: Any, weights: Any, view: Any) -> None:
         view.unseen[rank] = rules.copies - view.hand[rank] - seen[at.discarded + rank]
         view.open_colors[rank] = 0
     mine = open_cells = 0
-    index = at.board
+    # Without branches, which would be taken or not at random, and by indices without a sign, which need no look
+    # whether they count from the end.
+    index = np.uint64(at.board)
     for color in range(colors):
         for rank in range(ranks):
-            owner = 0
-            while owner < players and not seen[index + owner]:
-                owner += 1
-            index += players
-            neutral = 0
+            place = color * (ranks + 1) + rank
+            mine |= int(seen[index] != 0) << place
+            taken = 0
+            for _ in range(players):
+                taken |= seen[index]
+                index += np.uint64(1)
+            view.unseen[rank] -= int(taken != 0)
             if at.neutral >= 0:
                 neutral = seen[at.neutral + color * ranks + rank]
                 view.unseen[rank] -= neutral
-            if owner < players:
-                view.unseen[rank] -= 1
-                if owner == 0:
-                    mine |= cell(color, rank, ranks)
-            elif neutral == 0:
-                open_cells |= cell(color, rank, ranks)
-                view.open_colors[rank] |= 1 << color
+                taken |= neutral
+            is_open = int(taken == 0)
+            open_cells |= is_open << place
+            view.open_colors[rank] |= is_open << color
     view.mine = mine
     view.open = open_cells
 
     for seat in range(players):
         view.tokens[seat] = 0
         for color in range(colors):
-            if seen[at.x_tokens + seat * colors + color]:
-                view.tokens[seat] |= 1 << color
+            view.tokens[seat] |= int(seen[at.x_tokens + seat * colors + color] != 0) << color
 
     cards = 1
     for rank in range(ranks):
@@ -202,6 +205,12 @@ def look_at_trick(seen: Any, rules: Any, at: Any, weights: Any, bid_values: Any,
     index = at.trick
     for seat in range(players):
         view.eagerness[seat] = 0.0
+        played = np.int8(0)
+        for i in range(np.uint64(index), np.uint64(index + colors * ranks)):
+            played |= seen[i]
+        if played == 0:
+            index += colors * ranks
+            continue
         for color in range(colors):
             rank = 0
             while rank < ranks and not seen[index + rank]:

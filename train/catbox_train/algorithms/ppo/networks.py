@@ -80,8 +80,15 @@ class SharedWeights:
 def weight_bytes(game: Game, options: PPOOptions, workers: int) -> int:
     """Bytes of all copies of the weights: themselves, their gradient, Adam's two moments and the one that they begin
     as, and the gradient of each worker."""
-    seen_by_actor = game.observation_layout.size
-    seen_by_critic = game.state_layout.size if options.privileged_critic else seen_by_actor
-    sizes = (seen_by_actor, *options.hidden, game.num_actions), (seen_by_critic, *options.hidden, 1)
-    num_weights = sum((inputs + 1) * outputs for layers in sizes for inputs, outputs in pairwise(layers))
-    return (5 + workers) * num_weights * torch.float32.itemsize
+    layout = game.state_layout if options.privileged_critic else game.observation_layout
+    critic_size = _num_weights(layout.size, *options.hidden, 1)
+    return (5 + workers) * (actor_size(game, options) + critic_size) * torch.float32.itemsize
+
+
+def actor_size(game: Game, options: PPOOptions) -> int:
+    """How many weights the actor has."""
+    return _num_weights(game.observation_layout.size, *options.hidden, game.num_actions)
+
+
+def _num_weights(*layers: int) -> int:
+    return sum((inputs + 1) * outputs for inputs, outputs in pairwise(layers))

@@ -134,7 +134,9 @@ class Pool:
 
     def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any], update: int) -> None:
         """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
-        count = values.get("count")
+        if values.keys() != {"count"}:
+            raise ValueError(f"expected the value count, not {dict(values)!r:.200}")
+        count = values["count"]
         expected = min(update // self.every, len(self.vectors))
         if type(count) is not int or count != expected:
             raise ValueError(f"count = {count!r:.40}, expected {expected}")
@@ -245,19 +247,25 @@ class Tables:
         np.add.at(self.tally, (opponent, 1), 1)
         self.seat(ended)
 
-    def check(self, line_up: np.ndarray, carried: np.ndarray, num_past: int) -> None:
-        """Raise ``ValueError`` for a ``line_up`` (N, P) that no worker of this run comes to.
+    def check(self, line_up: np.ndarray, paid: np.ndarray, carried: np.ndarray, num_past: int) -> None:
+        """Raise ``ValueError`` for a ``line_up`` (N, P) and ``paid`` (N, P) that no worker of this run comes to.
 
         ``carried`` (N, P) bool: the seats with a decision to be learned from; ``num_past``: policies in the pool.
         """
         opponent = line_up.max(axis=1, keepdims=True)
         one_opponent = (line_up == 0) | (line_up == opponent)
         there = (line_up >= 0) & (line_up <= len(self.specs) + num_past)
-        if not (one_opponent & there).all() or (line_up > 0).all(axis=1).any() or (line_up > 0)[carried].any():
+        if (
+            not (one_opponent & there).all()
+            or (line_up > 0).all(axis=1).any()
+            or (line_up > 0)[carried].any()
+        ):
             raise ValueError(
                 "line_up holds opponents that are not there, two in one game, a game without the learner, or an "
                 "opponent in a seat where the learner decided"
             )
+        if (np.abs(paid) > np.finfo(np.float32).max).any():  # sums of it would overflow
+            raise ValueError("paid holds more than any game pays")
 
     def restore(self, line_up: np.ndarray, paid: np.ndarray, generator: dict[str, Any]) -> None:
         """Go on from the arrays and the state of ``generator`` that another had."""

@@ -70,7 +70,9 @@ class PPO(Algorithm):
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
         """Bytes of the weights, of a batch and of the earlier policies."""
         options = ppo_options(config)
-        weights = weight_bytes(game, options, config.num_workers) + pool_bytes(options, actor_size(game, options))
+        weights = weight_bytes(game, options, config.num_workers) + pool_bytes(
+            options, actor_size(game, options)
+        )
         return weights + buffer_bytes(game, config)
 
     def close(self) -> None:
@@ -147,7 +149,7 @@ class PPO(Algorithm):
         return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
 
     def game_metrics(self) -> dict[str, float]:
-        """The game's statistics in self-play, means over the learner's seats and over the rounds that ended in this batch."""
+        """The game's statistics, means over the learner's seats and over the rounds that ended in this batch."""
         batches = [worker.statistics for worker in self.workers if worker.statistics]
         names = batches[0] if batches else ()
         means = {name: float(np.concatenate([b[name] for b in batches]).mean()) for name in names}

@@ -182,7 +182,8 @@ class Worker:
             raise ValueError(f"expected the values {', '.join(sorted(names))}, not {values!r:.200}")
         generators = {name: checked_generator(name, values[name]) for name in names}
         if self.tables:
-            self.tables.check(arrays["tables.line_up"], arrays["carried.seats"].T >= 0, num_past)
+            carried = arrays["carried.seats"].T >= 0
+            self.tables.check(arrays["tables.line_up"], arrays["tables.paid"], carried, num_past)
         prefix = "games."
         self.vec.load({k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})
         for name in self.decision:

@@ -170,7 +170,7 @@ class Worker:
             values["tables"] = self.tables.generator.bit_generator.state
         return arrays, values
 
-    def load(self, arrays: dict[str, np.ndarray], values: dict[str, Any], num_past: int) -> None:
+    def load(self, arrays: dict[str, np.ndarray], values: dict[str, Any], num_past: int = 0) -> None:
         """Go on from what ``save`` returned; ``num_past`` earlier policies are in the pool.
 
         Takes arrays with the names, types and shapes of this worker's own, all finite. Raises ``ValueError`` where they

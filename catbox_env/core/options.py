@@ -5,7 +5,7 @@
 | ``7``, ``2_000_000``, ``0x10``, ``5e-4`` | a number |
 | ``true``, ``yes``, ``on``; ``false``, ``no``, ``off``; ``none``, ``null`` | True; False; None |
 | ``1,3,4`` or ``[1, 3, 4]``; ``1,`` or ``[1]``; nothing or ``[]`` | a list |
-| ``{num_players: 3, bids: [1, 3]}`` | a mapping |
+| ``{num_players: 3, bids: [1, 3]}``, ``{'module:Class': 0.1}`` | a mapping |
 | anything else, or anything in quotes | the text itself |
 """
 
@@ -136,10 +136,21 @@ def _items(text: str) -> list[str] | None:
 
 def _mapping(text: str) -> Any:
     """The mapping that ``text``, in braces, lists as ``name: value``; the text itself where it does not."""
-    pairs = [part.partition(":") for part in _parts(text[1:-1]) or [] if part]
-    if not all(colon for _, colon, _ in pairs):
-        return text
-    return {name.strip().strip("'\""): parse_value(value) for name, _, value in pairs}
+    pairs = [_pair(part) for part in _parts(text[1:-1]) or [] if part]
+    return text if None in pairs else {name: parse_value(value) for name, value in filter(None, pairs)}
+
+
+def _pair(text: str) -> tuple[str, str] | None:
+    """The name and the text of the value of one ``name: value``; None where ``text`` is none.
+
+    A name with a colon in it, ``module:Class``, stands in quotes or has a space after the colon that ends it.
+    """
+    if found := re.fullmatch(r"""(['"])(.*?)\1\s*:(.*)""", text, re.DOTALL):
+        return found[2], found[3]
+    if found := re.fullmatch(r"""([^][(){}'"]*?):\s(.*)""", text, re.DOTALL):
+        return found[1].strip(), found[2]
+    name, colon, value = text.partition(":")
+    return (name.strip().strip("'\""), value) if colon else None
 
 
 def _parts(text: str) -> list[str] | None:

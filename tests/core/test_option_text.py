@@ -19,6 +19,8 @@ from catbox_env.core.options import QuotedText, parse_texts, parse_value, quoted
         *(("1,3,4", [1, 3, 4]), ("[1, 3, 4]", [1, 3, 4]), ("(1,3)", [1, 3]), ("1,", [1]), ("[1]", [1])),
         *(("", []), ("[]", []), ("random, heuristic", ["random", "heuristic"]), ("[random]", ["random"])),
         *(("{num_players: 3, bids: [1, 3]}", {"num_players": 3, "bids": [1, 3]}), ("{}", {})),
+        *(("{'a:b': 1, c:d: 2}", {"a:b": 1, "c:d": 2}), ("{a:1, b: {c: 2}}", {"a": 1, "b": {"c": 2}})),
+        *(("{a:{b: 1}}", {"a": {"b": 1}}), ("{a: 'b: c'}", {"a": "b: c"}), ('{"a": }', {"a": []})),
         *(("{'a': 'x, y'}", {"a": "x, y"}), ("[1],[2]", [[1], [2]]), ("'7'", "7"), ('"a,b"', "a,b")),
         *(("laos", "laos"), ("module:Class", "module:Class"), ("it's", "it's"), ("run [1]", "run [1]")),
         *(

@@ -2,7 +2,8 @@
 
 The plain version follows the definition: for each seat, list its decisions; the error of one is what the seat was
 paid until its next decision, plus gamma times the value there, minus the value here; the advantage is the sum of
-the later errors of the same game weighted by (gamma * lambda)^k.
+the later errors of the same game weighted by (gamma * lambda)^k. Rows that do not learn are no decisions, but pay
+and end games as all others.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from catbox_train.algorithms.ppo.gae import compute_advantages
 pytestmark = pytest.mark.nojit
 
 
-def run(seats, values, rewards, terminated, gamma, gae_lambda):
+def run(seats, values, rewards, terminated, gamma, gae_lambda, learns=None):
     """The compiled function on one game: advantages (R,), open rows (P,) and what the open decisions were paid (P,)."""
     rewards = np.asarray(rewards, np.float32)[:, None]
     num_rows, num_players = len(seats), rewards.shape[2]
@@ -24,7 +25,7 @@ def run(seats, values, rewards, terminated, gamma, gae_lambda):
     open_rewards = np.full((num_players, 1), np.nan, np.float32)
     compute_advantages(
         np.asarray(seats, np.int8)[:, None],
-        np.ones((len(seats), 1), bool),
+        np.asarray([True] * len(seats) if learns is None else learns, bool)[:, None],
         np.asarray(values, np.float32)[:, None],
         rewards,
         np.asarray(terminated, bool)[:, None],
@@ -37,13 +38,13 @@ def run(seats, values, rewards, terminated, gamma, gae_lambda):
     return advantages[:, 0], open_rows[:, 0], open_rewards[:, 0]
 
 
-def plain(seats, values, rewards, terminated, gamma, gae_lambda):
+def plain(seats, values, rewards, terminated, gamma, gae_lambda, learns):
     """The definition, written forwards, one seat at a time."""
     num_rows, num_players = len(seats), len(rewards[0])
     advantages = [0.0] * num_rows
     open_rows, open_rewards = [-1] * num_players, [0.0] * num_players
     for seat in range(num_players):
-        own = [row for row in range(num_rows) if seats[row] == seat]
+        own = [row for row in range(num_rows) if seats[row] == seat and learns[row]]
         errors: dict[int, float] = {}
         last_of_game: set[int] = set()
         for place, row in enumerate(own):
@@ -162,10 +163,48 @@ def test_agrees_with_the_definition(gamma, gae_lambda):
     for _ in range(60):
         window = random_window(rng, int(rng.integers(2, 6)), int(rng.integers(1, 40)), end_rate=0.15)
         advantages, open_rows, open_rewards = run(*window, gamma, gae_lambda)
-        expected, expected_rows, expected_rewards = plain(*window, gamma, gae_lambda)
+        everyone = [True] * len(window[0])
+        expected, expected_rows, expected_rewards = plain(*window, gamma, gae_lambda, everyone)
         assert advantages == pytest.approx(expected, abs=1e-4)
         assert open_rows.tolist() == expected_rows
         assert open_rewards == pytest.approx(expected_rewards, abs=1e-5)
+
+
+@pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 0.7)])
+def test_agrees_with_the_definition_where_some_rows_do_not_learn(gamma, gae_lambda):
+    """Any row may be an opponent's: it gets no advantage, is never open, and still pays and ends games."""
+    rng = np.random.default_rng(6)
+    for _ in range(60):
+        num_players = int(rng.integers(2, 6))
+        window = random_window(rng, num_players, int(rng.integers(1, 40)), end_rate=0.15)
+        learns = [True] * num_players + [bool(x) for x in rng.random(len(window[0]) - num_players) < 0.6]
+        advantages, open_rows, open_rewards = run(*window, gamma, gae_lambda, learns)
+        expected, expected_rows, expected_rewards = plain(*window, gamma, gae_lambda, learns)
+        assert advantages == pytest.approx(expected, abs=1e-4)
+        assert (advantages[~np.array(learns)] == 0).all()
+        assert open_rows.tolist() == expected_rows
+        assert all(learns[row] for row in open_rows if row >= 0)
+        assert open_rewards == pytest.approx(expected_rewards, abs=1e-5)
+
+
+def test_an_opponents_step_pays_the_learner_and_ends_its_game():
+    """Seat 1 is an opponent's. Its step in row 3 pays seat 0, and its step in row 5 ends the game of seat 0."""
+    seats = [-1, -1, 0, 1, 0, 1]
+    learns = [True, True, True, False, True, False]
+    rewards = [[0, 0], [0, 0], [0, 0], [2.0, 9.0], [0, 0], [5.0, -5.0]]
+    values = [0, 0, 1.0, 50.0, 3.0, 70.0]  # what the critic says of the opponent's decisions counts nowhere
+    advantages, open_rows, _ = run(seats, values, rewards, [False] * 5 + [True], 1.0, 0.5, learns)
+    last = 5.0 - 3.0
+    assert advantages.tolist() == [0, 0, 2.0 + 3.0 - 1.0 + 0.5 * last, 0, last, 0]
+    assert open_rows.tolist() == [-1, -1]
+
+
+def test_a_seat_that_only_an_opponent_had_leaves_nothing_open():
+    seats, learns = [-1, -1, 0, 1], [True, True, True, False]
+    rewards = [[0, 0], [0, 0], [1.0, 1.0], [2.0, 2.0]]
+    _, open_rows, open_rewards = run(seats, [0.0] * 4, rewards, [False] * 4, 1.0, 1.0, learns)
+    assert open_rows.tolist() == [2, -1]
+    assert open_rewards.tolist() == [3.0, 0.0]
 
 
 def test_games_of_a_batch_do_not_mix():

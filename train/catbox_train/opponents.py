@@ -7,6 +7,7 @@ learner: prioritised fictitious self-play (Vinyals et al. 2019, https://doi.org/
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 import catbox_agents
-from catbox_agents.agent import Agent
+from catbox_agents.agent import Agent, needs_history
 from catbox_agents.decisions import ask_agents
-from catbox_agents.specs import imports_module
+from catbox_agents.specs import BUILT_IN
 from catbox_env import Game, Vec
 from catbox_train.algorithm import AlgorithmOptions
 from catbox_train.settings import MAX_COUNT, Integer, Shares
@@ -33,8 +34,10 @@ MAX_POOL = 64
 _ROUNDING = 1e-9
 #: What the games of an earlier update count in one update later.
 DECAY = 0.95
-#: Power of the chance to be beaten in the weight of an earlier policy.
+#: Power of the chance that the learner does not win, in the weight of an earlier policy.
 PRIORITY = 2
+#: Tables with earlier policies for each that is drawn in an update: asked for few decisions at a time, they are slow.
+TABLES_EACH = 64
 
 
 class OpponentOptions(AlgorithmOptions):
@@ -66,6 +69,20 @@ class OpponentOptions(AlgorithmOptions):
         """The agents among the opponents."""
         return tuple(spec for spec in self.opponents_in_training if spec != PAST)
 
+    def pool_size(self) -> int:
+        """How many earlier policies are kept at most."""
+        return self.past_policies if PAST in self.opponents_in_training else 0
+
+
+def history_needed(options: OpponentOptions, game: Game) -> bool:
+    """Whether an agent among the opponents asks for the history of its seat."""
+    return any(needs_history(catbox_agents.make(spec, game)) for spec in options.agents_in_training())
+
+
+def pool_bytes(options: OpponentOptions, num_weights: int) -> int:
+    """Bytes of the earlier policies, of ``num_weights`` weights each, that are kept."""
+    return options.pool_size() * num_weights * np.dtype(np.float32).itemsize
+
 
 class Pool:
     """Earlier policies, as flat vectors, and how the learner fares against them.
@@ -75,19 +92,21 @@ class Pool:
     """
 
     def __init__(self, options: OpponentOptions, num_weights: int) -> None:
-        size = options.past_policies if PAST in options.opponents_in_training else 0
+        size = options.pool_size()
         self.every = options.past_every
         self.count = 0
         self.vectors = np.zeros((size, num_weights), np.float32)
         self.wins, self.games = np.zeros(size), np.zeros(size)
 
-    def beaten(self) -> NDArray[np.float64]:
-        """The share (count,) of games in which the learner beats each policy; one half where none was played."""
-        return (self.wins[: self.count] + 1) / (self.games[: self.count] + 2)
+    def not_beaten(self) -> NDArray[np.float64]:
+        """The share (count,) of games that the learner does not win against each policy; one half where none was
+        played."""
+        games = self.games[: self.count]
+        return (games - self.wins[: self.count] + 1) / (games + 2)
 
     def chances(self) -> NDArray[np.float64]:
-        """The chance (count,) of each policy to be the opponent at a table."""
-        weights = (1 - self.beaten()) ** PRIORITY
+        """The chance (count,) of each policy to be the opponent at a table with an earlier policy."""
+        weights = self.not_beaten() ** PRIORITY
         return weights / weights.sum()
 
     def end_update(
@@ -95,7 +114,8 @@ class Pool:
     ) -> None:
         """Add the games of an update, (K, 2) wins and games, and from time to time the policy ``vector`` (W,) now.
 
-        Where the pool is full, the policy that the learner beats most often makes room.
+        Where the pool is full, the policy that the learner beats most often makes room; games that were begun with it
+        go on with the new one.
         """
         if not len(self.vectors):
             return
@@ -103,7 +123,7 @@ class Pool:
         self.wins, self.games = DECAY * self.wins + wins, DECAY * self.games + games
         if update % self.every:
             return
-        slot = self.count if self.count < len(self.vectors) else int(self.beaten().argmax())
+        slot = self.count if self.count < len(self.vectors) else int(self.not_beaten().argmin())
         self.count = max(self.count, slot + 1)
         self.vectors[slot] = vector
         self.wins[slot] = self.games[slot] = 0
@@ -114,12 +134,15 @@ class Pool:
 
     def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any], update: int) -> None:
         """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
-        count = values.get("count")
+        if values.keys() != {"count"}:
+            raise ValueError(f"expected the value count, not {dict(values)!r:.200}")
+        count = values["count"]
         expected = min(update // self.every, len(self.vectors))
         if type(count) is not int or count != expected:
             raise ValueError(f"count = {count!r:.40}, expected {expected}")
         wins, games = arrays["wins"], arrays["games"]
-        if not ((wins >= 0) & (wins <= games)).all() or games[count:].any():
+        possible = (wins >= 0) & (wins <= games) & (games <= MAX_COUNT)
+        if not possible.all() or games[count:].any():
             raise ValueError("wins or games are numbers that no pool comes to")
         self.count, self.wins, self.games = count, wins.copy(), games.copy()
         self.vectors[:] = arrays["vectors"]
@@ -137,36 +160,40 @@ class Tables:
         self, options: OpponentOptions, game: Game, num_games: int, seed: np.random.SeedSequence
     ) -> None:
         self.specs = options.agents_in_training()
-        self.past = PAST in options.opponents_in_training
         shares = options.opponents_in_training
         self._bounds = np.cumsum([shares[spec] for spec in self.specs] + [shares.get(PAST, 0.0)])
         self.game, self._seed = game, seed
         self.generator = np.random.default_rng(seed)
-        self.num_opponents = len(self.specs) + (options.past_policies if self.past else 0)
+        self.num_opponents = len(self.specs) + options.pool_size()
+        num_past_tables = int(shares.get(PAST, 0.0) * num_games)
+        self._drawn_at_once = min(max(1, num_past_tables // TABLES_EACH), MAX_POOL)
         self.line_up = np.zeros((num_games, game.num_players), np.int16)
         self.paid = np.zeros((num_games, game.num_players))
         self.tally = np.zeros((self.num_opponents, 2))
         self.agents: list[Agent] = []
-        self._chances = np.zeros(0)
+        self._drawn = np.zeros(0, np.int64)
         self.seated = False
 
     def begin_update(self, update: int, chances: NDArray[np.float64], past: Sequence[Agent]) -> None:
         """Get ready for an update with the earlier policies ``past`` and their ``chances``.
 
-        Agents are made for each update, so that those that draw random numbers go on exactly after a resumed run too.
+        A few of these are drawn, and play in the games that begin in this update. Agents that may draw random numbers
+        are made for each update anew, so that a resumed run goes on exactly.
         """
         seeds = np.random.SeedSequence(
             self._seed.entropy, spawn_key=(*self._seed.spawn_key, update)
         ).generate_state(max(1, len(self.specs)))
         kept = dict(zip(self.specs, self.agents, strict=False))
         self.agents = [
-            catbox_agents.make(spec, self.game, int(seed))
-            if spec not in kept or spec == "random" or imports_module(spec)
-            else kept[spec]
+            kept[spec]
+            if spec in kept and spec not in BUILT_IN and (spec == "heuristic" or os.path.exists(spec))
+            else catbox_agents.make(spec, self.game, int(seed))
             for spec, seed in zip(self.specs, seeds, strict=False)
         ] + list(past)
         self._labels = [*self.specs, *(f"{PAST} policy {k}" for k in range(len(past)))]
-        self._chances = chances
+        self._drawn = np.zeros(0, np.int64)
+        if len(past):
+            self._drawn = self.generator.choice(len(past), size=self._drawn_at_once, p=chances)
         self.tally[:] = 0
         if not self.seated:
             self.seat(np.arange(len(self.line_up)))
@@ -179,16 +206,16 @@ class Tables:
         kind = np.searchsorted(self._bounds, self.generator.random(len(games)), side="right")
         opponent = kind + 1
         past = kind == len(self.specs)
-        if len(self._chances):
-            drawn = self.generator.choice(len(self._chances), size=len(games), p=self._chances)
+        if len(self._drawn):
+            drawn = self.generator.choice(self._drawn, size=len(games))
             opponent = np.where(past, len(self.specs) + 1 + drawn, opponent)
             shared = kind <= len(self.specs)
         else:  # the pool is empty
             shared = kind < len(self.specs)
         num_players = self.line_up.shape[1]
-        own_seats = self.generator.integers(1, num_players, len(games)) if num_players > 1 else 1
+        own_seats = self.generator.integers(1, num_players, len(games))
         place = self.generator.random((len(games), num_players)).argsort(axis=1)
-        others = (place >= np.reshape(own_seats, (-1, 1))) & shared[:, None]
+        others = (place >= own_seats[:, None]) & shared[:, None]
         self.line_up[games] = np.where(others, opponent[:, None], 0)
 
     def learns(self, seats: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -220,10 +247,25 @@ class Tables:
         np.add.at(self.tally, (opponent, 1), 1)
         self.seat(ended)
 
-    def check(self, line_up: np.ndarray) -> None:
-        """Raise ``ValueError`` for a ``line_up`` that no worker of this run comes to."""
-        if ((line_up < 0) | (line_up > self.num_opponents)).any() or (line_up > 0).all(axis=1).any():
-            raise ValueError("line_up holds players that are not there, or a game without the learner")
+    def check(self, line_up: np.ndarray, paid: np.ndarray, carried: np.ndarray, num_past: int) -> None:
+        """Raise ``ValueError`` for a ``line_up`` (N, P) and ``paid`` (N, P) that no worker of this run comes to.
+
+        ``carried`` (N, P) bool: the seats with a decision to be learned from; ``num_past``: policies in the pool.
+        """
+        opponent = line_up.max(axis=1, keepdims=True)
+        one_opponent = (line_up == 0) | (line_up == opponent)
+        there = (line_up >= 0) & (line_up <= len(self.specs) + num_past)
+        if (
+            not (one_opponent & there).all()
+            or (line_up > 0).all(axis=1).any()
+            or (line_up > 0)[carried].any()
+        ):
+            raise ValueError(
+                "line_up holds opponents that are not there, two in one game, a game without the learner, or an "
+                "opponent in a seat where the learner decided"
+            )
+        if (np.abs(paid) > np.finfo(np.float32).max).any():  # sums of it would overflow
+            raise ValueError("paid holds more than any game pays")
 
     def restore(self, line_up: np.ndarray, paid: np.ndarray, generator: dict[str, Any]) -> None:
         """Go on from the arrays and the state of ``generator`` that another had."""

@@ -19,6 +19,7 @@ import numpy as np
 from rich.console import Console
 
 import catbox_agents
+from catbox_agents.errors import AgentError
 from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import imports_module
@@ -104,8 +105,16 @@ def _agents(config: TrainConfig) -> tuple[str, ...]:
 
 
 def _check_opponents(config: TrainConfig, game: Game) -> None:
-    for spec in _agents(config):
-        catbox_agents.make(spec, game)  # refused now rather than at the first evaluation
+    """Make each agent once: what cannot be made is refused now rather than at the first evaluation."""
+    for spec in config.opponents:
+        catbox_agents.make(spec, game)
+    for spec in config.algorithm_options.agents_in_training():
+        try:
+            catbox_agents.make(spec, game)
+        except AgentError:  # names the agent
+            raise
+        except ValueError as error:
+            raise ValueError(f"opponents_in_training: {error}") from None
 
 
 def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool) -> dict[str, Any]:

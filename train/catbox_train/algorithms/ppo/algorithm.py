@@ -29,12 +29,12 @@ from catbox_train.algorithms.ppo.loss import (
     explained_variance,
     normalise_advantages,
 )
-from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, weight_bytes
+from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, actor_size, weight_bytes
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker, buffer_bytes, check_enough_to_learn
 from catbox_train.algorithms.ppo.update import Update
 from catbox_train.config import TrainConfig
-from catbox_train.opponents import PAST, Pool
+from catbox_train.opponents import PAST, Pool, pool_bytes
 from catbox_train.runs.arrays import DivergedError
 
 
@@ -59,8 +59,12 @@ class PPO(Algorithm):
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
-        """Bytes of the weights and of a batch."""
-        return weight_bytes(game, ppo_options(config), config.num_workers) + buffer_bytes(game, config)
+        """Bytes of the weights, of a batch and of the earlier policies."""
+        options = ppo_options(config)
+        weights = weight_bytes(game, options, config.num_workers) + pool_bytes(
+            options, actor_size(game, options)
+        )
+        return weights + buffer_bytes(game, config)
 
     def close(self) -> None:
         """End the threads."""
@@ -191,13 +195,6 @@ class PPO(Algorithm):
         if not isinstance(workers, list) or len(workers) != len(self.workers):
             raise ValueError(f"workers: expected the values of {len(self.workers)}")
         pool_arrays = {k.removeprefix("pool."): v for k, v in arrays.items() if k.startswith("pool.")}
-        for number, worker in enumerate(self.workers):
-            prefix = f"worker{number}."
-            own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-            try:
-                worker.load(own, workers[number])
-            except ValueError as error:
-                raise ValueError(f"{prefix}{error}") from error
         pool_values = values.get("pool")
         if not isinstance(pool_values, dict):
             raise ValueError(f"pool = {pool_values!r:.40}, expected a mapping")
@@ -205,6 +202,13 @@ class PPO(Algorithm):
             self.pool.restore(pool_arrays, pool_values, update)
         except ValueError as error:
             raise ValueError(f"pool.{error}") from error
+        for number, worker in enumerate(self.workers):
+            prefix = f"worker{number}."
+            own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
+            try:
+                worker.load(own, workers[number], self.pool.count)
+            except ValueError as error:
+                raise ValueError(f"{prefix}{error}") from error
         self.weights.vector.copy_(torch.from_numpy(arrays["weights"]))
         self.weights.refresh()
         for name, moment in self.optimizer.state.items():

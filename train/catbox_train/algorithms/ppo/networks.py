@@ -145,9 +145,16 @@ def _add_up_bfloat16(shares: np.ndarray, total: np.ndarray) -> None:
 def weight_bytes(game: Game, options: PPOOptions, workers: int) -> int:
     """Bytes of all copies of the weights: themselves, their gradient, Adam's two moments and the one that they begin
     as, and the gradient of each worker."""
-    policy = network_inputs(game, options)
-    seen_by_critic = game.state_layout.size if options.privileged_critic else policy.size
-    outputs = game.num_actions + policy.action_size
-    sizes = (policy.size, *options.hidden, outputs), (seen_by_critic, *options.hidden, 1)
-    num_weights = sum((inputs + 1) * outputs for layers in sizes for inputs, outputs in pairwise(layers))
-    return (5 + workers) * num_weights * torch.float32.itemsize
+    critic = game.state_layout.size if options.privileged_critic else network_inputs(game, options).size
+    critic_size = _num_weights(critic, *options.hidden, 1)
+    return (5 + workers) * (actor_size(game, options) + critic_size) * torch.float32.itemsize
+
+
+def actor_size(game: Game, options: PPOOptions) -> int:
+    """How many weights the actor has."""
+    inputs = network_inputs(game, options)
+    return _num_weights(inputs.size, *options.hidden, game.num_actions + inputs.action_size)
+
+
+def _num_weights(*layers: int) -> int:
+    return sum((inputs + 1) * outputs for inputs, outputs in pairwise(layers))

@@ -20,7 +20,7 @@ from catbox_train.algorithms.ppo.networks import Networks, SharedWeights, networ
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.generators import checked_generator
-from catbox_train.opponents import Tables
+from catbox_train.opponents import Tables, history_needed
 
 #: Rows that the critic looks at in one call: as many as the nearer caches hold.
 EVALUATED_AT_ONCE = 2048
@@ -51,7 +51,13 @@ class Worker:
         privileged = self.options.privileged_critic
         self.networks = Networks(weights, privileged, number)
         deals, choices, tables = seed.spawn(3)
-        self.vec = Vec(game, config.num_envs // config.num_workers, seed=deals, state=privileged)
+        self.vec = Vec(
+            game,
+            config.num_envs // config.num_workers,
+            seed=deals,
+            history=history_needed(self.options, game),
+            state=privileged,
+        )
         self.generator = np.random.default_rng(choices)
         self.tables: Tables | None = None
         if self.options.opponents_in_training:
@@ -247,8 +253,8 @@ class Worker:
             values["tables"] = self.tables.generator.bit_generator.state
         return arrays, values
 
-    def load(self, arrays: dict[str, np.ndarray], values: dict[str, Any]) -> None:
-        """Go on from what ``save`` returned.
+    def load(self, arrays: dict[str, np.ndarray], values: dict[str, Any], num_past: int = 0) -> None:
+        """Go on from what ``save`` returned; ``num_past`` earlier policies are in the pool.
 
         Takes arrays with the names, types and shapes of this worker's own, all finite. Raises ``ValueError`` where they
         or ``values`` hold what no worker of this run comes to.
@@ -259,7 +265,8 @@ class Worker:
             raise ValueError(f"expected the values {', '.join(sorted(names))}, not {values!r:.200}")
         generators = {name: checked_generator(name, values[name]) for name in names}
         if self.tables:
-            self.tables.check(arrays["tables.line_up"])
+            carried = arrays["carried.seats"].T >= 0
+            self.tables.check(arrays["tables.line_up"], arrays["tables.paid"], carried, num_past)
         prefix = "games."
         self.vec.load({k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)})
         for name in self.decision:

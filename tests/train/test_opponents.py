@@ -1,0 +1,403 @@
+"""Opponents in training: who sits where, what is learned from, the pool of earlier policies, and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import catbox_env
+from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_env import Vec
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithms.ppo.networks import actor_size
+from catbox_train.algorithms.ppo.options import PPOOptions
+from catbox_train.opponents import DECAY, PAST, TABLES_EACH, Pool, Tables
+from catbox_train.runs.loop import resume, train
+from catbox_train.runs.metrics import read_metrics
+from tests.agents.policies import checkpoint
+from tests.train import agents_in_training
+from tests.train.agents_in_training import HIGHEST, ILLEGAL, RAISING, REMEMBERING, highest
+from tests.train.ppo_runs import BRIEF, SMALL, command, quiet, small
+
+pytestmark = pytest.mark.usefixtures("no_picture")
+
+GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
+
+
+def tables_of(shares: dict[str, float], num_games: int = 100, **settings: Any) -> Tables:
+    options = PPOOptions(opponents_in_training=shares, **settings)
+    return Tables(options, GAME, num_games, np.random.SeedSequence(3))
+
+
+@contextlib.contextmanager
+def trainer_of(**settings: Any) -> Iterator[PPO]:
+    config = small(**settings)
+    trainer = PPO(config, config.make_game())
+    try:
+        yield trainer
+    finally:
+        trainer.close()
+
+
+def within(count: int, total: int, share: float) -> bool:
+    """Whether ``count`` of ``total`` is no further from ``share`` than chance goes once in half a million times."""
+    return abs(count - total * share) <= 5 * math.sqrt(total * share * (1 - share))
+
+
+# Who sits where.
+
+
+def test_opponents_play_at_the_shares_of_the_tables_that_were_asked_for() -> None:
+    total = 40_000
+    tables = tables_of({"random": 0.1, PAST: 0.3, "heuristic": 0.2}, total)
+    tables.begin_update(0, np.array([0.25, 0.75]), cast(Any, [object(), object()]))
+    opponent = tables.line_up.max(axis=1)
+    for number, share in ((0, 0.4), (1, 0.1), (2, 0.2)):  # the learner alone; the agents in the order given
+        assert within(int((opponent == number).sum()), total, share)
+    assert within(int((opponent > 2).sum()), total, 0.3)
+
+
+def test_the_learner_has_one_seat_at_least_and_at_shared_tables_the_opponent_too() -> None:
+    total = 30_000
+    tables = tables_of({"random": 1.0}, total)
+    tables.begin_update(0, np.zeros(0), [])
+    own = tables.line_up == 0
+    for count in (1, 2, 3):  # each number of the learner's seats is as likely, and so is each seat
+        assert within(int((own.sum(axis=1) == count).sum()), total, 1 / 3)
+    for seat in range(4):
+        assert within(int(own[:, seat].sum()), total, 0.5)
+    assert ((tables.line_up == 1) | own).all()
+
+
+def test_the_learner_has_every_seat_while_the_pool_is_empty() -> None:
+    tables = tables_of({PAST: 1.0})
+    tables.begin_update(0, np.zeros(0), [])
+    assert (tables.line_up == 0).all()
+
+
+def test_earlier_policies_are_drawn_by_their_chances_a_few_for_each_update() -> None:
+    """64 tables for each that is drawn: with 128 tables two are drawn for an update, and shared evenly."""
+    chances, updates = np.array([0.5, 0.0, 0.125, 0.375]), 500
+    tables = tables_of({PAST: 1.0}, 2 * TABLES_EACH, past_policies=4)
+    counts, drawn = np.zeros(4), np.zeros(4, int)
+    for update in range(updates):
+        tables.begin_update(update, chances, cast(Any, [object()] * 4))
+        tables.seat(np.arange(2 * TABLES_EACH))
+        met = np.bincount(tables.line_up.max(axis=1) - 1, minlength=4)
+        assert 1 <= (met > 0).sum() <= 2
+        counts += met
+        drawn += met > 0
+    assert counts[1] == 0
+    # Means over updates: two draws each, so about as exact as 2 * updates draws.
+    for share, chance in zip(counts / counts.sum(), chances, strict=True):
+        assert abs(share - chance) <= 5 * math.sqrt(0.25 / (2 * updates))
+    assert drawn[0] > drawn[3] > drawn[2] > 0
+
+
+def test_a_line_up_changes_only_when_a_game_begins() -> None:
+    vec = catbox_env.make_vec("cat_in_the_box_v0", 64, seed=5, num_players=4, rounds=2)
+    tables = tables_of({"random": 0.6}, 64)
+    tables.begin_update(0, np.zeros(0), [])
+    changed, ended = 0, 0
+    for _ in range(300):
+        before = tables.line_up.copy()
+        actions = highest(vec.action_mask)
+        vec.step(actions)
+        tables.after_step(vec)
+        differs = (tables.line_up != before).any(axis=1)
+        assert not differs[~vec.terminated].any()
+        assert (tables.paid[vec.terminated] == 0).all()
+        changed, ended = changed + int(differs.sum()), ended + int(vec.terminated.sum())
+    assert changed > ended / 4 > 10
+
+
+# What opponents do, and what is learned from.
+
+
+def test_seats_of_opponents_play_the_opponents_actions_and_are_not_learned_from() -> None:
+    by_highest = by_others = 0
+    with trainer_of(opponents_in_training={HIGHEST: 0.5, "random": 0.2}, privileged_critic=True) as trainer:
+        for _ in range(3):
+            trainer.update(0.0)
+            for worker in trainer.workers:
+                assert worker.tables is not None
+                assert not (~worker.learns).reshape(-1)[worker.ready].any()
+                assert (worker.seats.reshape(-1)[worker.ready] >= 0).all()
+                seats, games = np.nonzero(worker.open_rows >= 0)
+                assert worker.learns[worker.open_rows[seats, games], games].all()
+                assert (worker.tables.line_up[games, seats] == 0).all()
+                for game, line_up in enumerate(worker.tables.line_up):
+                    # The rows of the game that is under way, which began after the last end of one.
+                    rows = slice(np.flatnonzero(np.append(True, worker.terminated[:, game])).max(), None)
+                    rows = slice(max(rows.start, trainer.game.num_players), None)
+                    players = line_up[worker.seats[rows, game]]
+                    assert (worker.learns[rows, game] == (players == 0)).all()
+                    chosen = worker.actions[rows, game] == highest(worker.masks[rows, game])
+                    assert chosen[players == 1].all()
+                    by_highest += int((players == 1).sum())
+                    by_others += int((~chosen[players != 1]).sum())
+    assert by_highest > 50
+    assert by_others > 50
+
+
+def test_every_decision_of_the_learner_is_learned_from_once() -> None:
+    """What is ready in three updates, and what is open after them, are the learner's decisions."""
+    decided = ready = 0
+    with trainer_of(opponents_in_training={"random": 0.6}) as trainer:
+        for _ in range(3):
+            trainer.update(0.0)
+            for worker in trainer.workers:
+                decided += int(worker.learns[trainer.game.num_players :].sum())
+                ready += len(worker.ready)
+        still_open = sum(int((worker.open_rows >= 0).sum()) for worker in trainer.workers)
+        assert decided == ready + still_open
+        assert decided < 0.9 * 3 * 512
+
+
+def test_statistics_of_the_game_are_those_of_the_learners_seats() -> None:
+    """All tables are shared, so there are fewer seats than three for each round, and at least one."""
+    with trainer_of(
+        opponents_in_training={"random": 1.0},
+        game_options={**SMALL["game_options"], "rounds": 3},
+    ) as trainer:
+        metrics = trainer.update(0.0)
+        seats = sum(len(worker.statistics["score"]) for worker in trainer.workers)
+        assert metrics["game/rounds"] < seats < 3 * metrics["game/rounds"]
+
+
+def test_an_agent_that_asks_for_its_history_is_given_it() -> None:
+    """The agent itself checks the shape, and chooses by what it is given."""
+    with trainer_of(opponents_in_training={REMEMBERING: 0.5}) as trainer:
+        trainer.update(0.0)
+        assert all(worker.vec.history.any() for worker in trainer.workers)
+
+
+def test_no_history_is_kept_where_no_opponent_asks_for_it() -> None:
+    with (
+        trainer_of(opponents_in_training={HIGHEST: 0.5}) as trainer,
+        pytest.raises(ValueError, match="history is not kept"),
+    ):
+        _ = trainer.workers[0].vec.history
+
+
+def test_games_are_won_by_the_mean_pay_of_a_side_and_a_tie_is_half_a_win() -> None:
+    tables = tables_of({"random": 0.5, "heuristic": 0.5}, 5)
+    tables.begin_update(0, np.zeros(0), [])
+    tables.line_up[:] = [[0, 1, 1, 1], [0, 0, 2, 0], [1, 0, 0, 1], [0, 0, 0, 0], [2, 0, 2, 2]]
+
+    def step(rewards: list[list[float]], terminated: list[bool]) -> None:
+        paid = SimpleNamespace(rewards=np.array(rewards, np.float32), terminated=np.array(terminated))
+        tables.after_step(cast(Vec, paid))
+
+    none = [0.0] * 4
+    step([[3, 1, 2, 4], [1, 1, 0, 4], [5, 2, 2, -1], none, none], [False] * 5)
+    assert tables.tally.tolist() == [[0, 0], [0, 0]]
+    # 5 against 7/3; 2 against 2.5; 2 against 2; no opponent; still under way
+    step([[2, 0, 0, 0], [0, 0, 2.5, 0], none, [9, 0, 0, 0], none], [True] * 4 + [False])
+    assert tables.tally.tolist() == [[1.5, 2], [0, 1]]
+    assert (tables.paid[:4] == 0).all()
+    tables.begin_update(1, np.zeros(0), [])
+    assert tables.tally.tolist() == [[0, 0], [0, 0]]
+
+
+def test_the_metrics_say_how_often_the_learner_beats_each_kind_of_opponent(tmp_path: Path) -> None:
+    shares = {"random": 0.3, "heuristic": 0.3, PAST: 0.3}
+    config = small(**BRIEF, opponents_in_training=shares, past_every=2)
+    train(config, tmp_path / "run", quiet())
+    rows = read_metrics(tmp_path / "run")
+    assert [f"learning/beats_{PAST}" in row for row in rows[:2]] == [False, False]
+    assert f"learning/beats_{PAST}" in rows[-1]
+    for row in rows:
+        assert 0.3 < row["learning/beats_random"] <= 1
+        assert 0 <= row["learning/beats_heuristic"] < 0.9
+
+
+# The pool.
+
+
+def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
+    with trainer_of(opponents_in_training={PAST: 0.5}, past_policies=2, past_every=2, workers=1) as trainer:
+        actor = trainer.weights.actor
+        kept: list[NDArray[np.float32]] = []
+        for update in range(1, 6):
+            trainer.update(0.0)
+            now = trainer.weights.vector.detach()[actor].numpy().copy()
+            if update in (2, 4):
+                kept.append(now)
+            assert trainer.pool.count == len(kept)
+            assert np.array_equal(trainer.pool.vectors[: len(kept)], np.reshape(kept, (len(kept), len(now))))
+        trainer.invite_opponents()
+        tables = trainer.workers[0].tables
+        assert tables is not None
+        assert len(tables.agents) == 2
+        for agent, vector in zip(cast(Any, tables.agents), kept, strict=True):
+            weights = np.concatenate([p.detach().numpy().reshape(-1) for p in agent.network.parameters()])
+            assert np.array_equal(weights, vector)
+            assert not np.array_equal(weights, now)
+            assert not agent.greedy
+
+
+def pool_of(size: int, every: int = 1) -> Pool:
+    return Pool(PPOOptions(opponents_in_training={PAST: 0.5}, past_policies=size, past_every=every), 2)
+
+
+def vector(number: float) -> NDArray[np.float32]:
+    return np.full(2, number, np.float32)
+
+
+def test_a_full_pool_drops_the_policy_that_the_learner_beats_most_often() -> None:
+    pool = pool_of(3)
+    for update in (1, 2, 3):
+        pool.end_update(update, [np.zeros((3, 2))], vector(update))
+    pool.end_update(
+        4, [np.array([[1.0, 4], [9, 10], [3, 10]]), np.array([[0.0, 0], [9, 10], [3, 10]])], vector(4)
+    )
+    assert pool.vectors[:, 0].tolist() == [1, 4, 3]
+    assert pool.wins.tolist() == [1, 0, 6]
+    assert pool.games.tolist() == [4, 0, 20]
+
+
+def test_a_policy_is_kept_every_so_many_updates() -> None:
+    pool = pool_of(3, every=4)
+    counts = []
+    for update in range(1, 18):
+        pool.end_update(update, [np.zeros((3, 2))], vector(update))
+        counts.append(pool.count)
+    assert counts == [0] * 3 + [1] * 4 + [2] * 4 + [3] * 6
+    assert 16 in pool.vectors[:, 0]
+
+
+def test_policies_that_the_learner_does_not_beat_are_chosen_more_often() -> None:
+    pool = pool_of(3, every=100)
+    pool.count = 3
+    pool.end_update(1, [np.array([[0.0, 0], [98, 98], [0, 8]])], vector(0))
+    weights = np.array([0.5, 0.01, 0.9]) ** 2
+    assert pool.chances() == pytest.approx(weights / weights.sum())
+
+
+def test_games_of_earlier_updates_count_less() -> None:
+    pool = pool_of(1, every=100)
+    pool.count = 1
+    pool.end_update(1, [np.array([[3.0, 4]])], vector(0))
+    pool.end_update(2, [np.array([[0.0, 2]])], vector(0))
+    assert pool.wins == pytest.approx([DECAY * 3])
+    assert pool.games == pytest.approx([DECAY * 4 + 2])
+
+
+def test_without_past_nothing_is_kept() -> None:
+    pool = Pool(PPOOptions(opponents_in_training={"random": 0.5}), 7)
+    pool.end_update(25, [np.zeros((0, 2))], np.zeros(7, np.float32))
+    assert pool.vectors.shape == (0, 7)
+    assert pool.count == 0
+
+
+def test_the_memory_of_a_run_counts_the_pool() -> None:
+    game = small().make_game()
+    needed = [
+        PPO.memory_needed(small(opponents_in_training=shares, past_policies=50), game)
+        for shares in ({"random": 0.5}, {PAST: 0.5})
+    ]
+    size = actor_size(game, cast(PPOOptions, small().algorithm_options))
+    with trainer_of() as trainer:
+        assert size == trainer.weights.actor.stop
+    assert needed[1] - needed[0] == 50 * size * 4
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ({"heuristic": 0.7, PAST: 0.4}, r"expected shares that add up to at most 1, not 1\.1"),
+        ({"heuristic": 1.5}, r"opponents_in_training = .*expected .*a number from 0 to 1"),
+        ({"heuristic": -0.1}, r"opponents_in_training = .*expected .*a number from 0 to 1"),
+        ({"heuristic": math.nan}, r"opponents_in_training = .*expected .*a number from 0 to 1"),
+        ({"heuristic": "much"}, r"opponents_in_training = .*expected .*a number from 0 to 1"),
+        ({"heuristic": True}, r"opponents_in_training = .*expected .*a number from 0 to 1"),
+        ({7: 0.1}, r"opponents_in_training = .*expected a mapping"),
+        ("heuristic", r"opponents_in_training = 'heuristic': expected a mapping"),
+        (0.2, r"opponents_in_training = 0\.2: expected a mapping"),
+        (["heuristic"], r"opponents_in_training = .*: expected a mapping"),
+    ],
+)
+def test_shares_that_are_none_are_refused(shares: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        small(opponents_in_training=shares)
+
+
+def test_shares_that_add_up_to_one_up_to_rounding_are_accepted() -> None:
+    shares = {"heuristic": 0.1, "random": 0.2, PAST: 0.7}
+    assert sum(shares.values()) > 0.9999
+    options = cast(PPOOptions, small(opponents_in_training=shares).algorithm_options)
+    assert options.agents_in_training() == ("heuristic", "random")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("past_policies", 0), ("past_policies", 65), ("past_every", 0)]
+)
+def test_impossible_pools_are_refused(setting: str, value: int) -> None:
+    with pytest.raises(ValueError, match=rf"{setting} = {value}: expected an integer from 1"):
+        small(**{setting: value})
+
+
+@pytest.mark.parametrize("spec", ["grandmaster", "no_such_module:Agent", f"{agents_in_training.HERE}:Nobody"])
+def test_unknown_opponents_are_refused_before_anything_is_written(tmp_path: Path, spec: str) -> None:
+    with pytest.raises(ValueError, match=r"opponents_in_training: .*(unknown agent|no class)"):
+        train(small(opponents_in_training={spec: 0.1}), tmp_path / "run", quiet())
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_opponent_for_other_rules_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    other = checkpoint(tmp_path, "cat_in_the_box_v0", seed=1, num_players=5)
+    with pytest.raises(ValueError, match=r"opponents_in_training: .*num_players"):
+        train(small(opponents_in_training={other: 0.1}), tmp_path / "run", quiet())
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"), [(ILLEGAL, "chose the illegal action"), (RAISING, "raised RuntimeError: out of ideas")]
+)
+def test_an_opponent_that_fails_is_named_and_the_last_checkpoint_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, said: str
+) -> None:
+    for kind in (agents_in_training.Illegal, agents_in_training.Raising):
+        monkeypatch.setattr(kind, "decisions", 0)
+    config = small(**{**BRIEF, "checkpoint_every": 1}, opponents_in_training={spec: 0.8})
+    with pytest.raises(ValueError, match=rf"agent '{spec}' {said}"):
+        train(config, tmp_path / "run", quiet())
+    folder = latest_checkpoint(tmp_path / "run")
+    assert folder is not None
+    assert 1 <= int(folder.name) < 5
+    monkeypatch.setattr(agents_in_training, "FAILS_AFTER", 10**9)  # mended
+    assert resume(tmp_path / "run", quiet(), trust=True)["training"]["decisions"] == 5 * 512
+
+
+def test_a_file_that_names_classes_as_opponents_in_training_takes_trust(tmp_path: Path) -> None:
+    settings = {**SMALL, **BRIEF, "total_decisions": 512, "opponents_in_training": {HIGHEST: 0.2}}
+    file = tmp_path / "own.yaml"
+    file.write_text(json.dumps(settings))
+    run = str(tmp_path / "run")
+    code, said = command("train", "--config", str(file), "--output", run)
+    assert code == 2
+    assert f"{HIGHEST}" in said
+    assert "own.yaml" in said
+    assert "add --trust" in said
+    assert not Path(run).exists()
+    assert command("train", "--config", str(file), "--trust", "--output", run)[0] == 0
+    code, said = command("train", "--resume", "--output", run)
+    assert code == 2
+    assert "add --trust" in said
+    assert command("train", "--resume", "--trust", "--output", run)[0] == 0
+    typed = f"opponents_in_training={{'{HIGHEST}': 0.1}}"
+    code, said = command("train", "--config", str(file), "--set", typed, "--output", run + "2")
+    assert code == 0, said

@@ -1,0 +1,291 @@
+"""Runs with opponents in training go on exactly, and refuse saved line-ups and pools that no run comes to."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.opponents import PAST
+from catbox_train.runs.folder import start_run
+from catbox_train.runs.loop import resume, train
+from catbox_train.runs.progress import TrainingInterrupted
+from tests.train.agents_in_training import DRAWING, REMEMBERING
+from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, quiet, reseal, small
+from tests.train.test_training_damage import (
+    TINY,
+    arrays_of,
+    changed_array,
+    changed_json,
+    edit_values,
+    loaded,
+)
+
+pytestmark = pytest.mark.usefixtures("no_picture")
+
+SHARES = {"heuristic": 0.15, PAST: 0.3, "random": 0.15, DRAWING: 0.2, REMEMBERING: 0.2}
+#: Opponents of every kind at all tables, in matches of two rounds; the pool is full after four updates.
+EVERYONE: dict[str, Any] = {
+    "opponents_in_training": SHARES,
+    "past_policies": 2,
+    "past_every": 2,
+    "game_options": {**SMALL["game_options"], "rounds": 2},  # type: ignore[dict-item]
+    "privileged_critic": True,
+    "opponents": ["random"],
+    "evaluate_every": 100,
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never stopped."""
+    run = tmp_path_factory.mktemp("finished") / "run"
+    train(small(**EVERYONE), run, quiet())
+    return run
+
+
+def test_the_same_configuration_gives_the_same_run(finished: Path, tmp_path: Path) -> None:
+    train(small(**EVERYONE), tmp_path / "again", quiet())
+    assert_same_end(finished, tmp_path / "again")
+    alone = small(**{**EVERYONE, "opponents_in_training": {}})
+    train(alone, tmp_path / "alone", quiet())
+    weights = [final_arrays(run)["weights"] for run in (finished, tmp_path / "alone")]
+    assert not np.array_equal(*weights)
+
+
+@pytest.mark.parametrize("update", [1, 3, 6])
+def test_a_stopped_run_goes_on_exactly(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int
+) -> None:
+    """Stopped while the pool is empty, has room, and is full and has replaced a policy."""
+    run, learn = tmp_path / "run", PPO.learn
+
+    def learn_and_signal(trainer: PPO, *args: float) -> dict[str, float]:
+        if trainer.updates_done == update - 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(ppo.PPO, "learn", learn_and_signal)
+    with pytest.raises(TrainingInterrupted, match="--trust"):
+        train(small(**EVERYONE), run, quiet())
+    monkeypatch.setattr(ppo.PPO, "learn", learn)
+    resume(run, quiet(), trust=True)
+    assert_same_end(finished, run)
+
+
+KILLED = """
+import os, signal, sys
+from rich.console import Console
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.opponents import Tables
+from catbox_train.runs.loop import resume
+
+choose, calls = Tables.choose, 0
+
+def killing(tables, vec, actions):
+    global calls
+    calls += 1
+    if calls == 2 * 16 * 4 + 7:  # in the fifth update
+        os.kill(os.getpid(), signal.SIGKILL)
+    choose(tables, vec, actions)
+
+Tables.choose = killing
+resume(sys.argv[1], Console(quiet=True), trust=True)
+"""
+
+
+def test_a_killed_run_goes_on_exactly(finished: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    start_run(run, small(**EVERYONE))
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(KILLED), str(run)],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    latest = latest_checkpoint(run)
+    assert latest is not None
+    assert latest.name == "00000003"
+    resume(run, quiet(), trust=True)
+    assert_same_end(finished, run)
+
+
+# Damage to checkpoint 00000003 of a tiny run, with three policies in a pool of four.
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("original") / "run"
+    shares = {"random": 0.5, PAST: 0.4}
+    config = small(
+        **{**TINY, "total_decisions": 4 * 64}, opponents_in_training=shares, past_policies=4, past_every=1
+    )
+    train(config, run, quiet())
+    shutil.rmtree(run / "checkpoints" / "00000004")
+    return run
+
+
+@pytest.fixture
+def run(original: Path, tmp_path: Path) -> Path:
+    """A copy to damage."""
+    shutil.copytree(original, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def save_changed(run: Path, changes: dict[str, np.ndarray]) -> None:
+    folder = run / "checkpoints" / "00000003"
+    np.savez(folder / "training.npz", **{**arrays_of(folder), **changes})
+    assert reseal(folder)
+
+
+def own_arrays(run: Path) -> dict[str, np.ndarray]:
+    """Those that only a run with opponents has."""
+    arrays = arrays_of(run / "checkpoints" / "00000003")
+    own = {name: array for name, array in arrays.items() if "tables." in name or name.startswith("pool.")}
+    assert sorted(own) == [
+        "pool.games",
+        "pool.vectors",
+        "pool.wins",
+        "worker0.tables.line_up",
+        "worker0.tables.paid",
+        "worker1.tables.line_up",
+        "worker1.tables.paid",
+    ]
+    return own
+
+
+def test_edited_arrays_with_new_checksums_are_refused_or_can_be_gone_on_with(run: Path) -> None:
+    refused = went_on = 0
+    for name, array in own_arrays(run).items():
+        if name.startswith("worker1"):
+            continue
+        for other in changed_array(array):
+            save_changed(run, {name: other})
+            try:
+                trainer = loaded(run)
+            except ValueError:
+                assert not np.array_equal(other, array)
+                refused += 1
+            else:
+                went_on += 1
+                trainer.update(0.5)
+                trainer.close()
+        save_changed(run, {name: array})
+    assert refused > 40
+    assert went_on > 20
+
+
+def test_edited_values_with_new_checksums_are_refused_or_can_be_gone_on_with(run: Path) -> None:
+    folder = run / "checkpoints" / "00000003"
+    refused = 0
+
+    def refuses(key: str, value: Any) -> bool:
+        def change(values: dict[str, Any]) -> None:
+            own = values["algorithm"] if key == "pool" else values["algorithm"]["workers"][0]
+            own[key] = value
+
+        before = (folder / "training.json").read_text()
+        edit_values(folder, change)
+        assert reseal(folder)
+        try:
+            trainer = loaded(run)
+        except ValueError:
+            return True
+        finally:
+            (folder / "training.json").write_text(before)
+        trainer.update(0.5)
+        trainer.close()
+        return False
+
+    pool = {"count": 3}
+    tables = np.random.default_rng(3).bit_generator.state
+    assert not refuses("pool", pool)
+    assert not refuses("tables", tables)
+    for other in [*changed_json(pool)]:
+        if other != pool:
+            assert refuses("pool", other)
+            refused += 1
+    for other in [*changed_json(tables)][::4]:
+        refused += refuses("tables", other)
+    assert refused > 20
+
+
+@pytest.mark.parametrize(
+    "players",
+    [[0, 5, 0], [0, -1, 0], [0, 1, 2], [1, 1, 1], [300, 0, 0]],
+    ids=["not in the pool yet", "negative", "two opponents", "no learner", "far outside"],
+)
+def test_line_ups_that_no_run_comes_to_are_refused(run: Path, players: list[int]) -> None:
+    """1 is the agent, 2 to 4 the three policies in the pool."""
+    arrays = arrays_of(run / "checkpoints" / "00000003")
+    changes = {
+        "worker0.carried.seats": np.full_like(arrays["worker0.carried.seats"], -1),
+        "worker0.carried.rewards": np.zeros_like(arrays["worker0.carried.rewards"]),
+        "worker0.tables.line_up": arrays["worker0.tables.line_up"].copy(),
+    }
+    changes["worker0.tables.line_up"][0] = [0, 4, 0]
+    save_changed(run, changes)
+    trainer = loaded(run)
+    trainer.update(0.5)
+    trainer.close()
+    changes["worker0.tables.line_up"][0] = players
+    save_changed(run, changes)
+    with pytest.raises(ValueError, match=r"00000003 is damaged \(worker0\.line_up holds opponents"):
+        loaded(run)
+
+
+def test_a_decision_of_the_learner_in_an_opponents_seat_is_refused(run: Path) -> None:
+    arrays = arrays_of(run / "checkpoints" / "00000003")
+    seat, game = np.argwhere(arrays["worker0.carried.seats"] >= 0)[0]
+    line_up = arrays["worker0.tables.line_up"].copy()
+    line_up[game] = 0
+    line_up[game, seat] = 1
+    save_changed(run, {"worker0.tables.line_up": line_up})
+    with pytest.raises(ValueError, match=r"worker0\.line_up holds .* where the learner decided"):
+        loaded(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "number"),
+    [
+        ("wins", 0, -1.0),
+        ("wins", 0, 1e9),  # more than games
+        ("wins", 0, np.nan),
+        ("games", 0, np.inf),
+        ("games", 0, 1e300),
+        ("games", 3, 1.0),  # no policy is there yet
+        ("vectors", (0, 0), np.nan),
+    ],
+)
+def test_numbers_of_the_pool_that_no_run_comes_to_are_refused(
+    run: Path, name: str, place: Any, number: float
+) -> None:
+    array = own_arrays(run)[f"pool.{name}"]
+    array[place] = number
+    save_changed(run, {f"pool.{name}": array})
+    with pytest.raises(ValueError, match=r"00000003 is damaged \(.*pool"):
+        loaded(run)
+
+
+def test_what_was_loaded_is_saved_the_same(run: Path) -> None:
+    trainer = loaded(run)
+    saved, arrays = copy.deepcopy(trainer.state()), arrays_of(run / "checkpoints" / "00000003")
+    trainer.close()
+    for name in own_arrays(run):
+        assert np.array_equal(saved.arrays[name], arrays[name])
+    assert saved.values["pool"] == {"count": 3}

@@ -11,9 +11,18 @@ like it; here the network runs once for all actions.
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
 from catbox_env.core.compilation import cached_njit
+
+
+@numba.njit(fastmath={"reassoc"})  # so that the sum is taken in parts side by side
+def _score(weights: np.ndarray, features: np.ndarray) -> float:
+    score = np.float32(0.0)
+    for k in range(len(weights)):
+        score += weights[k] * np.float32(features[k])
+    return score
 
 
 @cached_njit(nogil=True)
@@ -38,10 +47,7 @@ def add_action_scores(
             weights[k] = scale[k] * outputs[i, num_actions + k]
         for action in range(num_actions):
             if masks[row, action]:
-                score = np.float32(0.0)
-                for k in range(num_features):
-                    score += weights[k] * np.float32(features[row, action, k])
-                outputs[i, action] += score
+                outputs[i, action] += _score(weights, features[row, action])
     return True
 
 

@@ -40,9 +40,16 @@ class Adam:
         self.state["step"].fill_(min(number, LARGEST_STEP))
 
     def move(
-        self, weights: torch.Tensor, gradient: torch.Tensor, part: slice, learning_rate: float, step: int
+        self,
+        weights: torch.Tensor,
+        gradient: torch.Tensor,
+        part: slice,
+        learning_rate: float,
+        step: int,
+        factor: float = 1.0,
     ) -> None:
-        """Make step number ``step``, from 1, for ``part`` of ``weights`` (K,) float32 by ``gradient`` (K,) float32.
+        """Make step number ``step``, from 1, for ``part`` of ``weights`` (K,) float32 by ``factor`` times ``gradient``
+        (K,) float32.
 
         The parts may be moved by different threads; ``num_steps`` is left as it is.
         """
@@ -54,6 +61,7 @@ class Adam:
             self.state["exp_avg_sq"].numpy()[part],
             np.float32(learning_rate / (1 - BETA_1**step)),
             np.float32(1 / math.sqrt(1 - BETA_2**step)),
+            np.float32(factor),
         )
 
 
@@ -65,13 +73,15 @@ def _move(
     mean_square: np.ndarray,
     rate: float,
     growth: float,
+    factor: float,
 ) -> None:
     """One step. ``rate`` is the learning rate over the bias correction of ``mean``, ``growth`` 1 over the root of
     that of ``mean_square``."""
     keep_1, keep_2 = np.float32(BETA_1), np.float32(BETA_2)
     take_1, take_2, epsilon = np.float32(1 - BETA_1), np.float32(1 - BETA_2), np.float32(EPSILON)
     for i in range(min(len(weights), len(gradient), len(mean), len(mean_square))):
-        mean[i] = keep_1 * mean[i] + take_1 * gradient[i]
-        mean_square[i] = keep_2 * mean_square[i] + take_2 * gradient[i] * gradient[i]
+        pull = factor * gradient[i]
+        mean[i] = keep_1 * mean[i] + take_1 * pull
+        mean_square[i] = keep_2 * mean_square[i] + take_2 * pull * pull
         # Python's / looks for a divisor of 0 each time, and so is many times slower than NumPy's.
         weights[i] -= np.divide(rate * mean[i], np.sqrt(mean_square[i]) * growth + epsilon)

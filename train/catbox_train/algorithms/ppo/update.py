@@ -103,9 +103,8 @@ class Update:
         for name, norm, part in zip(("actor", "critic"), norms.tolist(), parts, strict=True):
             if not math.isfinite(norm):
                 raise DivergedError(f"the gradient of the {name} is not finite")
-            if norm > self.max_grad_norm:
-                weights.gradient[part] *= self.max_grad_norm / norm
-            self.optimizer.move(weights.vector, weights.gradient, part, self.learning_rate, step)
+            factor = min(1.0, self.max_grad_norm / norm) if norm else 1.0
+            self.optimizer.move(weights.vector, weights.gradient, part, self.learning_rate, step, factor)
             weights.refresh(part)
         self._meeting.wait(number)
 

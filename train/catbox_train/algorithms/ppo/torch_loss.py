@@ -30,8 +30,8 @@ class Decisions(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What n decisions are learned from: ``actions`` (n,) int64, and (n,) float32 ``log_probabilities`` under the policy
-    that played, ``advantages``, and ``returns``."""
+    """What n decisions are learned from: ``actions`` (n,) int64, and, (n,) float32, ``log_probabilities`` under the
+    policy that played, ``advantages`` and ``returns``."""
 
     actions: torch.Tensor
     log_probabilities: torch.Tensor
@@ -76,8 +76,8 @@ def loss(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The loss () to differentiate, and (6,) float32: ``LEARNING_METRICS`` and the largest magnitude of a logit.
 
-    ``entropy_weight`` is a () tensor, because compiled code is made anew for another number. Infinite or NaN logits make
-    the largest magnitude infinite or NaN.
+    ``entropy_weight`` is a () tensor, because code would be compiled anew for another number. Infinite or NaN logits
+    make the largest magnitude infinite or NaN.
     """
     logits, values = outputs(networks, decisions, precision)
     log_probabilities = legal_log_probabilities(logits, decisions.masks)

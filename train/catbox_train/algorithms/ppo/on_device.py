@@ -300,10 +300,9 @@ def device_bytes(config: TrainConfig, game: Game) -> int:
     learned = 20  # an int64 and three float32
     inputs = network_inputs(game, options)
     seen = inputs.size + (game.state_layout.size if options.privileged_critic else inputs.size)
-    actions = game.num_actions * (
-        8 + inputs.action_size
-    )  # as often are the logits there, with their gradients
-    numbers = 2 * seen + 6 * sum(options.hidden) + actions
+    # Of one row, in float32: scaled inputs of both networks, also in the precision of the hidden layers; sums,
+    # activations and gradients of both; about as many arrays over the actions, and their features.
+    numbers = 2 * seen + 6 * sum(options.hidden) + game.num_actions * (8 + inputs.action_size)
     rows_at_once = max(options.minibatch_size, min(EVALUATED_AT_ONCE, config.batch_size))
     in_between = rows_at_once * (row_size + numbers * torch.float32.itemsize)
     return num_rows * (row_size + learned) + in_between + weight_bytes(game, options, workers=1)

@@ -4,7 +4,8 @@ One network plays every seat. Worker threads play games side by side; each seat'
 decision to its own next one (``gae``), illegal actions do not exist for the policy (``distribution``). In learning,
 each worker computes the gradient of its share of a minibatch; the shares are added up in a fixed order, and one
 step of Adam moves the shared weights. So a run depends on its configuration alone, never on timing, and a resumed
-run ends with the same weights, bit for bit, as one that was never stopped.
+run ends with the same weights, bit for bit, as one that was never stopped. On a GPU, the networks play, evaluate and
+learn as ``on_device`` says; all the rest is the same.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from catbox_train.algorithms.ppo.loss import (
     normalise_advantages,
 )
 from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights, actor_size, weight_bytes
+from catbox_train.algorithms.ppo.on_device import OnDevice
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker, buffer_bytes, check_enough_to_learn
 from catbox_train.algorithms.ppo.update import Update
@@ -53,6 +55,9 @@ class PPO(Algorithm):
         self.workers = [Worker(game, config, self.weights, seed, number) for number, seed in enumerate(seeds)]
         self.pool = Pool(self.options, self.weights.actor.stop)
         self.updates_done = 0
+        self.on_device: OnDevice | None = None
+        if device := accelerator(config):
+            self.on_device = OnDevice(device, config, self.weights, self.optimizer.state, self.workers)
         self._threads_before = torch.get_num_threads()
         torch.set_num_threads(1)  # the cores are taken by the workers
         self.threads = ThreadPoolExecutor(config.num_workers, initializer=partial(torch.set_num_threads, 1))
@@ -72,12 +77,26 @@ class PPO(Algorithm):
         torch.set_num_threads(self._threads_before)
 
     def update(self, through: float) -> dict[str, float]:
-        """Play a batch and learn from it. Raises ``ValueError`` for a batch with too few decisions to learn from."""
+        """Play a batch and learn from it.
+
+        Raises ``ValueError`` for a batch with too few decisions to learn from, and when a GPU runs out of memory.
+        """
+        try:
+            return self._update(through)
+        except torch.cuda.OutOfMemoryError as error:
+            raise ValueError(
+                f"{self.config.device} has run out of memory: make minibatch_size, batch_size or num_envs smaller"
+            ) from error
+
+    def _update(self, through: float) -> dict[str, float]:
         options = self.options
         learning_rate = _between(options.learning_rate, options.learning_rate_end, through)
         entropy_weight = _between(options.entropy, options.entropy_end, through)
         self.invite_opponents()
-        list(self.threads.map(Worker.collect, self.workers))
+        if self.on_device:
+            self.on_device.collect(self.updates_done, self.threads)
+        else:
+            list(self.threads.map(Worker.collect, self.workers))
         learned = self.learn(learning_rate, entropy_weight)
         self.updates_done += 1
         learned |= self.count_games()
@@ -90,16 +109,44 @@ class PPO(Algorithm):
         Raises ``DivergedError`` for a loss, gradient, weight or output that is not finite, and for huge logits;
         ``ValueError`` for a batch with fewer decisions to learn from than minibatches.
         """
-        options, weights = self.options, self.weights
+        weights = self.weights
         check_enough_to_learn(self.workers, self.updates_done + 1)
         for worker in self.workers:
             if not np.isfinite(worker.returns.reshape(-1)[worker.ready]).all():
                 raise DivergedError("a value of the critic is not finite")
-        num_minibatches = self.config.batch_size // options.minibatch_size
         explained = explained_variance(self.workers)
         normalise_advantages(self.workers)
+        if self.on_device:
+            means, norms = self.on_device.learn(learning_rate, entropy_weight)
+        else:
+            means, norms, last_rows = self.make_steps(learning_rate, entropy_weight)
+        for name, part in (("actor", weights.actor), ("critic", weights.critic)):
+            if not weights.vector[part].isfinite().all():
+                raise DivergedError(f"a weight of the {name} is not finite")
+        for name, moment in self.optimizer.state.items():
+            if not moment.isfinite().all():
+                raise DivergedError(f"Adam's {name} is not finite")
+        for name, value in zip(LEARNING_METRICS, means, strict=True):
+            if not math.isfinite(value):
+                raise DivergedError(f"{name} is not finite")
+        # What the last step made of the networks.
+        if self.on_device:
+            self.on_device.check_outputs()
+        else:
+            list(self.threads.map(check_outputs, self.workers, last_rows))
+        metrics = dict(zip(LEARNING_METRICS, means.tolist(), strict=True))
+        metrics |= {"actor_grad_norm": float(norms[0]), "critic_grad_norm": float(norms[1])}
+        metrics |= {"explained_variance": explained}
+        return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
+
+    def make_steps(
+        self, learning_rate: float, entropy_weight: float
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """All gradient steps of an update on the CPU: the means over them of ``LEARNING_METRICS`` (5,) and of the
+        lengths of the actor's and the critic's gradients (2,), and the last minibatch, rows (n,) of each worker."""
+        options, num_minibatches = self.options, self.config.batch_size // self.options.minibatch_size
         update = Update(
-            weights=weights,
+            weights=self.weights,
             optimizer=self.optimizer,
             workers=self.workers,
             epochs=options.epochs,
@@ -111,22 +158,7 @@ class PPO(Algorithm):
         )
         update.run(self.threads)
         steps = options.epochs * num_minibatches
-        means, norms = update.metrics.sum(axis=0) / steps, update.norms / steps
-        for name, part in (("actor", weights.actor), ("critic", weights.critic)):
-            if not weights.vector[part].isfinite().all():
-                raise DivergedError(f"a weight of the {name} is not finite")
-        for name, moment in self.optimizer.state.items():
-            if not moment.isfinite().all():
-                raise DivergedError(f"Adam's {name} is not finite")
-        for name, value in zip(LEARNING_METRICS, means, strict=True):
-            if not math.isfinite(value):
-                raise DivergedError(f"{name} is not finite")
-        # What the last step made of the networks.
-        list(self.threads.map(check_outputs, self.workers, update.last_rows))
-        metrics = dict(zip(LEARNING_METRICS, means.tolist(), strict=True))
-        metrics |= {"actor_grad_norm": float(norms[0]), "critic_grad_norm": float(norms[1])}
-        metrics |= {"explained_variance": explained}
-        return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
+        return update.metrics.sum(axis=0) / steps, update.norms / steps, update.last_rows
 
     def game_metrics(self) -> dict[str, float]:
         """The game's statistics in self-play, means over the learner's seats and the rounds that ended."""
@@ -214,6 +246,11 @@ class PPO(Algorithm):
         for name, moment in self.optimizer.state.items():
             moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
         self.updates_done = update
+
+
+def accelerator(config: TrainConfig) -> torch.device | None:
+    """The device that the networks of a run are on, None for the CPU."""
+    return None if config.device == "cpu" else torch.device(config.device)
 
 
 def _between(start: float, end: float, through: float) -> float:

@@ -45,6 +45,10 @@ class PPOOptions(OpponentOptions, NetworkOptions):
     max_grad_norm: Float = Field(
         0.5, gt=0, description="longest gradient, of the actor and of the critic each"
     )
+    compile: Flag = Field(
+        False,
+        description="on a GPU, learning is compiled by torch.compile, which takes a C++ compiler and Triton",
+    )
 
     def check(self, config: TrainConfig) -> list[str]:
         """The minibatches share the batch in equal parts, and the opponents the tables."""

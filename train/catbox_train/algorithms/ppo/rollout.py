@@ -118,6 +118,10 @@ class Worker:
         self.carry_open_decisions()
         self.play()
         self.evaluate()
+        self.estimate()
+
+    def estimate(self) -> None:
+        """Fill ``advantages``, ``returns`` and ``ready``, once all rows are played and have their values."""
         compute_advantages(
             self.seats,
             self.learns,
@@ -152,43 +156,65 @@ class Worker:
     @torch.no_grad()
     def play(self) -> None:
         """Fill the rows after the carried ones, all but ``values``; and ``statistics``."""
-        vec, networks, tables, ended = self.vec, self.networks, self.tables, []
-        own: list[np.ndarray] = []
-        played = self._played_rows().reshape(-1, vec.num_envs)
+        networks = self.networks
+        played = self._played_rows().reshape(-1, self.vec.num_envs)
         uniforms = self.generator.random(played.shape)
+        self.begin_batch()
         for step, flat in enumerate(played):
             row = self.num_players + step
-            if self.options.privileged_critic:
-                self.states[row] = vec.state
-            self.masks[row] = vec.action_mask
-            self.network_inputs.fill(
-                vec.observation, self.masks[row], self.observations[row], self.action_features[row]
-            )
-            self.seats[row] = vec.current_player
+            self.look(row)
             observations = networks.observations.take(self.flat["observations"], flat)
             outputs = networks.actor.outputs(networks.actor.activations(observations))
             self.make_logits(outputs, flat)
-            actions = self.actions[row]
             sample_actions(
-                outputs.numpy(), self.masks[row], uniforms[step], actions, self.log_probabilities[row]
+                outputs.numpy(),
+                self.masks[row],
+                uniforms[step],
+                self.actions[row],
+                self.log_probabilities[row],
             )
-            if tables:
-                self.learns[row] = tables.learns(vec.current_player)
-                tables.choose(vec, actions)
-            vec.step(actions)
-            self.rewards[row] = vec.rewards
-            self.terminated[row] = vec.terminated
-            if (games := np.flatnonzero(vec.round_ended)).size:
-                ended.append({name: array[games] for name, array in vec.info.items()})
-                own.append(
-                    tables.line_up[games] == 0 if tables else np.ones_like(vec.rewards[games], np.bool_)
-                )
-            if tables:
-                tables.after_step(vec)
+            self.act(row)
+        self.end_batch()
+
+    def begin_batch(self) -> None:
+        """Forget the rounds that ended in the batch before."""
+        self._ended: list[dict[str, np.ndarray]] = []
+        self._learner_in_ended: list[np.ndarray] = []
+
+    def look(self, row: int) -> None:
+        """Fill ``row`` with what the seats to move see."""
+        vec = self.vec
+        if self.options.privileged_critic:
+            self.states[row] = vec.state
+        self.masks[row] = vec.action_mask
+        self.network_inputs.fill(
+            vec.observation, self.masks[row], self.observations[row], self.action_features[row]
+        )
+        self.seats[row] = vec.current_player
+
+    def act(self, row: int) -> None:
+        """Step all games by ``actions`` of ``row``, or by those of the opponents, and fill the rest of the row."""
+        vec, tables, actions = self.vec, self.tables, self.actions[row]
+        if tables:
+            self.learns[row] = tables.learns(vec.current_player)
+            tables.choose(vec, actions)
+        vec.step(actions)
+        self.rewards[row] = vec.rewards
+        self.terminated[row] = vec.terminated
+        if (games := np.flatnonzero(vec.round_ended)).size:
+            self._ended.append({name: array[games] for name, array in vec.info.items()})
+            own = tables.line_up[games] == 0 if tables else np.ones_like(vec.rewards[games], np.bool_)
+            self._learner_in_ended.append(own)
+        if tables:
+            tables.after_step(vec)
+
+    def end_batch(self) -> None:
+        """Fill ``statistics`` and ``rounds``."""
+        vec, ended = self.vec, self._ended
         self.statistics, self.rounds = {}, 0
         if ended:
             info = {name: np.concatenate([rows[name] for rows in ended]) for name in vec.info}
-            learner = np.concatenate(own)
+            learner = np.concatenate(self._learner_in_ended)
             self.rounds = len(learner)
             self.statistics = {name: values[learner] for name, values in vec.game.statistics(info).items()}
 

@@ -37,7 +37,7 @@ from catbox_train.settings_file import read_settings, read_yaml
 
 _DEVICE = re.compile(r"^(auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?)$")
 #: Settings that are mappings of names to values; a dotted name such as "game_options.num_players" is one of them.
-_SECTIONS = ("game_options", "algorithm_options")
+SECTIONS = ("game_options", "algorithm_options")
 
 
 class TrainConfig(Settings):
@@ -278,12 +278,12 @@ def _merge(
         name, dot, option = str(key).partition(".")
         if not dot and name not in TrainConfig.model_fields and name in options.model_fields:
             name, option = "algorithm_options", name
-        known = name in TrainConfig.model_fields and (not dot or (name in _SECTIONS and option))
+        known = name in TrainConfig.model_fields and (not dot or (name in SECTIONS and option))
         if name == "algorithm_options" and option:
             known = option in options.model_fields
         if not known and known_only:
             raise ValueError(f"unknown setting {shown(key)} in {source}: {_nearest(str(key), options)}")
-        if not known or name not in _SECTIONS:
+        if not known or name not in SECTIONS:
             into[str(key)] = value
             continue
         found = {option: value} if option else read_outer(value)

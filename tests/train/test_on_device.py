@@ -196,7 +196,7 @@ def test_the_gradient_and_the_metrics_are_those_of_the_compiled_loss(
         means, norms = there(algorithm).learn(0.0, 0.3)
         gradient = there(algorithm).vector.grad.cpu()
         expected, metrics = compiled_gradient(algorithm, 0.3)
-        actor, critic = algorithm.weights.actor, algorithm.weights.critic
+        actor, critic = algorithm.weights.parts["actor"], algorithm.weights.parts["critic"]
     for part, norm in zip((actor, critic), norms, strict=True):
         assert (gradient[part] - expected[part]).norm() < 1e-4 * expected[part].norm()
         assert norm == pytest.approx(expected[part].norm().item(), rel=1e-4)

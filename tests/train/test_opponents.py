@@ -18,11 +18,11 @@ import catbox_env
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_env import Vec
 from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.algorithms.ppo.networks import actor_size
 from catbox_train.algorithms.ppo.options import PPOOptions
 from catbox_train.opponents import DECAY, PAST, TABLES_EACH, Pool, Tables
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
+from catbox_train.self_play.weights import actor_size
 from tests.agents.policies import checkpoint
 from tests.train import agents_in_training
 from tests.train.agents_in_training import HIGHEST, ILLEGAL, RAISING, REMEMBERING, highest
@@ -226,7 +226,7 @@ def test_the_metrics_say_how_often_the_learner_beats_each_kind_of_opponent(tmp_p
 
 def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
     with trainer_of(opponents_in_training={PAST: 0.5}, past_policies=2, past_every=2, workers=1) as trainer:
-        actor = trainer.weights.actor
+        actor = trainer.weights.parts["actor"]
         kept: list[NDArray[np.float32]] = []
         for update in range(1, 6):
             trainer.update(0.0)
@@ -308,7 +308,7 @@ def test_the_memory_of_a_run_counts_the_pool() -> None:
     ]
     size = actor_size(game, cast(PPOOptions, small().algorithm_options))
     with trainer_of() as trainer:
-        assert size == trainer.weights.actor.stop
+        assert size == trainer.weights.parts["actor"].stop
     assert needed[1] - needed[0] == 50 * size * 4
 
 

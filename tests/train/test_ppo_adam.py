@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from catbox_train.algorithms.ppo.adam import EPSILON, LARGEST_STEP, Adam
+from catbox_train.self_play.adam import EPSILON, LARGEST_STEP, Adam
 
 
 def test_steps_are_those_of_torch() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train.algorithms.ppo.distribution import sample_actions
+from catbox_train.self_play.distribution import sample_actions
 from tests.train.ppo_reference import masked_entropy, masked_log_probabilities
 
 pytestmark = pytest.mark.nojit

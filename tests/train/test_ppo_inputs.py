@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train.algorithms.ppo.inputs import Inputs
+from catbox_train.self_play.inputs import Inputs
 
 SCALE = torch.tensor([1.0, 0.5, 0.125])
 

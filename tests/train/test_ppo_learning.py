@@ -10,10 +10,11 @@ import torch
 
 from catbox_env.core.batch import Vec
 from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
-from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.config import TrainConfig
+from catbox_train.self_play.weights import SharedWeights
 from tests.train.ppo_reference import outputs_of
 from tests.train.ppo_runs import small
 
@@ -230,6 +231,6 @@ def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
     assert not torch.equal(one.outputs(rows)[0], before)
     actor = one.networks.actor
     actor(one.inputs(rows)[0]).sum().backward()
-    assert weights.shares[0, weights.actor].abs().sum() > 0
-    assert weights.shares[0, weights.critic].abs().sum() == 0
+    assert weights.shares[0, weights.parts["actor"]].abs().sum() > 0
+    assert weights.shares[0, weights.parts["critic"]].abs().sum() == 0
     assert weights.shares[1].abs().sum() == 0

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from catbox_train.algorithms.ppo import update
+from catbox_train.algorithms.ppo import algorithm
 from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.algorithms.ppo.update import Meeting
 from catbox_train.runs.arrays import DivergedError
+from catbox_train.self_play.update import Meeting
+from catbox_train.self_play.weights import SharedWeights
 from tests.train.ppo_runs import small
 
 
@@ -59,16 +61,16 @@ def test_a_thread_that_leaves_stops_the_others() -> None:
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_the_error_of_one_worker_is_that_of_the_update(monkeypatch: pytest.MonkeyPatch, failing: int) -> None:
     """The other workers do not wait for it for ever, and their broken meeting does not hide it."""
-    calls, loss_gradient = [], update.loss_gradient
+    calls, loss_gradient = [], algorithm.loss_gradient
 
-    def fail(worker: Worker, *given: object) -> np.ndarray:
+    def fail(worker: Worker, *given: Any, **settings: float) -> np.ndarray:
         if worker is trainer.workers[failing]:
             calls.append(1)
             if len(calls) == 3:
                 raise DivergedError("a number of this worker")
-        return loss_gradient(worker, *given)
+        return loss_gradient(worker, *given, **settings)
 
-    monkeypatch.setattr(update, "loss_gradient", fail)
+    monkeypatch.setattr(algorithm, "loss_gradient", fail)
     config = small(workers=3, num_envs=48, batch_size=768)
     trainer = PPO(config, config.make_game())
     try:

@@ -102,7 +102,7 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 from rich.console import Console
-from catbox_train.algorithms.ppo import algorithm as ppo, update
+from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.runs import loop
 from catbox_train.runs import checkpoint
 from catbox_train.runs.folder import open_run
@@ -125,7 +125,7 @@ def killing(function):
 if moment == "writing":
     checkpoint.np.savez = killing(np.savez)
 else:
-    update.loss_gradient = killing(update.loss_gradient) if moment == "before" else update.loss_gradient
+    ppo.loss_gradient = killing(ppo.loss_gradient) if moment == "before" else ppo.loss_gradient
     ppo.PPO.learn = killing(ppo.PPO.learn) if moment == "learning" else ppo.PPO.learn
 loop.resume(run, Console(quiet=True))
 """

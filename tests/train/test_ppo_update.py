@@ -12,15 +12,15 @@ import pytest
 import torch
 
 from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo import update
-from catbox_train.algorithms.ppo.adam import BETA_1, Adam
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient, normalise_advantages
-from catbox_train.algorithms.ppo.networks import ActorCritic, SharedWeights
+from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.config import TrainConfig
 from catbox_train.runs.loop import train
+from catbox_train.self_play.adam import BETA_1, Adam
+from catbox_train.self_play.weights import SharedWeights
 from tests.train.ppo_reference import outputs_of
 from tests.train.ppo_runs import quiet, small
 
@@ -88,7 +88,7 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
 ) -> None:
     """Half way through, the steps of the optimizer and the loss are given the mean of start and end."""
     used: list[tuple[float, float]] = []
-    move, loss = Adam.move, update.loss_gradient
+    move, loss = Adam.move, ppo.loss_gradient
     weights: list[float] = []
 
     def seen_move(
@@ -98,13 +98,13 @@ def test_learning_rate_and_entropy_weight_fall_linearly(
         move(optimizer, vector, gradient, part, rate, *more)
 
     def seen_loss(
-        worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int
+        worker: Worker, rows: np.ndarray, size: int, clip: float, entropy_weight: float
     ) -> np.ndarray:
         weights.append(entropy_weight)
-        return loss(worker, rows, clip, entropy_weight, size)
+        return loss(worker, rows, size, clip, entropy_weight)
 
     monkeypatch.setattr(Adam, "move", seen_move)
-    monkeypatch.setattr(update, "loss_gradient", seen_loss)
+    monkeypatch.setattr(ppo, "loss_gradient", seen_loss)
     config = small(
         total_decisions=3 * 512,
         **{**ONE_STEP, "learning_rate": 4e-3, "learning_rate_end": 2e-3},
@@ -174,7 +174,9 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
                 worker.returns += np.float32(offset)
             metrics = trainer.learn(1e-3, 0.0)
             total = first_pull(trainer)
-            gradients.append((total[trainer.weights.actor], total[trainer.weights.critic], metrics))
+            gradients.append(
+                (total[trainer.weights.parts["actor"]], total[trainer.weights.parts["critic"]], metrics)
+            )
     (near_actor, near_critic, near), (far_actor, far_critic, far) = gradients
     assert near["critic_grad_norm"] == pytest.approx(near_critic.norm().item(), rel=1e-4)
     assert near["actor_grad_norm"] == pytest.approx(near_actor.norm().item(), rel=1e-4)
@@ -183,7 +185,7 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
     assert torch.equal(far_actor, near_actor)
     with trainer_with(**{**settings, "max_grad_norm": 1e-3}) as trainer:
         trainer.learn(1e-3, 0.0)
-        for part in (trainer.weights.actor, trainer.weights.critic):
+        for part in trainer.weights.parts.values():
             assert first_pull(trainer)[part].norm().item() == pytest.approx(1e-3, rel=1e-3)
 
 
@@ -205,13 +207,13 @@ def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pyt
     seen: list[np.ndarray] = []
     sizes: list[tuple[int, float]] = []
 
-    def record(worker: Worker, rows: np.ndarray, clip: float, weight: float, size: int) -> np.ndarray:
+    def record(worker: Worker, rows: np.ndarray, size: int, **settings: float) -> np.ndarray:
         if worker is trainer.workers[0]:
             seen.append(rows)
             sizes.append((len(rows), size))
-        return loss_gradient(worker, rows, clip, weight, size)
+        return loss_gradient(worker, rows, size, **settings)
 
-    monkeypatch.setattr(update, "loss_gradient", record)
+    monkeypatch.setattr(ppo, "loss_gradient", record)
     with trainer_with(epochs=3, minibatch_size=128) as trainer:
         trainer.learn(1e-3, 0.0)
         ready = trainer.workers[0].ready

@@ -14,13 +14,13 @@ import torch
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
 from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.adam import Adam
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.checkpoint import TrainingState, save_training
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingDiverged
+from catbox_train.self_play.adam import Adam
 from tests.agents.policies import network_for
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, final_arrays, quiet, small
 
@@ -34,7 +34,7 @@ def poison(where: str, number: float) -> Callable[[PPO], None]:
             if where == "moment":
                 trainer.optimizer.state["exp_avg_sq"][0] = number
             else:
-                weights.vector[getattr(weights, where)][-1] = number
+                weights.vector[weights.parts[where]][-1] = number
 
     return into
 

@@ -65,9 +65,13 @@ class OpponentOptions(AlgorithmOptions):
             ]
         return []
 
-    def agents_in_training(self) -> tuple[str, ...]:
+    def opponent_agents(self) -> tuple[str, ...]:
         """The agents among the opponents."""
         return tuple(spec for spec in self.opponents_in_training if spec != PAST)
+
+    def agents_in_training(self) -> tuple[str, ...]:
+        """The agents among the opponents."""
+        return self.opponent_agents()
 
     def pool_size(self) -> int:
         """How many earlier policies are kept at most."""
@@ -76,7 +80,7 @@ class OpponentOptions(AlgorithmOptions):
 
 def history_needed(options: OpponentOptions, game: Game) -> bool:
     """Whether an agent among the opponents asks for the history of its seat."""
-    return any(needs_history(catbox_agents.make(spec, game)) for spec in options.agents_in_training())
+    return any(needs_history(catbox_agents.make(spec, game)) for spec in options.opponent_agents())
 
 
 def pool_bytes(options: OpponentOptions, num_weights: int) -> int:
@@ -159,7 +163,7 @@ class Tables:
     def __init__(
         self, options: OpponentOptions, game: Game, num_games: int, seed: np.random.SeedSequence
     ) -> None:
-        self.specs = options.agents_in_training()
+        self.specs = options.opponent_agents()
         shares = options.opponents_in_training
         self._bounds = np.cumsum([shares[spec] for spec in self.specs] + [shares.get(PAST, 0.0)])
         self.game, self._seed = game, seed

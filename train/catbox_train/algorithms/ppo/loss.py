@@ -27,7 +27,7 @@ FINE, LARGE_LOGIT, LOGIT_NOT_FINITE, BAD_ROW = range(4)
 
 @torch.no_grad()
 def loss_gradient(
-    worker: Worker, rows: np.ndarray, clip: float, entropy_weight: float, size: int
+    worker: Worker, rows: np.ndarray, size: int, clip: float, entropy_weight: float
 ) -> np.ndarray:
     """Fill ``worker.networks.gradient`` with its share of the gradient of the loss.
 

@@ -28,7 +28,6 @@ import torch
 from torch.nn.utils import parameters_to_vector
 
 from catbox_env import Game
-from catbox_train.algorithms.ppo.adam import BETA_1, BETA_2, EPSILON
 from catbox_train.algorithms.ppo.loss import (
     LARGE_LOGIT,
     LARGEST_LOGIT,
@@ -36,7 +35,7 @@ from catbox_train.algorithms.ppo.loss import (
     LOGIT_NOT_FINITE,
     check_found,
 )
-from catbox_train.algorithms.ppo.networks import SharedWeights, network_inputs, weight_bytes
+from catbox_train.algorithms.ppo.networks import ActorCritic, critic_size
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.algorithms.ppo.torch_loss import (
@@ -51,6 +50,8 @@ from catbox_train.algorithms.ppo.transfer import Group, RowBytes
 from catbox_train.config import TrainConfig
 from catbox_train.devices import check_compiler, free_memory
 from catbox_train.runs.arrays import DivergedError
+from catbox_train.self_play.adam import BETA_1, BETA_2, EPSILON
+from catbox_train.self_play.weights import SharedWeights, actor_size, network_inputs, weight_bytes
 
 #: Rows that the critic looks at in one call.
 EVALUATED_AT_ONCE = 1 << 15
@@ -82,7 +83,9 @@ class OnDevice:
         self.num_players = game.num_players
         self.row_bytes = RowBytes(game, self.options)
 
-        self.networks = copy.deepcopy(weights.networks).to(device)
+        networks = copy.deepcopy(weights.networks).to(device)
+        assert isinstance(networks, ActorCritic)
+        self.networks = networks
         self._parameters = list(self.networks.parameters())
         # As on the CPU: one flat vector, of which the weights of the layers are views.
         self.vector = parameters_to_vector(self._parameters).detach().requires_grad_()
@@ -221,7 +224,7 @@ class OnDevice:
         gradient = torch.cat([part.reshape(-1) for part in parts])
         norms = []
         # The two share nothing, so a large error of the critic need not hold the actor back.
-        for part in (self.weights.actor, self.weights.critic):
+        for part in self.weights.parts.values():
             norms.append(gradient[part].norm())
             gradient[part] *= (self.options.max_grad_norm / norms[-1]).clamp(max=1)
         self.vector.grad = gradient
@@ -305,7 +308,11 @@ def device_bytes(config: TrainConfig, game: Game) -> int:
     numbers = 2 * seen + 6 * sum(options.hidden) + game.num_actions * (8 + inputs.action_size)
     rows_at_once = max(options.minibatch_size, min(EVALUATED_AT_ONCE, config.batch_size))
     in_between = rows_at_once * (row_size + numbers * torch.float32.itemsize)
-    return num_rows * (row_size + learned) + in_between + weight_bytes(game, options, workers=1)
+    return (
+        num_rows * (row_size + learned)
+        + in_between
+        + weight_bytes(actor_size(game, options) + critic_size(game, options), workers=1)
+    )
 
 
 def check_device_memory(device: torch.device, config: TrainConfig, game: Game) -> None:

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from catbox_env import Game
-from catbox_train.algorithms.ppo.networks import network_inputs
 from catbox_train.algorithms.ppo.options import PPOOptions
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.algorithms.ppo.torch_loss import Decisions
+from catbox_train.self_play.weights import network_inputs
 
 #: Rows are copied on the device in words of this many bytes.
 _WORD = torch.int64.itemsize

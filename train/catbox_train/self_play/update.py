@@ -9,41 +9,47 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 
-from catbox_train.algorithms.ppo.adam import Adam
-from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
-from catbox_train.algorithms.ppo.networks import SharedWeights
-from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.runs.arrays import DivergedError
+from catbox_train.self_play.adam import Adam
+from catbox_train.self_play.weights import SharedWeights
+from catbox_train.self_play.worker import Worker
 
 #: Parts of the weights begin at multiples of this: 64 bytes, a line of the cache, in bfloat16.
 _ALIGNED = 32
+
+
+#: Takes a worker, the rows (n,) of its share of a minibatch and the number of rows of all shares; fills the worker's
+#: ``networks.gradient`` with its share of the gradient, and returns its share of the metrics (m,) float64.
+Loss = Callable[[Any, np.ndarray, int], np.ndarray]
 
 
 @dataclass
 class Update:
     """What an update does, the same for every worker.
 
-    ``learning_rate``, ``clip``, ``entropy_weight``, ``max_grad_norm`` (of actor and critic each) and ``epochs`` are
-    settings of PPO. Afterwards ``metrics`` (workers, 5) holds each worker's sum over the minibatches of its shares of
-    ``LEARNING_METRICS``, ``norms`` (2,) the sum of the lengths of the actor's and the critic's gradients, and
-    ``last_rows`` the rows (n,) of each worker in the last minibatch.
+    In each of ``epochs`` epochs the rows in the workers' ``ready`` are shared out over ``num_minibatches`` minibatches;
+    one worker at least has to have so many. ``max_grad_norm`` is the longest gradient of each network. Afterwards
+    ``metrics`` (workers, m) holds each worker's sum over the minibatches of its shares of the ``num_metrics`` metrics
+    of ``loss``, ``norms`` (networks,) the sum of the lengths of each network's gradients, and ``last_rows`` the rows
+    (n,) of each worker in the last minibatch.
     """
 
     weights: SharedWeights
     optimizer: Adam
     workers: Sequence[Worker]
+    loss: Loss
+    num_metrics: int
     epochs: int
     num_minibatches: int
     learning_rate: float
-    clip: float
-    entropy_weight: float
     max_grad_norm: float
     metrics: np.ndarray = field(init=False)
     norms: np.ndarray = field(init=False)
@@ -55,10 +61,10 @@ class Update:
         Raises ``DivergedError`` for logits and gradients that are not finite, and for huge logits.
         """
         count = len(self.workers)
-        self.metrics = np.zeros((count, len(LEARNING_METRICS)))
-        self.norms = np.zeros(2)
+        self.metrics = np.zeros((count, self.num_metrics))
+        self.norms = np.zeros(len(self.weights.parts))
         self.last_rows = [worker.ready for worker in self.workers]
-        self._squares = np.zeros((count, 2))
+        self._squares = np.zeros((count, len(self.weights.parts)))
         self._steps_before = self.optimizer.num_steps
         self._meeting = Meeting(count)
         self.weights.refresh()
@@ -87,8 +93,7 @@ class Update:
 
     def _step(self, number: int, rows: np.ndarray, size: int, step: int) -> None:
         weights = self.weights
-        metrics = loss_gradient(self.workers[number], rows, self.clip, self.entropy_weight, size)
-        self.metrics[number] += metrics
+        self.metrics[number] += self.loss(self.workers[number], rows, size)
         self._meeting.wait(number)
         parts = self._parts(number)
         for network, part in enumerate(parts):
@@ -99,8 +104,8 @@ class Update:
         norms = np.sqrt(self._squares.sum(axis=0))
         if number == 0:
             self.norms += norms
-        # The two share nothing, so a large error of the critic need not hold the actor back.
-        for name, norm, part in zip(("actor", "critic"), norms.tolist(), parts, strict=True):
+        # Networks share nothing, so a large error of the critic need not hold the actor back.
+        for name, norm, part in zip(weights.parts, norms.tolist(), parts, strict=True):
             if not math.isfinite(norm):
                 raise DivergedError(f"the gradient of the {name} is not finite")
             factor = min(1.0, self.max_grad_norm / norm) if norm else 1.0
@@ -113,15 +118,18 @@ class Update:
         lengths = [divmod(len(worker.ready), self.num_minibatches) for worker in self.workers]
         return sum(length + (index < longer) for length, longer in lengths)
 
-    def _parts(self, number: int) -> tuple[slice, slice]:
-        """The weights of the actor and of the critic that worker ``number`` moves."""
+    def _parts(self, number: int) -> list[slice]:
+        """The weights of each network that worker ``number`` moves."""
         length, count = len(self.weights.vector), len(self.workers)
 
         def bound(worker: int) -> int:
             return length if worker == count else length * worker // count // _ALIGNED * _ALIGNED
 
-        start, stop, middle = bound(number), bound(number + 1), self.weights.actor.stop
-        return slice(min(start, middle), min(stop, middle)), slice(max(start, middle), max(stop, middle))
+        start, stop = bound(number), bound(number + 1)
+        return [
+            slice(min(max(start, part.start), part.stop), min(max(stop, part.start), part.stop))
+            for part in self.weights.parts.values()
+        ]
 
 
 class Meeting:

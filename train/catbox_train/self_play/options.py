@@ -1,0 +1,41 @@
+"""The settings that all algorithms of self-play have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from catbox_train.network_options import NetworkOptions
+from catbox_train.opponents import OpponentOptions
+from catbox_train.settings import MAX_COUNT, Float, Integer
+
+if TYPE_CHECKING:
+    from catbox_train.config import TrainConfig
+
+
+class SelfPlayOptions(OpponentOptions, NetworkOptions):
+    """How long and how fast is learned from a batch."""
+
+    epochs: Integer = Field(2, ge=1, le=MAX_COUNT, description="times that each batch is learned from")
+    minibatch_size: Integer = Field(1024, ge=1, le=MAX_COUNT, description="decisions for each gradient step")
+    learning_rate: Float = Field(
+        1e-3, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
+    )
+    learning_rate_end: Float = Field(5e-5, ge=0, description="learning rate at the end")
+    max_grad_norm: Float = Field(0.5, gt=0, description="longest gradient, of each network")
+
+    def calmer(self) -> dict[str, float]:
+        """A tenth of the learning rate, and nothing above the defaults."""
+        default = type(self)()
+        rate = min(self.learning_rate / 10, default.learning_rate)
+        settings = {"learning_rate": rate}
+        if self.learning_rate_end > rate:
+            settings["learning_rate_end"] = min(rate, default.learning_rate_end)
+        return settings
+
+
+def self_play_options(config: TrainConfig) -> SelfPlayOptions:
+    """The settings of ``config`` that all algorithms of self-play have."""
+    assert isinstance(config.algorithm_options, SelfPlayOptions)
+    return config.algorithm_options

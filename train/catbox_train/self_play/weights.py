@@ -1,0 +1,157 @@
+"""The one flat vector that holds the weights of all networks for every worker.
+
+Each worker computes with ``Networks``: layers on the shared weights, or on a copy of them in bfloat16, and a gradient
+of its own. The gradients of all workers are the rows of one matrix, and are added up in one pass.
+"""
+
+from __future__ import annotations
+
+import copy
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+import torch
+from torch import nn
+
+from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.layers import Layers
+from catbox_agents.networks.mlp import MLP
+from catbox_env import Game
+from catbox_env.core.compilation import cached_njit
+from catbox_train.network_options import NetworkOptions
+from catbox_train.self_play.inputs import Inputs
+
+
+def network_inputs(game: Game, options: NetworkOptions) -> NetworkInputs:
+    """What the network that plays is given."""
+    return NetworkInputs(game, options.features, options.action_features)
+
+
+class Actor(nn.Module):
+    """The network that plays, ``actor``. An algorithm that learns with more networks adds them in a subclass."""
+
+    def __init__(self, game: Game, options: NetworkOptions, generator: torch.Generator) -> None:
+        super().__init__()
+        self.actor = network_inputs(game, options).network(options.hidden, options.activation)
+        self.actor.initialise(generator, last_gain=0.01)  # at first no action is much better than another
+
+
+class SharedWeights:
+    """The weights of all ``networks`` in one flat vector, and their gradient.
+
+    Attributes: ``vector`` (K,) float32, the weights of one network after the other, the actor first; ``rounded`` (K,),
+    the same in ``precision``, that of the hidden layers; ``gradient`` (K,) float32; ``shares`` (workers, K), the
+    gradient of each worker's share of a minibatch, in ``precision``; ``parts``, the name of each network and its slice;
+    ``networks``: those whose weights are views of ``vector``.
+    """
+
+    def __init__(self, networks: Actor, precision: str, workers: int) -> None:
+        parameters = list(networks.parameters())  # in the order of registration: the actor first
+        self.vector = torch.cat([parameter.detach().reshape(-1) for parameter in parameters])
+        self.parts: dict[str, slice] = {}
+        start = 0
+        for name, network in networks.named_children():
+            stop = start + sum(parameter.numel() for parameter in network.parameters())
+            self.parts[name] = slice(start, stop)
+            start = stop
+        self.precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
+        self.rounded = self.vector.to(self.precision)  # the vector itself in float32
+        self.gradient = torch.zeros_like(self.vector)
+        self.shares = torch.zeros((workers, len(self.vector)), dtype=self.precision)
+        self.networks = networks
+        start = 0
+        for parameter in parameters:
+            stop = start + parameter.numel()
+            parameter.data = self.vector[start:stop].view_as(parameter)
+            start = stop
+
+    def refresh(self, part: slice = slice(None)) -> None:
+        """Let ``part`` of ``rounded`` follow ``vector``, which was changed."""
+        if self.rounded is not self.vector:
+            self.rounded[part].copy_(self.vector[part])
+
+    def add_up_shares(self, part: slice) -> None:
+        """Let ``part`` of ``gradient`` be the sum of the workers' shares, in their order."""
+        if self.precision == torch.bfloat16:  # NumPy has none: the compiled code reads its bits
+            _add_up_bfloat16(self.shares.view(torch.uint16).numpy()[:, part], self.gradient.numpy()[part])
+        else:
+            _add_up_float32(self.shares.numpy()[:, part], self.gradient.numpy()[part])
+
+    def actor_to_play(self) -> MLP:
+        """A copy of the actor: what checkpoints hold and matches are played with."""
+        return copy.deepcopy(self.networks.actor).requires_grad_(False)
+
+
+class Networks:
+    """What worker ``number`` computes with.
+
+    Attributes: ``actor``, layers on the shared weights; ``gradient`` (K,), what backward passes through all networks
+    fill; ``observations``, the actor's inputs; ``action_scale`` (K,) float32, factors of the features of actions, empty
+    without an action head.
+    """
+
+    def __init__(self, weights: SharedWeights, number: int) -> None:
+        self._weights = weights
+        action_scale = weights.networks.actor.action_scale
+        self.action_scale = np.zeros(0, np.float32) if action_scale is None else action_scale.numpy()
+        self.gradient = weights.shares[number]
+        self.actor = self.layers("actor")
+        self.observations = Inputs(weights.networks.actor.input_scale, weights.precision)
+
+    def layers(self, name: str) -> Layers:
+        """The layers of the network ``name``."""
+        weights, part = self._weights, self._weights.parts[name]
+        network = cast(MLP, getattr(weights.networks, name))
+        return Layers(
+            network.sizes(),
+            network.activation,
+            weights.rounded[part].detach().requires_grad_(),
+            weights.vector[part],
+            self.gradient[part],
+        )
+
+
+@cached_njit(nogil=True)
+def _add_up_float32(shares: np.ndarray, total: np.ndarray) -> None:
+    """``total`` (K,) float32 = the sum of the rows of ``shares`` (workers, K) float32."""
+    length = min(len(total), shares.shape[1])
+    for worker in range(len(shares)):
+        share = shares[worker]
+        for i in range(length):
+            total[i] = total[i] + share[i] if worker else share[i]
+
+
+@cached_njit(nogil=True)
+def _add_up_bfloat16(shares: np.ndarray, total: np.ndarray) -> None:
+    """The same, ``shares`` uint16 the bits of bfloat16: the upper half of those of float32."""
+    block = 1024  # stays in the nearest cache
+    bits = np.empty(block, np.uint32)
+    numbers = bits.view(np.float32)
+    length = min(len(total), shares.shape[1])
+    for start in range(0, length, block):
+        out = total[start : min(start + block, length)]
+        out[:] = 0.0
+        for worker in range(len(shares)):
+            share = shares[worker, start : start + len(out)]
+            for i in range(len(out)):
+                bits[i] = np.uint32(share[i]) << np.uint32(16)
+            for i in range(len(out)):
+                out[i] += numbers[i]
+
+
+def actor_size(game: Game, options: NetworkOptions) -> int:
+    """How many weights the network that plays has."""
+    inputs = network_inputs(game, options)
+    return num_weights(inputs.size, *options.hidden, game.num_actions + inputs.action_size)
+
+
+def num_weights(*layers: int) -> int:
+    """The weights of fully connected layers, the numbers of inputs and outputs of which are ``layers``."""
+    return sum((inputs + 1) * outputs for inputs, outputs in pairwise(layers))
+
+
+def weight_bytes(size: int, workers: int) -> int:
+    """Bytes of all copies of ``size`` weights: themselves, their gradient, Adam's two moments and the one that they
+    begin as, and the gradient of each worker."""
+    return (5 + workers) * size * torch.float32.itemsize

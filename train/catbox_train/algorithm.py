@@ -33,6 +33,10 @@ ALGORITHMS = {
         "catbox_train.algorithms.dmc.options:DMCOptions",
         "catbox_train.algorithms.dmc.algorithm:DMC",
     ),
+    "exit": (
+        "catbox_train.algorithms.exit.options:ExitOptions",
+        "catbox_train.algorithms.exit.algorithm:ExpertIteration",
+    ),
 }
 
 

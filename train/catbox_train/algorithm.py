@@ -29,6 +29,14 @@ ALGORITHMS = {
         "catbox_train.algorithms.ppo.options:PPOOptions",
         "catbox_train.algorithms.ppo.algorithm:PPO",
     ),
+    "dmc": (
+        "catbox_train.algorithms.dmc.options:DMCOptions",
+        "catbox_train.algorithms.dmc.algorithm:DMC",
+    ),
+    "exit": (
+        "catbox_train.algorithms.exit.options:ExitOptions",
+        "catbox_train.algorithms.exit.algorithm:ExpertIteration",
+    ),
 }
 
 

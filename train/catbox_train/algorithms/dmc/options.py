@@ -1,0 +1,28 @@
+"""The settings of Deep Monte Carlo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from catbox_train.self_play.options import SelfPlayOptions
+from catbox_train.settings import Share
+
+if TYPE_CHECKING:
+    from catbox_train.config import TrainConfig
+
+
+class DMCOptions(SelfPlayOptions):
+    """Settings of Deep Monte Carlo (DouZero, Zha et al. 2021, https://arxiv.org/abs/2106.06135)."""
+
+    epsilon: Share = Field(
+        0.1, description="chance of a random action at the start, falling linearly to epsilon_end"
+    )
+    epsilon_end: Share = Field(0.01, description="chance of a random action at the end")
+
+
+def dmc_options(config: TrainConfig) -> DMCOptions:
+    """The settings of Deep Monte Carlo in ``config``."""
+    assert isinstance(config.algorithm_options, DMCOptions)
+    return config.algorithm_options

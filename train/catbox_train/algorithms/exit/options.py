@@ -1,0 +1,66 @@
+"""The settings of expert iteration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from catbox_train.self_play.options import SelfPlayOptions
+from catbox_train.settings import MAX_COUNT, Float, Integer, Share, Text
+
+if TYPE_CHECKING:
+    from catbox_train.config import TrainConfig
+
+#: As ``rollout_policy``: the network that learns.
+POLICY = "policy"
+#: More worlds of one decision than any search can use.
+MAX_WORLDS = 2**20
+
+
+class ExitOptions(SelfPlayOptions):
+    """Settings of expert iteration (Anthony et al. 2017, https://arxiv.org/abs/1705.08439)."""
+
+    start_from: Text = Field(
+        "", description="checkpoint of a policy to begin with, of the same hidden, activation and features"
+    )
+    rollout_policy: Text = Field(
+        POLICY,
+        description="who plays on in the search: policy (the network that learns), or an agent as in opponents",
+    )
+    search_share: Share = Field(0.05, description="share of the decisions of a batch that are searched")
+    search_worlds: Integer = Field(
+        16, ge=1, le=MAX_WORLDS, description="worlds for each legal action of a decision that is searched"
+    )
+    temperature: Float = Field(
+        1.0,
+        ge=0,
+        description="of the target: how many standard errors behind the best action count as e times worse; 0: only "
+        "the best action counts",
+    )
+    window: Integer = Field(
+        8, ge=1, le=MAX_COUNT, description="updates whose searched decisions are learned from"
+    )
+    entropy: Float = Field(0.005, ge=0, description="weight of the entropy bonus")
+    epochs: Integer = Field(
+        1, ge=1, le=MAX_COUNT, description="times that the whole window is learned from in each update"
+    )
+    minibatch_size: Integer = Field(512, ge=1, le=MAX_COUNT, description="decisions for each gradient step")
+    learning_rate: Float = Field(
+        3e-4, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
+    )
+
+    def agents_in_training(self) -> tuple[str, ...]:
+        """The opponents, and who plays the rollouts."""
+        rollouts = () if self.rollout_policy == POLICY else (self.rollout_policy,)
+        return (*super().agents_in_training(), *rollouts)
+
+    def searched_by_worker(self, config: TrainConfig) -> int:
+        """Decisions that each worker searches in an update."""
+        return max(1, round(self.search_share * config.batch_size / config.num_workers))
+
+
+def exit_options(config: TrainConfig) -> ExitOptions:
+    """The settings of expert iteration in ``config``."""
+    assert isinstance(config.algorithm_options, ExitOptions)
+    return config.algorithm_options

@@ -49,7 +49,9 @@ def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_ba
 
 
 def test_a_rule_set_may_be_another_game_with_a_preset_of_its_own(workplace: Workplace) -> None:
-    workplace.write(base={"opponents": "random"}, rules={"Petrify": {"preset": "petrify"}})
+    workplace.write(
+        base={"opponents": "random"}, rules={"Petrify": {"preset": "quick", "game": "petrify_v0"}}
+    )
     config = flat(runs(workplace)[0].config)
     assert (config["game"], config["num_envs"], config["entropy"]) == ("petrify_v0", 1024, 0.01)
 

@@ -381,7 +381,9 @@ def test_what_the_last_step_did_is_seen(
     monkeypatch.setattr(OnDevice, "_give_back", spoiled)
     with (
         ppo_with(small()) as algorithm,
-        pytest.raises(DivergedError, match=r"a logit of the policy is larger|a (logit|value) of the networks"),
+        pytest.raises(
+            DivergedError, match=r"a logit of the policy is larger|a (logit|value) of the networks"
+        ),
     ):
         algorithm.update(0)
 

@@ -183,10 +183,7 @@ def preset_names() -> list[str]:
 
 def default_preset(game_id: str) -> str | None:
     """The first preset for a game, None where there is none."""
-    for name, settings in _presets().items():
-        if settings.get("game", TrainConfig().game) == game_id:
-            return name
-    return None
+    return next((name for name, games in _presets().items() if game_id in games), None)
 
 
 def load_config(
@@ -196,6 +193,8 @@ def load_config(
     trust: bool = False,
 ) -> TrainConfig:
     """Put a configuration together: defaults, then ``preset``, then the YAML ``file``, then ``overrides``.
+
+    ``preset`` is one of ``preset_names()``, and has settings for each game.
 
     ``overrides`` maps names of settings to values, or to text as the command line gives it (``"5e-4"``,
     ``"128,128"``). A dotted name such as ``"game_options.num_players"`` sets one option of the game, and
@@ -213,12 +212,20 @@ def load_config(
         presets = _presets()
         if preset not in presets:
             raise ValueError(f"unknown preset {preset!r}: expected one of {', '.join(presets)}")
-        sources.append((presets[preset], f"preset {preset!r}"))
     if file is not None:
         content = read_settings(Path(file))
         check_trusted("an algorithm", [_algorithm_of(content)], file, trust)
         sources.append((content, str(file)))
     sources.append((overrides or {}, "an override"))
+    if preset is not None:
+        games = presets[preset]
+        named = [read_text(values["game"]) for values, _ in sources if "game" in values]
+        game_id = str(named[-1]) if named else TrainConfig.model_fields["game"].default
+        if game_id not in games:
+            raise ValueError(
+                f"preset {preset!r} is for {', '.join(games)}, not for {game_id!r}: leave it out"
+            )
+        sources.insert(0, (games[game_id], f"preset {preset!r}"))
     chosen = _algorithm_of({name: value for values, _ in sources for name, value in values.items()})
     options = options_class(chosen)
     merged: dict[str, Any] = {}
@@ -245,7 +252,8 @@ def check_trusted(what: str, specs: Iterable[str], source: str | os.PathLike[str
         )
 
 
-def _presets() -> dict[str, dict[str, Any]]:
+def _presets() -> dict[str, dict[str, dict[str, Any]]]:
+    """Preset -> id of the game -> settings."""
     return read_yaml(resources.files("catbox_train").joinpath("presets.yaml").read_text(encoding="utf-8"))
 
 

@@ -2,7 +2,8 @@
 
 The actor's output for an action is the value of that action: what the seat will be paid from here to the end of the
 game. It plays the action of the highest value, in training now and then a random one, and learns from the returns of
-its games (``returns``). Nothing is estimated from estimates, so the values are unbiased for the way it plays, and noisy.
+its games (``returns``). Nothing is estimated from estimates, so the values are unbiased for the way it plays, but
+noisy.
 """
 
 from __future__ import annotations
@@ -92,6 +93,8 @@ class DMC(SelfPlay[Worker]):
         if type(scale) is not float or not 0 <= scale < np.finfo(np.float32).max:
             raise ValueError(f"scale = {scale!r:.40}, expected a number from 0")
         if (scale > 0) != (state.arrays["adam.step"] > 0):
-            raise ValueError(f"scale = {scale} after {state.arrays['adam.step']} steps: it is set by the first one")
+            raise ValueError(
+                f"scale = {scale} after {state.arrays['adam.step']} steps: it is set by the first one"
+            )
         super().restore(state, update)
         self.scale = scale

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from typing import Any
 
 #: Packages whose lines are left out at the start of an agent's traceback.
 OURS = ("catbox_agents", "catbox_env", "catbox_train", "catbox_app")
@@ -13,10 +14,17 @@ class AgentError(ValueError):
 
     def __init__(self, label: str, error: Exception) -> None:
         super().__init__(f"agent {label!r} raised {type(error).__name__}: {error}")
-        self.error = error
+        self.label, self.error = label, error
+        self._traceback: str | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For another process, which cannot be given the traceback itself."""
+        return type(self), (self.label, self.error), {"_traceback": self.agent_traceback()}
 
     def agent_traceback(self) -> str:
         """The traceback of the error, from the agent's first line on; empty for an agent that comes with catbox."""
+        if self._traceback is not None:
+            return self._traceback
         lines = self.error.__traceback__
         while lines is not None and lines.tb_frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
             lines = lines.tb_next

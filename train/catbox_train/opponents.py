@@ -95,11 +95,11 @@ class Pool:
     float64, of games with each, those of earlier updates counting less.
     """
 
-    def __init__(self, options: OpponentOptions, num_weights: int) -> None:
+    def __init__(self, options: OpponentOptions, vectors: NDArray[np.float32]) -> None:
         size = options.pool_size()
         self.every = options.past_every
         self.count = 0
-        self.vectors = np.zeros((size, num_weights), np.float32)
+        self.vectors = vectors
         self.wins, self.games = np.zeros(size), np.zeros(size)
 
     def not_beaten(self) -> NDArray[np.float64]:

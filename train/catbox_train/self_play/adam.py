@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -17,17 +18,17 @@ LARGEST_STEP = 1 << 24
 
 
 class Adam:
-    """The optimizer of a flat vector of ``num_weights`` weights.
+    """The optimizer of a flat vector of ``num_weights`` weights; ``allocate`` makes the means.
 
     Attribute: ``state``, what its future depends on: ``step`` () float32, the steps that were made; ``exp_avg`` and
     ``exp_avg_sq`` (K,) float32, the running means of the gradient and of its square.
     """
 
-    def __init__(self, num_weights: int) -> None:
+    def __init__(self, num_weights: int, allocate: Callable[..., torch.Tensor] = torch.zeros) -> None:
         self.state = {
             "step": torch.zeros(()),
-            "exp_avg": torch.zeros(num_weights),
-            "exp_avg_sq": torch.zeros(num_weights),
+            "exp_avg": allocate((num_weights,), dtype=torch.float32),
+            "exp_avg_sq": allocate((num_weights,), dtype=torch.float32),
         }
 
     @property
@@ -51,7 +52,7 @@ class Adam:
         """Make step number ``step``, from 1, for ``part`` of ``weights`` (K,) float32 by ``factor`` times ``gradient``
         (K,) float32.
 
-        The parts may be moved by different threads; ``num_steps`` is left as it is.
+        The parts may be moved by different workers; ``num_steps`` is left as it is.
         """
         step = min(step, LARGEST_STEP)
         _move(

@@ -1,66 +1,103 @@
 """What every algorithm of self-play consists of: weights, optimizer, workers with their games, and opponents.
 
-One network, the actor, plays every seat, unless there are opponents. Worker threads play games side by side; in
-learning, each worker computes the gradient of its share of a minibatch; the shares are added up in a fixed order, and
-one step of Adam moves the shared weights. So a run depends on its configuration alone, never on timing, and a resumed
-run ends with the same weights, bit for bit, as one that was never stopped.
+One network, the actor, plays every seat, unless there are opponents. Workers, in threads or in processes (`crew`),
+play games side by side; in learning, each computes the gradient of its share of a minibatch; the shares are added up in
+a fixed order, and one step of Adam moves the shared weights. So a run depends on its configuration alone, never on
+timing, and a resumed run ends with the same weights, bit for bit, as one that was never stopped.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 import torch
-from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks.mlp import MLP
-from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, TrainingState
+from catbox_train.algorithm import Algorithm, TrainingState, algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST, Pool, pool_bytes
 from catbox_train.runs.arrays import DivergedError
-from catbox_train.self_play.adam import LARGEST_STEP, Adam
+from catbox_train.self_play.adam import LARGEST_STEP
+from catbox_train.self_play.crew import AnyWorker, Crew, Threads
 from catbox_train.self_play.options import SelfPlayOptions, self_play_options
-from catbox_train.self_play.update import Loss, Update
-from catbox_train.self_play.weights import Actor, SharedWeights, actor_size, weight_bytes
+from catbox_train.self_play.processes import Processes, SharedMemory, processes_possible
+from catbox_train.self_play.update import Loss, Steps, make_steps
+from catbox_train.self_play.weights import Actor, Allocate, SharedWeights, actor_size, weight_bytes
 from catbox_train.self_play.worker import Worker
-
-AnyWorker = TypeVar("AnyWorker", bound=Worker)
 
 
 class SelfPlay(Algorithm, Generic[AnyWorker]):
     """The weights, the optimizer, and the workers with their games."""
 
     Options = SelfPlayOptions
+    #: Takes the game, the configuration, the weights, its seed and its number.
+    Worker: ClassVar[Callable[..., Any]]
+    #: Decisions of a run from which on its workers have processes, on a CPU: it takes seconds to start them.
+    processes_from: ClassVar[int] = 1_000_000
 
     def __init__(self, config: TrainConfig, game: Game) -> None:
         super().__init__(config, game)
-        self.weights = SharedWeights(
-            self.make_networks(), self_play_options(config).precision, config.num_workers
-        )
-        self.optimizer = Adam(len(self.weights.vector))
-        seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
-        self.workers = [self.make_worker(seed, number) for number, seed in enumerate(seeds)]
-        self.pool = Pool(self.options, self.weights.parts["actor"].stop)
-        self.updates_done = 0
         self._threads_before = torch.get_num_threads()
         torch.set_num_threads(1)  # the cores are taken by the workers
-        self.threads = ThreadPoolExecutor(config.num_workers, initializer=partial(torch.set_num_threads, 1))
+        seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
+        self.crew: Crew[AnyWorker]
+        if self._in_processes():
+            memory = SharedMemory()
+            try:
+                self.crew = processes = Processes[AnyWorker](config, memory)
+                try:
+                    self.weights = self.make_weights(config, game, memory.allocate)
+                    processes.begin(self.Worker(game, config, self.weights, seeds[0], 0), seeds)
+                except BaseException:
+                    processes.kill()
+                    raise
+            finally:
+                memory.close()
+        else:
+            self.weights = self.make_weights(config, game)
+            workers = [
+                self.Worker(game, config, self.weights, seed, number) for number, seed in enumerate(seeds)
+            ]
+            self.crew = Threads(workers)
+        self.optimizer = self.weights.optimizer
+        self.pool = Pool(self.options, self.weights.past)
+        self.updates_done = 0
 
+    def _in_processes(self) -> bool:
+        config = self.config
+        return (
+            config.device == "cpu"
+            and config.num_workers > 1
+            and config.num_updates * config.batch_size >= self.processes_from
+            and processes_possible(config)
+            and algorithm_class(config.algorithm) is type(self)  # as the processes find it
+        )
+
+    @property
+    def workers(self) -> list[AnyWorker]:
+        """The workers of this process."""
+        return self.crew.workers
+
+    @classmethod
     @abstractmethod
-    def make_networks(self) -> Actor:
+    def make_networks(cls, config: TrainConfig, game: Game) -> Actor:
         """All networks that are trained, with their first weights."""
 
-    @abstractmethod
-    def make_worker(self, seed: np.random.SeedSequence, number: int) -> AnyWorker:
-        """Worker ``number``, which draws everything from ``seed``."""
+    @classmethod
+    def make_weights(
+        cls, config: TrainConfig, game: Game, allocate: Allocate = torch.zeros, begin: bool = True
+    ) -> SharedWeights:
+        """What the workers share; ``allocate`` and ``begin`` as there."""
+        options = self_play_options(config)
+        networks = cls.make_networks(config, game)
+        return SharedWeights(
+            networks, options.precision, config.num_workers, options.pool_size(), allocate, begin
+        )
 
     @abstractmethod
     def learn_at(self, through: float) -> dict[str, float]:
@@ -70,13 +107,14 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
         """
 
     def close(self) -> None:
-        """End the threads."""
-        self.threads.shutdown()
+        """End the workers."""
+        self.crew.close()
         torch.set_num_threads(self._threads_before)
 
     def update(self, through: float) -> dict[str, float]:
         """Play a batch and learn from it."""
-        self.invite_opponents()
+        pool = self.pool
+        self.crew.map(begin_update, self.updates_done, through, pool.count, pool.chances())
         self.collect()
         learned = self.learn_at(through)
         self.updates_done += 1
@@ -86,7 +124,7 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
 
     def collect(self) -> None:
         """Let every worker play a batch."""
-        list(self.threads.map(lambda worker: worker.collect(), self.workers))
+        self.crew.map(collect)
 
     def learning_rate(self, through: float) -> float:
         """The learning rate of an update."""
@@ -94,28 +132,28 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
 
     def make_steps(
         self, loss: Loss, names: Sequence[str], num_minibatches: int, learning_rate: float
-    ) -> tuple[dict[str, float], Update]:
-        """All gradient steps of an update: the means over them of the metrics ``names`` that ``loss`` gives, and of the
-        length of each network's gradient.
+    ) -> dict[str, float]:
+        """Make all gradient steps of an update: the means over them of the metrics ``names`` that ``loss`` gives, and
+        of the length of each network's gradient.
 
         Raises ``DivergedError`` for a metric, gradient or weight that is not finite, and what ``loss`` raises.
         """
-        options = self.options
-        update = Update(
-            weights=self.weights,
-            optimizer=self.optimizer,
-            workers=self.workers,
+        options, optimizer = self.options, self.optimizer
+        steps = Steps(
             loss=loss,
             num_metrics=len(names),
+            ready=tuple(self.crew.map(num_ready)),
             epochs=options.epochs,
             num_minibatches=num_minibatches,
             learning_rate=learning_rate,
             max_grad_norm=options.max_grad_norm,
+            before=optimizer.num_steps,
         )
-        update.run(self.threads)
-        steps = options.epochs * num_minibatches
-        metrics = self.checked_metrics(names, update.metrics.sum(axis=0) / steps, update.norms / steps)
-        return metrics, update
+        metrics, norms = zip(*self.crew.map(make_steps, steps), strict=True)
+        count = options.epochs * num_minibatches
+        optimizer.num_steps += count
+        # The lengths are those of whole gradients, the same for every worker.
+        return self.checked_metrics(names, np.array(metrics).sum(axis=0) / count, norms[0] / count)
 
     def checked_metrics(self, names: Sequence[str], means: np.ndarray, norms: np.ndarray) -> dict[str, float]:
         """The metrics of an update: the ``means`` of ``names``, and the mean lengths of the networks' gradients.
@@ -139,40 +177,23 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
 
     def num_minibatches(self) -> int:
         """How many minibatches of about ``minibatch_size`` rows can be made of the rows that are ready; 0 for none."""
-        ready = [len(worker.ready) for worker in self.workers]
+        ready = self.crew.map(num_ready)
         return min(max(1, sum(ready) // self.options.minibatch_size), max(ready))
 
     def game_metrics(self) -> dict[str, float]:
         """The game's statistics in self-play, means over the learner's seats and the rounds that ended."""
-        batches = [worker.statistics for worker in self.workers if worker.statistics]
+        found = self.crew.map(statistics_of)
+        batches = [statistics for statistics, _ in found if statistics]
         names = batches[0] if batches else ()
         means = {name: float(np.concatenate([b[name] for b in batches]).mean()) for name in names}
-        return means | {"rounds": float(sum(worker.rounds for worker in self.workers))}
-
-    def invite_opponents(self) -> None:
-        """Tell the workers who plays beside the learner in this update."""
-        networks = []
-        for vector in self.pool.vectors[: self.pool.count]:
-            networks.append(self.policy())
-            vector_to_parameters(torch.from_numpy(vector), networks[-1].parameters())
-        for number, worker in enumerate(self.workers):
-            if worker.tables:
-                seeds = np.random.SeedSequence([self.config.seed, number, self.updates_done]).spawn(
-                    len(networks)
-                )
-                past = [self.past_agent(network, seed) for network, seed in zip(networks, seeds, strict=True)]
-                worker.tables.begin_update(self.updates_done, self.pool.chances(), past)
-
-    def past_agent(self, network: MLP, seed: np.random.SeedSequence) -> PolicyAgent:
-        """How an earlier policy plays."""
-        return PolicyAgent(network, self.game, seed, greedy=False)
+        return means | {"rounds": float(sum(rounds for _, rounds in found))}
 
     def count_games(self) -> dict[str, float]:
         """Share of games that the learner won against each kind of opponent in this update; the pool is brought up to
         date."""
-        tallies = [worker.tables.tally for worker in self.workers if worker.tables]
-        if not tallies:
+        if not self.options.opponents_in_training:
             return {}
+        tallies = self.crew.map(tally_of)
         specs = self.options.opponent_agents()
         total = sum(tallies, np.zeros_like(tallies[0]))
         kinds = {**{spec: total[k] for k, spec in enumerate(specs)}, PAST: total[len(specs) :].sum(axis=0)}
@@ -190,8 +211,7 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
         arrays = {"weights": self.weights.vector.numpy()}
         arrays |= {f"adam.{name}": moment.numpy() for name, moment in moments.items()}
         values: dict[str, Any] = {"workers": []}
-        for number, worker in enumerate(self.workers):
-            worker_arrays, worker_values = worker.save()
+        for number, (worker_arrays, worker_values) in enumerate(self.crew.map(save)):
             arrays |= {f"worker{number}.{name}": array for name, array in worker_arrays.items()}
             values["workers"].append(worker_values)
         pool_arrays, values["pool"] = self.pool.state()
@@ -205,8 +225,8 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
         if not (arrays["adam.exp_avg_sq"] >= 0).all():
             raise ValueError("adam.exp_avg_sq holds squares under 0")
         workers = values.get("workers")
-        if not isinstance(workers, list) or len(workers) != len(self.workers):
-            raise ValueError(f"workers: expected the values of {len(self.workers)}")
+        if not isinstance(workers, list) or len(workers) != self.config.num_workers:
+            raise ValueError(f"workers: expected the values of {self.config.num_workers}")
         pool_arrays = {k.removeprefix("pool."): v for k, v in arrays.items() if k.startswith("pool.")}
         pool_values = values.get("pool")
         if not isinstance(pool_values, dict):
@@ -215,13 +235,12 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
             self.pool.restore(pool_arrays, pool_values, update)
         except ValueError as error:
             raise ValueError(f"pool.{error}") from error
-        for number, worker in enumerate(self.workers):
+        each = []
+        for number, worker_values in enumerate(workers):
             prefix = f"worker{number}."
             own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-            try:
-                worker.load(own, workers[number], self.pool.count)
-            except ValueError as error:
-                raise ValueError(f"{prefix}{error}") from error
+            each.append((own, worker_values))
+        self.crew.map(load, update, self.pool.count, each=each)
         self.weights.vector.copy_(torch.from_numpy(arrays["weights"]))
         self.weights.refresh()
         for name, moment in self.optimizer.state.items():
@@ -237,7 +256,53 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
 
     def most_rows(self) -> int:
         """The largest number of rows that an update learns from."""
-        return sum(worker.shape[0] * worker.shape[1] for worker in self.workers)
+        rows, games = self.workers[0].shape
+        return self.config.num_workers * rows * games
+
+
+# What the workers are told to do.
+
+
+def begin_update(worker: Worker, update: int, through: float, num_past: int, chances: np.ndarray) -> None:
+    """See ``Worker.begin_update``."""
+    worker.begin_update(update, through, num_past, chances)
+
+
+def collect(worker: Worker) -> None:
+    """Play a batch."""
+    worker.collect()
+
+
+def num_ready(worker: Worker) -> int:
+    """How many rows can be learned from."""
+    return len(worker.ready)
+
+
+def statistics_of(worker: Worker) -> tuple[dict[str, np.ndarray], int]:
+    """Statistics and number of the rounds that ended."""
+    return worker.statistics, worker.rounds
+
+
+def tally_of(worker: Worker) -> np.ndarray:
+    """Games won and played against each opponent."""
+    assert worker.tables
+    return worker.tables.tally
+
+
+def save(worker: Worker) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """See ``Worker.save``."""
+    return worker.save()
+
+
+def load(
+    worker: Worker, update: int, num_past: int, arrays: dict[str, np.ndarray], values: dict[str, Any]
+) -> None:
+    """Go on after ``update`` updates; see ``Worker.load``."""
+    worker.updates_done = update
+    try:
+        worker.load(arrays, values, num_past)
+    except ValueError as error:
+        raise ValueError(f"worker{worker.networks.number}.{error}") from error
 
 
 def memory_of_weights(config: TrainConfig, game: Game, critic_size: int = 0) -> int:

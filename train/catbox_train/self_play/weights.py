@@ -7,6 +7,7 @@ of its own. The gradients of all workers are the rows of one matrix, and are add
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from itertools import pairwise
 from typing import cast
 
@@ -20,7 +21,12 @@ from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
 from catbox_env.core.compilation import cached_njit
 from catbox_train.network_options import NetworkOptions
+from catbox_train.self_play.adam import Adam
 from catbox_train.self_play.inputs import Inputs
+
+
+#: Takes a shape and a dtype, and gives a tensor of zeros: ``torch.zeros``, or one in memory that processes share.
+Allocate = Callable[..., torch.Tensor]
 
 
 def network_inputs(game: Game, options: NetworkOptions) -> NetworkInputs:
@@ -38,17 +44,34 @@ class Actor(nn.Module):
 
 
 class SharedWeights:
-    """The weights of all ``networks`` in one flat vector, and their gradient.
+    """The weights of all ``networks`` in one flat vector, and what all workers share beside them.
 
     Attributes: ``vector`` (K,) float32, the weights of one network after the other, the actor first; ``rounded`` (K,),
     the same in ``precision``, that of the hidden layers; ``gradient`` (K,) float32; ``shares`` (workers, K), the
-    gradient of each worker's share of a minibatch, in ``precision``; ``parts``, the name of each network and its slice;
-    ``networks``: those whose weights are views of ``vector``.
+    gradient of each worker's share of a minibatch, in ``precision``; ``squares`` (workers, networks) float64, the sums
+    of squares of each worker's part of each network's gradient; ``parts``, the name of each network and its slice;
+    ``networks``: those whose weights are views of ``vector``; ``optimizer``, which moves ``vector``; ``past`` (P, L)
+    float32, room for the weights of P earlier policies.
+
+    Args:
+        allocate: makes each of these tensors.
+        begin: whether ``vector`` takes the weights that ``networks`` have, or keeps what is in its memory.
     """
 
-    def __init__(self, networks: Actor, precision: str, workers: int) -> None:
+    def __init__(
+        self,
+        networks: Actor,
+        precision: str,
+        workers: int,
+        past: int = 0,
+        allocate: Allocate = torch.zeros,
+        begin: bool = True,
+    ) -> None:
         parameters = list(networks.parameters())  # in the order of registration: the actor first
-        self.vector = torch.cat([parameter.detach().reshape(-1) for parameter in parameters])
+        length = sum(parameter.numel() for parameter in parameters)
+        self.vector = allocate((length,), dtype=torch.float32)
+        if begin:
+            torch.cat([parameter.detach().reshape(-1) for parameter in parameters], out=self.vector)
         self.parts: dict[str, slice] = {}
         start = 0
         for name, network in networks.named_children():
@@ -56,9 +79,16 @@ class SharedWeights:
             self.parts[name] = slice(start, stop)
             start = stop
         self.precision = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
-        self.rounded = self.vector.to(self.precision)  # the vector itself in float32
-        self.gradient = torch.zeros_like(self.vector)
-        self.shares = torch.zeros((workers, len(self.vector)), dtype=self.precision)
+        self.rounded = self.vector  # itself in float32
+        if self.precision != torch.float32:
+            self.rounded = allocate((length,), dtype=self.precision)
+            if begin:
+                self.refresh()
+        self.gradient = allocate((length,), dtype=torch.float32)
+        self.shares = allocate((workers, length), dtype=self.precision)
+        self.squares = allocate((workers, len(self.parts)), dtype=torch.float64).numpy()
+        self.past = allocate((past, self.parts["actor"].stop), dtype=torch.float32).numpy()
+        self.optimizer = Adam(length, allocate)
         self.networks = networks
         start = 0
         for parameter in parameters:
@@ -86,13 +116,13 @@ class SharedWeights:
 class Networks:
     """What worker ``number`` computes with.
 
-    Attributes: ``actor``, layers on the shared weights; ``gradient`` (K,), what backward passes through all networks
-    fill; ``observations``, the actor's inputs; ``action_scale`` (K,) float32, factors of the features of actions, empty
+    Attributes: ``number``; ``weights``; ``actor``, layers on the shared weights; ``gradient`` (K,), what backward passes
+    through all networks fill; ``observations``, the actor's inputs; ``action_scale`` (K,) float32, factors of the features of actions, empty
     without an action head.
     """
 
     def __init__(self, weights: SharedWeights, number: int) -> None:
-        self._weights = weights
+        self.number, self.weights = number, weights
         action_scale = weights.networks.actor.action_scale
         self.action_scale = np.zeros(0, np.float32) if action_scale is None else action_scale.numpy()
         self.gradient = weights.shares[number]
@@ -101,7 +131,7 @@ class Networks:
 
     def layers(self, name: str) -> Layers:
         """The layers of the network ``name``."""
-        weights, part = self._weights, self._weights.parts[name]
+        weights, part = self.weights, self.weights.parts[name]
         network = cast(MLP, getattr(weights.networks, name))
         return Layers(
             network.sizes(),

@@ -2,18 +2,21 @@
 
 The buffer has some carried rows in front, decisions of earlier batches that are not learned from yet, and then one row
 for each step, each over all of the worker's games. Everything a worker does runs without the interpreter lock for
-nearly all of its time (compiled loops and torch), so that two workers in two threads use two cores.
+most of its time (compiled loops and torch), so that two workers in two threads use most of two cores.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks.action_head import add_action_scores
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game, Vec
 from catbox_train.config import TrainConfig
 from catbox_train.generators import checked_generator
@@ -21,16 +24,21 @@ from catbox_train.opponents import Tables, history_needed
 from catbox_train.self_play.options import SelfPlayOptions, self_play_options
 from catbox_train.self_play.weights import Networks, network_inputs
 
+if TYPE_CHECKING:
+    from catbox_train.self_play.crew import Meeting
+
 
 class Worker(ABC):
-    """One thread's share of the games.
+    """One worker's share of the games.
 
     Arrays over rows and games, R = carried rows + steps and N games: ``observations`` (R, N, I) int8, the inputs of the
     actor, ``action_features`` (R, N, A, K) int8, ``masks`` (R, N, A) bool, ``seats`` (R, N) int8 (-1: an empty carried
     row), ``learns`` (R, N) bool, whether the seat is the learner's, ``actions`` (R, N) int64, ``rewards`` (R, N, P)
     float32, ``terminated`` (R, N) bool. ``flat`` holds the same and those of ``add_arrays`` by name, row by row, every
     game after the other. ``ready`` (n,) int64 are the rows that can be learned from, ``statistics`` those of the game
-    for the learner's seats in every round that ended, name -> (n,), and ``rounds`` how many these are.
+    for the learner's seats in every round that ended, name -> (n,), and ``rounds`` how many these are. ``last_rows``
+    (n,) int64 are those of the last gradient step, ``updates_done`` counts the updates before this one, and ``meeting``
+    is where the worker waits for the others.
 
     Args:
         networks: what the worker computes with.
@@ -49,6 +57,8 @@ class Worker(ABC):
         state: bool = False,
     ) -> None:
         self.config, self.networks, self.num_carried = config, networks, carried
+        self.meeting: Meeting
+        self.updates_done = 0
         options: SelfPlayOptions = self_play_options(config)
         deals, choices, tables = seed.spawn(3)
         self.vec = Vec(
@@ -77,7 +87,7 @@ class Worker(ABC):
         self.terminated = np.zeros(self.shape, np.bool_)
         self.flat: dict[str, np.ndarray] = {}
         self.flatten("observations", "action_features", "masks", "actions")
-        self.ready = np.zeros(0, np.int64)
+        self.ready = self.last_rows = np.zeros(0, np.int64)
         self.statistics: dict[str, np.ndarray] = {}
         self.rounds = 0
 
@@ -86,6 +96,27 @@ class Worker(ABC):
         for name in names:
             array = getattr(self, name)
             self.flat[name] = array.reshape(self.shape[0] * self.shape[1], *array.shape[2:])
+
+    def begin_update(self, update: int, through: float, num_past: int, chances: np.ndarray) -> None:
+        """Get ready for the ``update``-th update, from 0, ``through`` the share of the run that is done.
+
+        ``num_past`` earlier policies are in the pool, to play with ``chances`` (num_past,).
+        """
+        self.updates_done = update
+        if not self.tables:
+            return
+        networks = self.networks
+        seeds = np.random.SeedSequence([self.config.seed, networks.number, update]).spawn(num_past)
+        past = []
+        for vector, seed in zip(networks.weights.past, seeds, strict=False):
+            network = networks.weights.actor_to_play()
+            vector_to_parameters(torch.from_numpy(vector), network.parameters())
+            past.append(self.past_agent(network, seed))
+        self.tables.begin_update(update, chances, past)
+
+    def past_agent(self, network: MLP, seed: np.random.SeedSequence) -> PolicyAgent:
+        """How an earlier policy plays."""
+        return PolicyAgent(network, self.vec.game, seed, greedy=False)
 
     @abstractmethod
     def collect(self) -> None:

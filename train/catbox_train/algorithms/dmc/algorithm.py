@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from catbox_agents.networks.mlp import MLP
-from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.algorithm import TrainingState
 from catbox_train.algorithms.dmc.loss import check_outputs, loss_gradient
-from catbox_train.algorithms.dmc.options import DMCOptions
+from catbox_train.algorithms.dmc.options import DMCOptions, dmc_options
 from catbox_train.algorithms.dmc.rollout import Worker
 from catbox_train.config import TrainConfig
-from catbox_train.self_play.algorithm import SelfPlay, between, memory_of_weights
+from catbox_train.self_play.algorithm import SelfPlay, memory_of_weights
 from catbox_train.self_play.weights import Actor
 from catbox_train.self_play.worker import buffer_bytes
 
@@ -35,19 +33,17 @@ class DMC(SelfPlay[Worker]):
     """
 
     Options = DMCOptions
+    Worker = Worker
     options: DMCOptions
 
     def __init__(self, config: TrainConfig, game: Game) -> None:
         super().__init__(config, game)
         self.scale = 0.0
 
-    def make_networks(self) -> Actor:
+    @classmethod
+    def make_networks(cls, config: TrainConfig, game: Game) -> Actor:
         """The network of values."""
-        return Actor(self.game, self.options, torch.Generator().manual_seed(self.config.seed))
-
-    def make_worker(self, seed: np.random.SeedSequence, number: int) -> Worker:
-        """Worker ``number``."""
-        return Worker(self.game, self.config, self.weights, seed, number)
+        return Actor(game, dmc_options(config), torch.Generator().manual_seed(config.seed))
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
@@ -56,31 +52,24 @@ class DMC(SelfPlay[Worker]):
 
     def update(self, through: float) -> dict[str, float]:
         """Play a batch and learn from it."""
-        epsilon = between(self.options.epsilon, self.options.epsilon_end, through)
-        for worker in self.workers:
-            worker.epsilon = epsilon
-        return super().update(through) | {"learning/epsilon": epsilon}
+        return super().update(through) | {"learning/epsilon": self.options.epsilon_at(through)}
 
     def learn_at(self, through: float) -> dict[str, float]:
         """Improve the values on the games that have ended; if none has, nothing is learned."""
         learning_rate = self.learning_rate(through)
-        returns = np.concatenate([worker.flat["returns"][worker.ready] for worker in self.workers])
+        returns = np.concatenate(self.crew.map(returns_of))
         learned = {"decisions": float(len(returns)), "learning_rate": learning_rate}
         if not len(returns):
             return learned
         variance = returns.var(dtype=np.float64)
         self.scale = self.scale or float(np.sqrt(variance)) or 1.0
         loss = partial(loss_gradient, scale=self.scale)
-        metrics, update = self.make_steps(loss, ["value_loss"], self.num_minibatches(), learning_rate)
+        metrics = self.make_steps(loss, ["value_loss"], self.num_minibatches(), learning_rate)
         # What the last step made of the network.
-        list(self.threads.map(check_outputs, self.workers, update.last_rows))
+        self.crew.map(check_outputs)
         error = 2 * metrics["value_loss"] * self.scale**2
         explained = float(1 - error / variance) if variance > 0 else 0.0
         return metrics | learned | {"explained_variance": explained}
-
-    def past_agent(self, network: MLP, seed: np.random.SeedSequence) -> PolicyAgent:
-        """Values are no logits: earlier networks too play the action of the highest value."""
-        return PolicyAgent(network, self.game, seed)
 
     def state(self) -> TrainingState:
         """The state of every algorithm of self-play, and the scale."""
@@ -98,3 +87,9 @@ class DMC(SelfPlay[Worker]):
             )
         super().restore(state, update)
         self.scale = scale
+
+
+def returns_of(worker: Worker) -> np.ndarray:
+    """Returns (n,) float32 of the decisions that can be learned from."""
+    returns: np.ndarray = worker.flat["returns"][worker.ready]
+    return returns

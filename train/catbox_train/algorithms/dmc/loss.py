@@ -90,12 +90,13 @@ def value_gradient(
 
 
 @torch.no_grad()
-def check_outputs(worker: Worker, rows: np.ndarray) -> None:
-    """Raise ``DivergedError`` if the network, as it is now, gives values that are not finite for ``rows``.
+def check_outputs(worker: Worker) -> None:
+    """Raise ``DivergedError`` if the network, as it is now, gives values that are not finite for the rows of the last
+    step.
 
     No gradient has seen what the last step of an update did; this has.
     """
-    actor = worker.networks.actor
+    actor, rows = worker.networks.actor, worker.last_rows
     values = actor.outputs(
         actor.activations(worker.networks.observations.take(worker.flat["observations"], rows))
     )

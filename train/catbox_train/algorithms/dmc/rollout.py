@@ -9,8 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.algorithms.dmc.exploration import epsilon_greedy
+from catbox_train.algorithms.dmc.options import dmc_options
 from catbox_train.algorithms.dmc.returns import compute_returns
 from catbox_train.config import TrainConfig
 from catbox_train.self_play import worker as self_play
@@ -22,7 +25,7 @@ WAITING = ("observations", "masks", "seats", "actions", "returns")
 
 
 class Worker(self_play.Worker):
-    """One thread's share of the games.
+    """One worker's share of the games.
 
     Arrays over rows and games beside those of all workers: ``returns`` (R, N) float32, what the seat is paid from its
     decision on, and ``known`` (R, N) bool, whether that is all, because the game is over.
@@ -41,6 +44,15 @@ class Worker(self_play.Worker):
         self.known = np.zeros(self.shape, np.bool_)
         self.flatten("returns")
         self.epsilon = 0.0
+
+    def begin_update(self, update: int, through: float, num_past: int, chances: np.ndarray) -> None:
+        """As every worker, and take the share of random actions of this update."""
+        super().begin_update(update, through, num_past, chances)
+        self.epsilon = dmc_options(self.config).epsilon_at(through)
+
+    def past_agent(self, network: MLP, seed: np.random.SeedSequence) -> PolicyAgent:
+        """Values are no logits: earlier networks too play the action of the highest value."""
+        return PolicyAgent(network, self.vec.game, seed)
 
     def collect(self) -> None:
         """Play ``num_steps`` steps of every game, and add up the returns."""

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
 import torch
 
 from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.search.rollout import MAX_GAMES
 from catbox_env import Game
-from catbox_train.algorithm import TrainingState
 from catbox_train.algorithms.exit.loss import LEARNING_METRICS, check_outputs, loss_gradient
 from catbox_train.algorithms.exit.options import ExitOptions, exit_options
 from catbox_train.algorithms.exit.rollout import Worker
@@ -30,17 +28,21 @@ class ExpertIteration(SelfPlay[Worker]):
     """The policy, the optimizer, and the workers with their games and searched decisions."""
 
     Options = ExitOptions
+    Worker = Worker
+    processes_from = 50_000  # decisions cost far more here than in the other algorithms
     options: ExitOptions
 
-    def make_networks(self) -> Actor:
+    @classmethod
+    def make_networks(cls, config: TrainConfig, game: Game) -> Actor:
         """The policy, that of ``start_from`` if it is given.
 
         Raises ``ValueError`` where that checkpoint is not there, damaged, or of another network or game.
         """
-        networks = Actor(self.game, self.options, torch.Generator().manual_seed(self.config.seed))
-        if path := self.options.start_from:
+        options = exit_options(config)
+        networks = Actor(game, options, torch.Generator().manual_seed(config.seed))
+        if path := options.start_from:
             try:
-                found = load_checkpoint(path, self.game).network
+                found = load_checkpoint(path, game).network
             except (OSError, ValueError) as error:
                 raise ValueError(f"start_from: {error}") from error
             there, wanted = found.describe(), networks.actor.describe()
@@ -51,10 +53,6 @@ class ExpertIteration(SelfPlay[Worker]):
                 )
             networks.actor.load_state_dict(found.state_dict())
         return networks
-
-    def make_worker(self, seed: np.random.SeedSequence, number: int) -> Worker:
-        """Worker ``number``."""
-        return Worker(self.game, self.config, self.weights, seed, number)
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
@@ -73,38 +71,33 @@ class ExpertIteration(SelfPlay[Worker]):
             + memory_of_weights(config, game)
         )
 
-    def update(self, through: float) -> dict[str, float]:
-        """Play a batch, search some of its decisions, and learn from those of the window."""
-        for worker in self.workers:
-            worker.update = self.updates_done
-        return super().update(through)
-
     def learn_at(self, through: float) -> dict[str, float]:
         """Improve the policy on the decisions in the window; without any, nothing is learned."""
-        learning_rate, workers = self.learning_rate(through), self.workers
-        rollouts, searched = sum(w.rollouts for w in workers), sum(w.searched for w in workers)
+        learning_rate = self.learning_rate(through)
+        *counts, seconds, ready = zip(*self.crew.map(searches_of), strict=True)
+        searched, rollouts, corrected = map(sum, counts)
         learned: dict[str, float] = {
             "searched": searched,
             "rollouts": rollouts,
             "learning_rate": learning_rate,
         }
-        learned["rollouts_per_second"] = rollouts / max(1e-9, max(worker.seconds for worker in workers))
+        learned["rollouts_per_second"] = rollouts / max(1e-9, *seconds)
         if searched:
-            learned["corrected"] = sum(worker.corrected for worker in workers) / searched
-        if not any(len(worker.ready) for worker in workers):
+            learned["corrected"] = corrected / searched
+        if not any(ready):
             return learned
         loss = partial(loss_gradient, entropy_weight=self.options.entropy)
-        metrics, update = self.make_steps(loss, LEARNING_METRICS, self.num_minibatches(), learning_rate)
+        metrics = self.make_steps(loss, LEARNING_METRICS, self.num_minibatches(), learning_rate)
         # What the last step made of the network.
-        list(self.threads.map(check_outputs, workers, update.last_rows))
+        self.crew.map(check_outputs)
         return metrics | learned
-
-    def restore(self, state: TrainingState, update: int) -> None:
-        """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
-        for worker in self.workers:
-            worker.update = update
-        super().restore(state, update)
 
     def most_rows(self) -> int:
         """The largest number of rows that an update learns from: those of the windows."""
-        return sum(len(worker.window.masks) for worker in self.workers)
+        return self.config.num_workers * len(self.workers[0].window.masks)
+
+
+def searches_of(worker: Worker) -> tuple[int, int, int, float, int]:
+    """Decisions that were searched, games of these searches, choices that they corrected, seconds that they took, and
+    rows that can be learned from."""
+    return worker.searched, worker.rollouts, worker.corrected, worker.seconds, len(worker.ready)

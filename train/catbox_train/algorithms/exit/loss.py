@@ -105,12 +105,13 @@ def logit_gradient(
     return True
 
 
-def check_outputs(worker: Worker, rows: np.ndarray) -> None:
-    """Raise ``DivergedError`` if the network, as it is now, gives logits that are not finite for ``rows``.
+def check_outputs(worker: Worker) -> None:
+    """Raise ``DivergedError`` if the network, as it is now, gives logits that are not finite for the rows of the last
+    step.
 
     No gradient has seen what the last step of an update did; this has.
     """
-    window = worker.window
+    window, rows = worker.window, worker.last_rows
     logits = worker.policy.logits(window.inputs[rows], window.action_features[rows], window.masks[rows])
     if not np.isfinite(logits).all():
         raise DivergedError("a logit of the policy is not finite")

@@ -19,7 +19,7 @@ from catbox_train.self_play.weights import Networks, SharedWeights
 
 
 class Worker(self_play.Worker):
-    """One thread's share of the games, and of the decisions that were searched.
+    """One worker's share of the games, and of the decisions that were searched.
 
     ``window`` holds these; ``ready`` are its rows, not those of the buffer. Of the last batch: ``searched``, how many
     decisions, ``rollouts``, in how many games, ``seconds``, in what time, and ``corrected``, how often the search chose
@@ -40,7 +40,6 @@ class Worker(self_play.Worker):
         self.window = Window(game, self.network_inputs, self.options.window, size)
         self.policy = RolloutPolicy(game, self.networks, self.network_inputs)
         self._log_probabilities = np.zeros(self.shape[1], np.float32)
-        self.update = 0
         self.searched = self.rollouts = self.corrected = 0
         self.seconds = 0.0
 
@@ -76,7 +75,7 @@ class Worker(self_play.Worker):
         found = search.search(inputs[:, : game.observation_layout.size], masks, seed)
         logits = np.where(masks, self.policy.logits(inputs, action_features, masks), -np.inf)
         targets = improved_policy(logits, policy_target(found, options.temperature))
-        self.window.put(self.update, inputs, action_features, masks, targets)
+        self.window.put(self.updates_done, inputs, action_features, masks, targets)
         self.searched, self.rollouts = len(rows), int(found.visits.sum())
         self.corrected = int((logits.argmax(axis=1) != found.actions).sum())
 
@@ -86,11 +85,11 @@ class Worker(self_play.Worker):
         return arrays | {f"window.{name}": array for name, array in self.window.save().items()}, values
 
     def load(self, arrays: dict[str, np.ndarray], values: dict[str, Any], num_past: int = 0) -> None:
-        """Go on from what ``save`` returned, after ``update`` updates; see `self_play.worker.Worker.load`."""
+        """Go on from what ``save`` returned, after ``updates_done`` updates; see `self_play.worker.Worker.load`."""
         prefix = "window."
         window = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
         super().load(arrays, values, num_past)
-        self.window.load(window, self.update)
+        self.window.load(window, self.updates_done)
 
 
 def improved_policy(logits: np.ndarray, factors: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ says; all the rest is the same.
 from __future__ import annotations
 
 from functools import partial
+from typing import cast
 
 import numpy as np
 import torch
@@ -17,7 +18,9 @@ from catbox_train.algorithms.ppo.loss import (
     LEARNING_METRICS,
     check_outputs,
     explained_variance,
+    learned_from,
     loss_gradient,
+    mean_and_deviation,
     normalise_advantages,
 )
 from catbox_train.algorithms.ppo.networks import ActorCritic, critic_size
@@ -28,6 +31,7 @@ from catbox_train.config import TrainConfig
 from catbox_train.runs.arrays import DivergedError
 from catbox_train.self_play.adam import LARGEST_STEP
 from catbox_train.self_play.algorithm import SelfPlay, between, memory_of_weights
+from catbox_train.self_play.crew import Threads
 from catbox_train.self_play.worker import buffer_bytes
 
 
@@ -35,6 +39,7 @@ class PPO(SelfPlay[Worker]):
     """Actor and critic, the optimizer, and the workers with their games."""
 
     Options = PPOOptions
+    Worker = Worker
     options: PPOOptions
 
     def __init__(self, config: TrainConfig, game: Game) -> None:
@@ -43,13 +48,10 @@ class PPO(SelfPlay[Worker]):
         if device := accelerator(config):
             self.on_device = OnDevice(device, config, self.weights, self.optimizer.state, self.workers)
 
-    def make_networks(self) -> ActorCritic:
+    @classmethod
+    def make_networks(cls, config: TrainConfig, game: Game) -> ActorCritic:
         """Actor and critic."""
-        return ActorCritic(self.game, self.options, self.config.seed)
-
-    def make_worker(self, seed: np.random.SeedSequence, number: int) -> Worker:
-        """Worker ``number``."""
-        return Worker(self.game, self.config, self.weights, seed, number)
+        return ActorCritic(game, ppo_options(config), config.seed)
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
@@ -73,7 +75,7 @@ class PPO(SelfPlay[Worker]):
     def collect(self) -> None:
         """Let every worker play a batch, with the networks where they are."""
         if self.on_device:
-            self.on_device.collect(self.updates_done, self.threads)
+            self.on_device.collect(self.updates_done, cast(Threads[Worker], self.crew).pool)
         else:
             super().collect()
 
@@ -89,23 +91,24 @@ class PPO(SelfPlay[Worker]):
         ``ValueError`` for a batch with fewer decisions to learn from than minibatches.
         """
         options = self.options
-        check_enough_to_learn(self.workers, self.updates_done + 1)
-        for worker in self.workers:
-            if not np.isfinite(worker.returns.reshape(-1)[worker.ready]).all():
-                raise DivergedError("a value of the critic is not finite")
-        explained = explained_variance(self.workers)
-        normalise_advantages(self.workers)
+        returns, advantages = zip(*self.crew.map(learned_from), strict=True)
+        check_enough_to_learn(self.config, [len(part) for part in returns], self.updates_done + 1)
+        everything, errors = np.concatenate(returns), np.concatenate(advantages)
+        if not np.isfinite(everything).all():
+            raise DivergedError("a value of the critic is not finite")
+        explained = explained_variance(everything, errors)
+        self.crew.map(normalise_advantages, *mean_and_deviation(errors))
         if self.on_device:
             means, norms = self.on_device.learn(learning_rate, entropy_weight)
             metrics = self.checked_metrics(LEARNING_METRICS, means, norms)
             self.on_device.check_outputs()
         else:
             loss = partial(loss_gradient, clip=options.clip, entropy_weight=entropy_weight)
-            metrics, update = self.make_steps(
+            metrics = self.make_steps(
                 loss, LEARNING_METRICS, self.config.batch_size // options.minibatch_size, learning_rate
             )
             # What the last step made of the networks.
-            list(self.threads.map(check_outputs, self.workers, update.last_rows))
+            self.crew.map(check_outputs)
         metrics |= {"explained_variance": explained}
         return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
 

@@ -180,12 +180,12 @@ def logit_gradient(
     return FINE
 
 
-def check_outputs(worker: Worker, rows: np.ndarray) -> None:
-    """Raise ``DivergedError`` if the networks, as they are now, give numbers of no use for ``rows``.
+def check_outputs(worker: Worker) -> None:
+    """Raise ``DivergedError`` if the networks, as they are now, give numbers of no use for the rows of the last step.
 
     No gradient has seen what the last step of an update did; this has.
     """
-    logits, values = worker.outputs(rows)
+    logits, values = worker.outputs(worker.last_rows)
     if (logits.abs() > LARGEST_LOGIT).any():
         check_found(LARGE_LOGIT)
     for output, name in ((logits, "logit"), (values, "value")):
@@ -193,18 +193,24 @@ def check_outputs(worker: Worker, rows: np.ndarray) -> None:
             raise DivergedError(f"a {name} of the networks is not finite")
 
 
-def normalise_advantages(workers: list[Worker]) -> None:
-    """Bring the advantages of a batch, all workers together, to mean 0 and standard deviation 1, in place."""
-    everything = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in workers])
-    mean, deviation = everything.mean(dtype=np.float64), everything.std(dtype=np.float64)
-    for worker in workers:
-        worker.advantages -= np.float32(mean)
-        worker.advantages /= np.float32(deviation + 1e-8)
+def learned_from(worker: Worker) -> tuple[np.ndarray, np.ndarray]:
+    """Returns and advantages (n,) float32 of the rows that can be learned from."""
+    return worker.flat["returns"][worker.ready], worker.flat["advantages"][worker.ready]
 
 
-def explained_variance(workers: list[Worker]) -> float:
-    """Share of the variance of the returns that the critic's values account for; 1 is perfect, 0 is a constant."""
-    returns = np.concatenate([worker.returns.reshape(-1)[worker.ready] for worker in workers])
-    errors = np.concatenate([worker.advantages.reshape(-1)[worker.ready] for worker in workers])
+def mean_and_deviation(advantages: np.ndarray) -> tuple[float, float]:
+    """Of the ``advantages`` (n,) of a batch, all workers together."""
+    return float(advantages.mean(dtype=np.float64)), float(advantages.std(dtype=np.float64))
+
+
+def normalise_advantages(worker: Worker, mean: float, deviation: float) -> None:
+    """Bring the advantages of a worker, in place, from ``mean`` and ``deviation`` of all workers to 0 and 1."""
+    worker.advantages -= np.float32(mean)
+    worker.advantages /= np.float32(deviation + 1e-8)
+
+
+def explained_variance(returns: np.ndarray, errors: np.ndarray) -> float:
+    """Share of the variance of the ``returns`` (n,) that the critic's values account for, which miss them by ``errors``
+    (n,); 1 is perfect, 0 is a constant."""
     variance = returns.var(dtype=np.float64)
     return float(1 - errors.var(dtype=np.float64) / variance) if variance > 0 else 0.0

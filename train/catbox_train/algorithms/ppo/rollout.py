@@ -26,7 +26,7 @@ EVALUATED_AT_ONCE = 2048
 
 
 class Worker(self_play.Worker):
-    """One thread's share of the games.
+    """One worker's share of the games.
 
     Arrays over rows and games beside those of all workers: ``states`` (R, N, S) int8 (the observations when the critic
     is not privileged), ``log_probabilities`` and ``values`` (R, N) float32 under the policy that played, ``advantages``
@@ -199,15 +199,14 @@ class Worker(self_play.Worker):
         self.open_rows[:] = np.where(self.seats[: self.num_players] >= 0, players, -1)
 
 
-def check_enough_to_learn(workers: list[Worker], update: int) -> None:
-    """Raise ``ValueError`` where a minibatch would be empty: each worker shares its rows out over all of them."""
-    config, options = workers[0].config, workers[0].options
-    num_minibatches = config.batch_size // options.minibatch_size
-    if max(len(worker.ready) for worker in workers) >= num_minibatches:
+def check_enough_to_learn(config: TrainConfig, ready: list[int], update: int) -> None:
+    """Raise ``ValueError`` where a minibatch would be empty: each worker shares its rows, of which ``ready`` has the
+    numbers, out over all of them."""
+    num_minibatches, steps = config.batch_size // ppo_options(config).minibatch_size, config.num_steps
+    if max(ready) >= num_minibatches:
         return
-    ready, steps = sum(len(worker.ready) for worker in workers), config.num_steps
     raise ValueError(
-        f"only {ready} of the {config.batch_size} decisions of update {update} can be learned from, too few for "
+        f"only {sum(ready)} of the {config.batch_size} decisions of update {update} can be learned from, too few for "
         f"{num_minibatches} minibatches: a decision counts once its seat decides again or the game ends, and a "
         f"batch has {steps} step{'s' * (steps > 1)} of each game. Make batch_size larger, or num_envs smaller"
     )

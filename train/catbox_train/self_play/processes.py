@@ -1,0 +1,266 @@
+"""Workers in processes of their own, which share the weights: no worker waits for another's interpreter lock.
+
+The first worker stays in the process of the run. Each other process is a new interpreter (``worker_process``), so
+neither the threads of this process nor its main module matter to it. Three things connect it with the run: a socket for
+functions and their results, a socket for meetings, and a file without a name in memory, which holds the weights. All
+three vanish with the processes, however these end. A process that ends closes its sockets, which whoever waits for it
+notices at once.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from math import prod
+from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+
+from catbox_train.config import TrainConfig
+from catbox_train.self_play.crew import AnyWorker, Crew, raise_first, run
+
+#: Signals that ask the run to stop. The run decides what becomes of its workers.
+STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+#: What the workers say at a meeting.
+_HERE, _LEFT = b"h", b"l"
+#: How long a process may take to end when it is told to, in seconds.
+_TIME_TO_END = 5.0
+_START = "import sys; sys.path[:] = {path!r}; from catbox_train.self_play.worker_process import main; main({given})"
+
+
+def processes_possible(config: TrainConfig) -> bool:
+    """Whether the workers of a run can have processes of their own here.
+
+    Not on Windows, nor in a program that is no Python interpreter, nor where the run names a class of the main script,
+    which another process does not have.
+    """
+    specs = (config.algorithm, *config.algorithm_options.agents_in_training())
+    return (
+        os.name == "posix"
+        and bool(sys.executable)
+        and not getattr(sys, "frozen", False)
+        and not any(spec.startswith("__main__:") for spec in specs)
+    )
+
+
+class SharedMemory:
+    """A file without a name that lies in memory, and tensors in it.
+
+    A process that calls ``allocate`` for the same tensors in the same order has the same numbers in them. ``file`` is
+    the descriptor of a file that another process has made; without it, it is made here.
+    """
+
+    def __init__(self, file: int | None = None) -> None:
+        self._made_here = file is None
+        if file is None:
+            if hasattr(os, "memfd_create"):
+                file = os.memfd_create("catbox")
+            else:
+                with tempfile.TemporaryFile() as unnamed:
+                    file = os.dup(unnamed.fileno())
+        self.file = file
+        self._size = 0
+
+    def allocate(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        """A tensor, zeros where nothing was written yet. Raises ``MemoryError`` where the memory does not suffice."""
+        num_bytes = prod(shape) * dtype.itemsize
+        if not num_bytes:
+            return torch.zeros(shape, dtype=dtype)
+        start = self._size
+        self._size += -(-num_bytes // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
+        try:
+            if self._made_here:
+                os.ftruncate(self.file, self._size)
+                if hasattr(os, "posix_fallocate"):  # later, there would be no error but the end of the process
+                    os.posix_fallocate(self.file, start, self._size - start)
+            memory = mmap.mmap(self.file, num_bytes, offset=start)
+        except OSError as error:
+            raise MemoryError(f"{num_bytes} bytes of shared memory: {error}") from error
+        return torch.frombuffer(memory, dtype=dtype).view(shape)
+
+    def close(self) -> None:
+        """Close the file; the tensors stay."""
+        os.close(self.file)
+
+
+class Processes(Crew[AnyWorker]):
+    """The first worker in this process, every other one in its own."""
+
+    def __init__(self, config: TrainConfig, memory: SharedMemory) -> None:
+        """Start the processes; ``begin`` waits for them."""
+        self.workers = []
+        self._config, self._memory = config, memory
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._connections: list[Connection] = []
+        self._meeting = Hub([])
+        try:
+            for number in range(1, config.num_workers):
+                self._start(number)
+        except BaseException:
+            self.kill()
+            raise
+
+    def _start(self, number: int) -> None:
+        ours, theirs = socket.socketpair()
+        our_meeting, their_meeting = socket.socketpair()
+        self._connections.append(Connection(ours.detach()))
+        self._meeting.sockets.append(our_meeting)
+        given = (number, os.getpid(), theirs.fileno(), their_meeting.fileno(), self._memory.file)
+        code = _START.format(path=[entry for entry in sys.path if isinstance(entry, str)], given=repr(given)[1:-1])
+        # What is blocked here is blocked in the new process, from its first instruction on.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+        try:
+            with theirs, their_meeting:
+                process = subprocess.Popen(
+                    [sys.executable, "-c", code], stdin=subprocess.DEVNULL, pass_fds=given[2:]
+                )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self._processes.append(process)
+
+    def begin(self, worker: AnyWorker, seeds: Sequence[Any]) -> None:
+        """Make the workers, each with one of ``seeds``; ``worker`` is the first one. The shared memory is complete."""
+        self.workers = [worker]
+        worker.meeting = self._meeting
+        try:
+            self._send([(self._config, seed) for seed in seeds[1:]])
+            raise_first([error for error, _ in self._answers()])
+        except BaseException:
+            self.kill()
+            raise
+
+    def map(
+        self, function: Callable[..., Any], *args: Any, each: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        own, *others = each or [()] * self._config.num_workers
+        try:
+            self._send([(function, (*args, *more)) for more in others])
+            try:
+                found = [(None, run(self.workers[0], function, (*args, *own)))]
+            except Exception as error:  # noqa: BLE001  (raised below)
+                found = [(error, None)]
+            found += self._answers()
+            raise_first([error for error, _ in found])
+        except BaseException:
+            self.kill()
+            raise
+        return [result for _, result in found]
+
+    def _send(self, messages: Sequence[Any]) -> None:
+        if len(messages) != len(self._connections):
+            raise RuntimeError("the worker processes have ended: make the algorithm anew")
+        for connection, message in zip(self._connections, messages, strict=True):
+            with suppress(BrokenPipeError, ConnectionResetError):  # its answer says what became of it
+                connection.send(message)
+
+    def _answers(self) -> list[tuple[BaseException | None, Any]]:
+        """The error or the result of each other process."""
+        found: list[tuple[BaseException | None, Any]] = []
+        for number, connection in enumerate(self._connections, 1):
+            try:
+                found.append(connection.recv())
+            except (EOFError, ConnectionResetError):
+                found.append((self._ended(number), None))
+        return found
+
+    def _ended(self, number: int) -> ChildProcessError:
+        """The error of a worker whose process is not there any more."""
+        code = self._processes[number - 1].wait()
+        how = f"by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with exit code {code}"
+        if code == -signal.SIGKILL:
+            how += ", as the system does when memory runs out"
+        return ChildProcessError(f"the process of worker {number} was ended {how}")
+
+    def kill(self) -> None:
+        """End all processes at once; they hold nothing that has to be saved."""
+        for process in self._processes:
+            process.kill()
+        self.close()
+
+    def close(self) -> None:
+        for connection in self._connections:
+            connection.close()  # which tells its process to end
+        self._connections = []
+        self._meeting.close()
+        for process in self._processes:
+            try:
+                process.wait(_TIME_TO_END)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._processes = []
+
+
+class Hub:
+    """The meetings, as the first worker comes to them: it hears each other worker, and answers once all are there."""
+
+    def __init__(self, sockets: list[socket.socket]) -> None:
+        self.sockets = sockets
+
+    def wait(self, number: int) -> None:
+        if any([_heard(other) != _HERE for other in self.sockets]):
+            self.leave()
+            raise threading.BrokenBarrierError
+        for other in self.sockets:
+            _say(other, _HERE)
+
+    def leave(self) -> None:
+        for other in self.sockets:
+            _say(other, _LEFT)
+
+    def close(self) -> None:
+        for other in self.sockets:
+            other.close()
+        self.sockets = []
+
+
+class Spoke:
+    """The meetings, as another worker comes to them."""
+
+    def __init__(self, hub: socket.socket) -> None:
+        self._hub = hub
+
+    def wait(self, number: int) -> None:
+        _say(self._hub, _HERE)
+        if _heard(self._hub) != _HERE:
+            raise threading.BrokenBarrierError
+
+    def leave(self) -> None:
+        _say(self._hub, _LEFT)
+
+
+def _say(to: socket.socket, what: bytes) -> None:
+    with suppress(BrokenPipeError, ConnectionResetError):  # it has ended; whoever listens to it notices
+        to.send(what)
+
+
+def _heard(of: socket.socket) -> bytes:
+    """What the worker at the other end says; nothing if it has ended."""
+    try:
+        return of.recv(1)
+    except ConnectionResetError:
+        return b""
+
+
+def portable(error: Exception, number: int) -> Exception:
+    """``error`` of worker ``number`` as another process can read it, with its traceback as a note."""
+    error.add_note(f"In the process of worker {number}:\n{''.join(traceback.format_exception(error))}")
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001  (unpickling raises anything)
+        kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        plain = kind(str(error))
+        plain.__notes__ = error.__notes__
+        return plain
+    return error

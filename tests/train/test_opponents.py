@@ -235,7 +235,7 @@ def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
                 kept.append(now)
             assert trainer.pool.count == len(kept)
             assert np.array_equal(trainer.pool.vectors[: len(kept)], np.reshape(kept, (len(kept), len(now))))
-        trainer.invite_opponents()
+        trainer.workers[0].begin_update(5, 1.0, trainer.pool.count, trainer.pool.chances())
         tables = trainer.workers[0].tables
         assert tables is not None
         assert len(tables.agents) == 2
@@ -247,7 +247,10 @@ def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
 
 
 def pool_of(size: int, every: int = 1) -> Pool:
-    return Pool(PPOOptions(opponents_in_training={PAST: 0.5}, past_policies=size, past_every=every), 2)
+    return Pool(
+        PPOOptions(opponents_in_training={PAST: 0.5}, past_policies=size, past_every=every),
+        np.zeros((size, 2), np.float32),
+    )
 
 
 def vector(number: float) -> NDArray[np.float32]:
@@ -294,7 +297,7 @@ def test_games_of_earlier_updates_count_less() -> None:
 
 
 def test_without_past_nothing_is_kept() -> None:
-    pool = Pool(PPOOptions(opponents_in_training={"random": 0.5}), 7)
+    pool = Pool(PPOOptions(opponents_in_training={"random": 0.5}), np.zeros((0, 7), np.float32))
     pool.end_update(25, [np.zeros((0, 2))], np.zeros(7, np.float32))
     assert pool.vectors.shape == (0, 7)
     assert pool.count == 0

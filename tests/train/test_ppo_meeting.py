@@ -16,7 +16,7 @@ from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.runs.arrays import DivergedError
-from catbox_train.self_play.update import Meeting
+from catbox_train.self_play.crew import ThreadMeeting
 from catbox_train.self_play.weights import SharedWeights
 from tests.train.ppo_runs import small
 
@@ -24,7 +24,7 @@ from tests.train.ppo_runs import small
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_no_thread_goes_on_before_all_have_come(count: int) -> None:
     """What every thread wrote before a meeting is there for every thread after it."""
-    meeting, written = Meeting(count), np.zeros(count, int)
+    meeting, written = ThreadMeeting(count), np.zeros(count, int)
 
     def work(number: int) -> bool:
         seen = []
@@ -40,7 +40,7 @@ def test_no_thread_goes_on_before_all_have_come(count: int) -> None:
 
 
 def test_a_thread_that_leaves_stops_the_others() -> None:
-    meeting = Meeting(3)
+    meeting = ThreadMeeting(3)
 
     def work(number: int) -> int:
         for turn in range(100):
@@ -74,7 +74,7 @@ def test_the_error_of_one_worker_is_that_of_the_update(monkeypatch: pytest.Monke
     config = small(workers=3, num_envs=48, batch_size=768)
     trainer = PPO(config, config.make_game())
     try:
-        list(trainer.threads.map(Worker.collect, trainer.workers))
+        trainer.collect()
         with pytest.raises(DivergedError, match="a number of this worker"):
             trainer.learn(1e-3, 0.1)
     finally:

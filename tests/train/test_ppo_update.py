@@ -13,7 +13,13 @@ import torch
 
 from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient, normalise_advantages
+from catbox_train.algorithms.ppo.loss import (
+    LEARNING_METRICS,
+    learned_from,
+    loss_gradient,
+    mean_and_deviation,
+    normalise_advantages,
+)
 from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
@@ -265,7 +271,9 @@ def test_advantages_are_normalised_over_the_rows_that_are_learned_from(tmp_path:
             worker.advantages.reshape(-1)[left_out] = 1e6
             worker.advantages.reshape(-1)[worker.ready] += np.float32(5 + 3 * number)
         before = [worker.advantages.reshape(-1)[worker.ready] for worker in trainer.workers]
-        normalise_advantages(trainer.workers)
+        statistics = mean_and_deviation(np.concatenate(before))
+        for worker in trainer.workers:
+            normalise_advantages(worker, *statistics)
         after = [worker.advantages.reshape(-1)[worker.ready] for worker in trainer.workers]
     together = np.concatenate(after)
     assert together.mean() == pytest.approx(0, abs=1e-4)
@@ -295,10 +303,9 @@ def test_explained_variance_is_1_for_a_perfect_critic_and_0_for_a_constant(
     with trainer_with(game_options=MATCH) as trainer:
         for worker in trainer.workers:
             worker.advantages[:] = error * worker.returns + 3
-        assert ppo.explained_variance(trainer.workers) == pytest.approx(explained, abs=1e-3)
-        for worker in trainer.workers:
-            worker.returns[:] = 2.0
-        assert ppo.explained_variance(trainer.workers) == 0.0
+        found = (np.concatenate(parts) for parts in zip(*map(learned_from, trainer.workers), strict=True))
+        assert ppo.explained_variance(*found) == pytest.approx(explained, abs=1e-3)
+    assert ppo.explained_variance(np.full(9, 2.0, np.float32), np.arange(9.0)) == 0.0
 
 
 # Pay in the middle of a game.

@@ -117,7 +117,7 @@ class Algorithm(ABC):
         """
 
     def close(self) -> None:  # noqa: B027  (not every algorithm has something to close)
-        """Release threads and other things outside the memory of this object."""
+        """Release threads, processes and other things outside the memory of this object."""
 
 
 def options_class(name: str) -> type[AlgorithmOptions]:

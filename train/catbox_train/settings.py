@@ -20,7 +20,7 @@ from catbox_train.settings_file import to_yaml
 MAX_COUNT = 10**18
 #: The largest seed that torch takes.
 MAX_SEED = 2**64 - 1
-#: Each worker is a thread with networks of its own.
+#: Each worker is a thread or a process.
 MAX_WORKERS = 256
 #: What they are called in messages.
 _LARGE = {MAX_COUNT: "10^18", MAX_SEED: "2^64 - 1"}
@@ -85,7 +85,7 @@ Share = Annotated[float, Strict(), BeforeValidator(_read), Field(ge=0, le=1, all
 Shares = Annotated[dict[Text, Share], BeforeValidator(_read_shares)]
 #: For a ``Literal``: one of several words.
 OneOf = BeforeValidator(read_text)
-#: How many threads, or the word ``auto``.
+#: How many workers, or the word ``auto``.
 Workers = Annotated[
     Annotated[int, Strict(), Field(ge=1, le=MAX_WORKERS)] | Literal["auto"], BeforeValidator(_read_auto)
 ]

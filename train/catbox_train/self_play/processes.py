@@ -82,7 +82,9 @@ class SharedMemory:
         try:
             if self._made_here:
                 os.ftruncate(self.file, self._size)
-                if hasattr(os, "posix_fallocate"):  # later, there would be no error but the end of the process
+                if hasattr(
+                    os, "posix_fallocate"
+                ):  # later, there would be no error but the end of the process
                     os.posix_fallocate(self.file, start, self._size - start)
             memory = mmap.mmap(self.file, num_bytes, offset=start)
         except OSError as error:
@@ -117,7 +119,9 @@ class Processes(Crew[AnyWorker]):
         self._connections.append(Connection(ours.detach()))
         self._meeting.sockets.append(our_meeting)
         given = (number, os.getpid(), theirs.fileno(), their_meeting.fileno(), self._memory.file)
-        code = _START.format(path=[entry for entry in sys.path if isinstance(entry, str)], given=repr(given)[1:-1])
+        code = _START.format(
+            path=[entry for entry in sys.path if isinstance(entry, str)], given=repr(given)[1:-1]
+        )
         # What is blocked here is blocked in the new process, from its first instruction on.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         try:
@@ -146,10 +150,11 @@ class Processes(Crew[AnyWorker]):
         own, *others = each or [()] * self._config.num_workers
         try:
             self._send([(function, (*args, *more)) for more in others])
+            found: list[tuple[BaseException | None, Any]] = []
             try:
-                found = [(None, run(self.workers[0], function, (*args, *own)))]
+                found.append((None, run(self.workers[0], function, (*args, *own))))
             except Exception as error:  # noqa: BLE001  (raised below)
-                found = [(error, None)]
+                found.append((error, None))
             found += self._answers()
             raise_first([error for error, _ in found])
         except BaseException:
@@ -209,7 +214,7 @@ class Hub:
         self.sockets = sockets
 
     def wait(self, number: int) -> None:
-        if any([_heard(other) != _HERE for other in self.sockets]):
+        if any(_heard(other) != _HERE for other in self.sockets):
             self.leave()
             raise threading.BrokenBarrierError
         for other in self.sockets:

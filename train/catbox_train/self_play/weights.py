@@ -24,7 +24,6 @@ from catbox_train.network_options import NetworkOptions
 from catbox_train.self_play.adam import Adam
 from catbox_train.self_play.inputs import Inputs
 
-
 #: Takes a shape and a dtype, and gives a tensor of zeros: ``torch.zeros``, or one in memory that processes share.
 Allocate = Callable[..., torch.Tensor]
 
@@ -116,9 +115,9 @@ class SharedWeights:
 class Networks:
     """What worker ``number`` computes with.
 
-    Attributes: ``number``; ``weights``; ``actor``, layers on the shared weights; ``gradient`` (K,), what backward passes
-    through all networks fill; ``observations``, the actor's inputs; ``action_scale`` (K,) float32, factors of the features of actions, empty
-    without an action head.
+    Attributes: ``number``; ``weights``; ``actor``, layers on the shared weights; ``gradient`` (K,), what backward
+    passes through all networks fill; ``observations``, the actor's inputs; ``action_scale`` (K,) float32, factors of
+    the features of actions, empty without an action head.
     """
 
     def __init__(self, weights: SharedWeights, number: int) -> None:

@@ -47,7 +47,9 @@ def main(number: int, parent: int, functions: int, meeting: int, memory: int) ->
                     kind = algorithm_class(config.algorithm)
                     assert issubclass(kind, SelfPlay)
                     game = config.make_game()
-                    weights = kind.make_weights(config, game, SharedMemory(memory).allocate, begin=False)
+                    shared = SharedMemory(memory)
+                    weights = kind.make_weights(config, game, shared.allocate, begin=False)
+                    shared.close()
                     worker = kind.Worker(game, config, weights, seed, number)
                     worker.meeting = Spoke(meetings)
                 else:

@@ -1,0 +1,403 @@
+"""Workers in processes of their own: the same results as in threads, and nothing that hangs or is left behind."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+import torch
+
+from catbox_agents.errors import AgentError
+from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_train.algorithm import TrainingState, algorithm_class
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.config import TrainConfig
+from catbox_train.opponents import PAST
+from catbox_train.runs.arrays import DivergedError
+from catbox_train.runs.loop import resume, train
+from catbox_train.runs.progress import TrainingInterrupted
+from catbox_train.self_play.algorithm import SelfPlay
+from catbox_train.self_play.crew import Threads
+from catbox_train.self_play.processes import Processes, SharedMemory, portable, processes_possible
+from tests.train.agents_in_training import DRAWING, RAISING
+from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, final_arrays, quiet, small
+from tests.train.worker_functions import fail, meet, signals_blocked
+
+pytestmark = [
+    pytest.mark.usefixtures("no_picture"),
+    pytest.mark.skipif(os.name != "posix", reason="workers are threads on Windows"),
+]
+
+#: Opponents that draw random numbers, and earlier policies.
+TABLES: dict[str, Any] = {"opponents_in_training": {DRAWING: 0.3, PAST: 0.3}, "past_every": 2}
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "ppo": {"precision": "bfloat16", "privileged_critic": True},
+    "dmc": {},
+    "exit": {"search_worlds": 4},
+}
+
+
+@pytest.fixture
+def in_processes(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """Has even the smallest run in processes, or in threads again; processes at first."""
+
+    def choose(wanted: bool) -> None:
+        monkeypatch.setattr(SelfPlay, "processes_from", 0 if wanted else 10**18)
+        monkeypatch.setattr(
+            "catbox_train.algorithms.exit.algorithm.ExpertIteration.processes_from", 0 if wanted else 10**18
+        )
+
+    choose(True)
+    return choose
+
+
+@contextmanager
+def trainer_of(config: TrainConfig) -> Iterator[PPO]:
+    trainer = PPO(config, config.make_game())
+    try:
+        yield trainer
+    finally:
+        trainer.close()
+
+
+def processes() -> list[psutil.Process]:
+    """Those of the workers of this process."""
+    return [child for child in psutil.Process().children() if "worker_process" in " ".join(child.cmdline())]
+
+
+# What is computed.
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_processes_compute_what_threads_do(algorithm: str, in_processes: Callable[[bool], None]) -> None:
+    """Bit for bit, from the start and when they go on from what threads have saved."""
+    settings = {**BRIEF, **TABLES, **ALGORITHMS[algorithm], "algorithm": algorithm}
+    config, ends = small(**settings), []
+    kind = algorithm_class(algorithm)
+    middle: TrainingState | None = None
+    for wanted in (False, True):
+        in_processes(wanted)
+        trainer: Any = kind(config, config.make_game())
+        try:
+            assert isinstance(trainer.crew, Processes if wanted else Threads)
+            trainer.update(0.0)
+            trainer.update(0.3)
+            if middle is None:
+                middle = copy.deepcopy(trainer.state())
+            assert_same(trainer.state(), middle)
+            if wanted:
+                trainer.update(0.4)
+                trainer.restore(middle, 2)
+            metrics = [trainer.update(through) for through in (0.6, 1.0)]
+            for row in metrics:
+                row.pop("learning/rollouts_per_second", None)  # depends on the clock
+            ends.append((copy.deepcopy(trainer.state()), metrics))
+        finally:
+            trainer.close()
+    assert_same(ends[0][0], ends[1][0])
+    assert ends[0][1] == ends[1][1]
+    assert not np.array_equal(ends[0][0].arrays["weights"], middle.arrays["weights"])
+    assert processes() == []
+
+
+def assert_same(one: TrainingState, two: TrainingState) -> None:
+    """The same values, and arrays that are equal bit for bit."""
+    assert one.values == two.values
+    assert one.arrays.keys() == two.arrays.keys()
+    assert [name for name in one.arrays if not np.array_equal(one.arrays[name], two.arrays[name])] == []
+
+
+def test_a_run_that_was_stopped_in_processes_goes_on_in_threads(
+    tmp_path: Path, in_processes: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn, found = PPO.learn, []
+
+    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
+        found.append(len(processes()))
+        if trainer.updates_done == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(PPO, "learn", learn_and_stop)
+    with pytest.raises(TrainingInterrupted):
+        train(small(**BRIEF), tmp_path / "run", quiet())
+    assert found == [1, 1, 1]
+    assert processes() == []
+    monkeypatch.setattr(PPO, "learn", learn)
+    in_processes(False)
+    resume(tmp_path / "run", quiet())
+    train(small(**BRIEF), tmp_path / "other", quiet())
+    assert_same_end(tmp_path / "run", tmp_path / "other")
+
+
+# Where workers are.
+
+
+def test_short_runs_and_gpus_have_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[TrainConfig] = []
+
+    def note(crew: object, config: TrainConfig, memory: object) -> None:
+        started.append(config)
+        raise InterruptedError
+
+    monkeypatch.setattr(Processes, "__init__", note)
+    for settings in ({"total_decisions": 999_000}, {"workers": 1, "total_decisions": 10**9}):
+        with trainer_of(small(**settings)) as trainer:
+            assert isinstance(trainer.crew, Threads)
+    assert started == []
+    config = small(total_decisions=1_000_000)
+    with pytest.raises(InterruptedError):
+        PPO(config, config.make_game())
+    assert started == [config]
+
+
+def test_classes_of_the_main_script_need_threads() -> None:
+    assert processes_possible(small(opponents_in_training={DRAWING: 0.1}))
+    assert not processes_possible(small(opponents_in_training={"__main__:Bot": 0.1}))
+
+
+class Other(PPO):
+    """Not what the processes would find under the name of the algorithm."""
+
+
+def test_an_algorithm_that_is_not_the_one_of_the_settings_has_threads(
+    in_processes: Callable[[bool], None],
+) -> None:
+    config = small()
+    trainer = Other(config, config.make_game())
+    try:
+        assert isinstance(trainer.crew, Threads)
+    finally:
+        trainer.close()
+
+
+def test_each_worker_has_a_process_and_signals_reach_the_programs_it_starts(
+    in_processes: Callable[[bool], None],
+) -> None:
+    with trainer_of(small(workers=3, num_envs=48, batch_size=768)) as trainer:
+        met = trainer.crew.map(meet, 200)
+        assert [number for number, _ in met] == [0, 1, 2]
+        assert met[0][1] == os.getpid()
+        assert sorted(pid for _, pid in met[1:]) == sorted(process.pid for process in processes())
+        assert trainer.crew.map(signals_blocked)[1:] == [set()] * 2
+        for process in processes():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                process.send_signal(number)
+        assert trainer.crew.map(meet, 3) == met
+    assert processes() == []
+
+
+# Errors and deaths.
+
+
+@pytest.mark.parametrize(
+    ("failing", "how", "kind", "message"),
+    [
+        (2, "diverged", DivergedError, "a number of this worker"),
+        (
+            1,
+            "killed",
+            ChildProcessError,
+            r"worker 1 was ended by signal 9 \(SIGKILL\), as .* memory runs out",
+        ),
+    ],
+)
+def test_what_happens_to_one_worker_is_said_and_ends_all(
+    in_processes: Callable[[bool], None], failing: int, how: str, kind: type[Exception], message: str
+) -> None:
+    """While the others wait for it."""
+    with trainer_of(small(workers=3, num_envs=48, batch_size=768)) as trainer:
+        with pytest.raises(kind, match=message):
+            trainer.crew.map(fail, failing, how)
+        assert processes() == []
+        with pytest.raises(RuntimeError, match="the worker processes have ended"):
+            trainer.crew.map(meet, 1)
+
+
+class Unportable(ValueError):
+    """An error that another process cannot be given as it is."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} {other}")
+
+
+def test_an_error_keeps_its_type_text_and_traceback() -> None:
+    def raised(error: Exception) -> Exception:
+        try:
+            raise error
+        except Exception as caught:  # noqa: BLE001
+            return portable(caught, 3)
+
+    diverged = pickle.loads(pickle.dumps(raised(DivergedError("a number"))))
+    assert type(diverged) is DivergedError
+    assert str(diverged) == "a number"
+    assert "process of worker 3" in diverged.__notes__[0]
+    assert "in raised" in diverged.__notes__[0]
+    plain = raised(Unportable("two", "words"))
+    assert type(plain) is ValueError
+    assert str(plain) == "two words"
+    of_agent = pickle.loads(pickle.dumps(raised(AgentError("mine:Bot", KeyError("x")))))
+    assert type(of_agent) is AgentError
+    assert "agent 'mine:Bot' raised KeyError" in str(of_agent)
+
+
+def test_an_agent_that_fails_stops_the_run_as_in_threads(
+    tmp_path: Path, in_processes: Callable[[bool], None]
+) -> None:
+    with pytest.raises(AgentError, match="raised") as error:
+        train(small(**BRIEF, opponents_in_training={RAISING: 0.9}), tmp_path / "run", quiet())
+    assert "agents_in_training.py" in error.value.agent_traceback()
+    assert processes() == []
+
+
+def test_what_goes_wrong_while_the_workers_are_made_ends_the_processes(
+    in_processes: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    config = small()
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    monkeypatch.setattr(os, "ftruncate", full)
+    with pytest.raises(MemoryError, match="bytes of shared memory"):
+        PPO(config, config.make_game())
+    assert processes() == []
+
+
+def test_shared_memory_is_the_same_for_all_who_ask_in_the_same_order() -> None:
+    memory = SharedMemory()
+    one, two = memory.allocate((3, 5), torch.float32), memory.allocate((7,), torch.bfloat16)
+    assert memory.allocate((0, 4), torch.float32).shape == (0, 4)
+    other = SharedMemory(os.dup(memory.file))
+    same, again = other.allocate((3, 5), torch.float32), other.allocate((7,), torch.bfloat16)
+    memory.close()
+    other.close()
+    assert not one.any()
+    one += 2
+    again += 3
+    assert (same == 2).all()
+    assert (two == 3).all()
+
+
+# Programs.
+
+SCRIPT = """
+    import os, sys
+    from pathlib import Path
+    sys.path[:0] = {path!r}
+    print("script", flush=True)
+    from rich.console import Console
+    import catbox_train, psutil
+    from catbox_train.algorithms.ppo.algorithm import PPO
+    from catbox_train.runs import report
+    report.draw_learning_curves = lambda rows, path: None
+    PPO.processes_from = 0
+    learn = PPO.learn
+    def say(trainer, *args):
+        if trainer.updates_done == 2:
+            print("pids", *(child.pid for child in psutil.Process().children()), flush=True)
+            {at_third}
+        return learn(trainer, *args)
+    PPO.learn = say
+    overrides = {overrides!r}
+    catbox_train.train(
+        catbox_train.load_config(overrides=overrides).settled(), Path({run!r}), Console(quiet=True)
+    )
+    print("done", flush=True)
+"""
+
+
+def started(folder: Path, at_third: str = "pass", **settings: object) -> subprocess.Popen[str]:
+    """A script without a main guard that trains in ``folder / "run"``, in a process group of its own."""
+    script = folder / "script.py"
+    overrides = {**SMALL, **BRIEF, **settings}
+    text = textwrap.dedent(SCRIPT).format(
+        path=[entry for entry in sys.path if entry],
+        at_third=at_third,
+        overrides=overrides,
+        run=str(folder / "run"),
+    )
+    script.write_text(text)
+    return subprocess.Popen(
+        [sys.executable, str(script)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+
+
+def workers_of(script: subprocess.Popen[str]) -> list[psutil.Process]:
+    """The processes that a script has told of."""
+    assert script.stdout
+    for line in script.stdout:
+        if line.startswith("pids"):
+            return [psutil.Process(int(pid)) for pid in line.split()[1:]]
+    script.wait()
+    raise AssertionError(script.stderr.read() if script.stderr else "")
+
+
+def test_a_script_without_a_main_guard_trains_with_an_agent_of_its_own_folder(tmp_path: Path) -> None:
+    (tmp_path / "my_bots.py").write_text(
+        "from catbox_agents import Agent\n"
+        "class Lowest(Agent):\n"
+        "    def act_batch(self, observations, action_masks, histories=None):\n"
+        "        return action_masks.argmax(axis=1)\n"
+    )
+    script = started(tmp_path, opponents_in_training={"my_bots:Lowest": 0.5})
+    output, errors = script.communicate(timeout=120)
+    assert script.returncode == 0, errors
+    assert output.split("\n")[0] == "script"
+    assert output.count("script") == output.count("done") == 1
+    assert errors == ""
+    assert len(final_arrays(tmp_path / "run")) > 10
+
+
+def test_workers_end_with_a_run_that_is_killed(tmp_path: Path) -> None:
+    before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    script = started(tmp_path, "os.kill(os.getpid(), 9)")
+    workers = workers_of(script)
+    assert len(workers) == 1
+    assert script.wait(60) == -signal.SIGKILL
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert alive == []
+    if os.path.isdir("/dev/shm"):
+        assert set(os.listdir("/dev/shm")) <= before
+    assert latest_checkpoint(tmp_path / "run").name == "00000002"  # type: ignore[union-attr]
+    script.communicate()
+
+
+def test_ctrl_c_reaches_all_processes_and_the_run_alone_decides(tmp_path: Path) -> None:
+    """The terminal sends it to every process of the group. What the run is doing is finished and saved."""
+    script = started(tmp_path, "os.killpg(0, 2)")
+    workers = workers_of(script)
+    errors = script.communicate(timeout=120)[1]
+    assert script.returncode != 0
+    assert errors.count("Traceback") == 1  # of the script itself, which catches nothing
+    assert "everything is saved" in errors
+    assert latest_checkpoint(tmp_path / "run").name == "00000003"  # type: ignore[union-attr]
+    assert psutil.wait_procs(workers, timeout=20)[1] == []
+
+
+def test_a_second_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
+    script = started(tmp_path, "os.killpg(0, 2); os.killpg(0, 2)")
+    workers = workers_of(script)
+    errors = script.communicate(timeout=120)[1]
+    assert script.returncode != 0
+    assert "TrainingAborted: Stopped at once" in errors
+    assert latest_checkpoint(tmp_path / "run").name == "00000002"  # type: ignore[union-attr]
+    assert psutil.wait_procs(workers, timeout=20)[1] == []

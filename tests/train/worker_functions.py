@@ -1,0 +1,34 @@
+"""What the tests tell workers to do. It is imported in their processes, by its name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+from catbox_train.runs.arrays import DivergedError
+from catbox_train.self_play.worker import Worker
+
+
+def meet(worker: Worker, times: int) -> tuple[int, int]:
+    """Meet the others; number of the worker, and of its process."""
+    for _ in range(times):
+        worker.meeting.wait(worker.networks.number)
+    return worker.networks.number, os.getpid()
+
+
+def fail(worker: Worker, failing: int, how: str) -> None:
+    """Meet the others for ever, but for worker ``failing``, which soon diverges or is killed."""
+    number = worker.networks.number
+    for turn in range(1_000_000):
+        if (number, turn) == (failing, 5):
+            if how == "diverged":
+                raise DivergedError("a number of this worker")
+            os.kill(os.getpid(), signal.SIGKILL)
+        worker.meeting.wait(number)
+
+
+def signals_blocked(worker: Worker) -> set[int]:
+    """The signals that are blocked in the main thread of the worker, which is the one that calls this."""
+    assert threading.current_thread() is threading.main_thread()
+    return {int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, [])}

@@ -25,7 +25,7 @@ from catbox_train.runs.arrays import DivergedError
 from catbox_train.self_play.adam import LARGEST_STEP
 from catbox_train.self_play.crew import AnyWorker, Crew, Threads
 from catbox_train.self_play.options import SelfPlayOptions, self_play_options
-from catbox_train.self_play.processes import Processes, SharedMemory, processes_possible
+from catbox_train.self_play.processes import PROCESS_BYTES, Processes, SharedMemory, processes_possible
 from catbox_train.self_play.update import Loss, Steps, make_steps
 from catbox_train.self_play.weights import Actor, Allocate, SharedWeights, actor_size, weight_bytes
 from catbox_train.self_play.worker import Worker
@@ -46,7 +46,8 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
         torch.set_num_threads(1)  # the cores are taken by the workers
         seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
         self.crew: Crew[AnyWorker]
-        if self._in_processes():
+        # A class of another name would be another one in the processes.
+        if self.in_processes(config) and algorithm_class(config.algorithm) is type(self):
             memory = SharedMemory()
             try:
                 self.crew = processes = Processes[AnyWorker](config, memory)
@@ -68,15 +69,20 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
         self.pool = Pool(self.options, self.weights.past)
         self.updates_done = 0
 
-    def _in_processes(self) -> bool:
-        config = self.config
+    @classmethod
+    def in_processes(cls, config: TrainConfig) -> bool:
+        """Whether each worker of a run has a process of its own. It changes the speed, and no result."""
         return (
             config.device == "cpu"
             and config.num_workers > 1
-            and config.num_updates * config.batch_size >= self.processes_from
+            and config.num_updates * config.batch_size >= cls.processes_from
             and processes_possible(config)
-            and algorithm_class(config.algorithm) is type(self)  # as the processes find it
         )
+
+    @classmethod
+    def memory_of_processes(cls, config: TrainConfig) -> int:
+        """Bytes of the processes of the workers, beside what these keep."""
+        return (config.num_workers - 1) * PROCESS_BYTES if cls.in_processes(config) else 0
 
     @property
     def workers(self) -> list[AnyWorker]:

@@ -32,6 +32,8 @@ from catbox_train.self_play.crew import AnyWorker, Crew, raise_first, run
 
 #: Signals that ask the run to stop. The run decides what becomes of its workers.
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+#: Memory of a process without games and weights, about: the interpreter, torch and compiled code.
+PROCESS_BYTES = 250_000_000
 #: What the workers say at a meeting.
 _HERE, _LEFT = b"h", b"l"
 #: How long a process may take to end when it is told to, in seconds.

@@ -48,7 +48,8 @@ class DMC(SelfPlay[Worker]):
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
         """Bytes of the weights, of a batch and the decisions that wait, and of the earlier policies."""
-        return buffer_bytes(game, config, game.history_length) + memory_of_weights(config, game)
+        buffer = buffer_bytes(game, config, game.history_length)
+        return buffer + memory_of_weights(config, game) + cls.memory_of_processes(config)
 
     def update(self, through: float) -> dict[str, float]:
         """Play a batch and learn from it."""

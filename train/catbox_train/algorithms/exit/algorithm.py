@@ -69,6 +69,7 @@ class ExpertIteration(SelfPlay[Worker]):
             + window_bytes(game, inputs, rows)
             + games
             + memory_of_weights(config, game)
+            + cls.memory_of_processes(config)
         )
 
     def learn_at(self, through: float) -> dict[str, float]:

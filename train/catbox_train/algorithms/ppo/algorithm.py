@@ -58,7 +58,8 @@ class PPO(SelfPlay[Worker]):
         """Bytes of the weights, of a batch and of the earlier policies."""
         options = ppo_options(config)
         buffer = buffer_bytes(game, config, game.num_players, options.privileged_critic)
-        return buffer + memory_of_weights(config, game, critic_size(game, options))
+        weights = memory_of_weights(config, game, critic_size(game, options))
+        return buffer + weights + cls.memory_of_processes(config)
 
     def update(self, through: float) -> dict[str, float]:
         """Play a batch and learn from it.

@@ -73,8 +73,8 @@ def there(algorithm: PPO) -> OnDevice:
 
 def collect(algorithm: PPO) -> None:
     """Play a batch on the device, as an update does."""
-    algorithm.invite_opponents()
-    there(algorithm).collect(algorithm.updates_done, algorithm.threads)
+    algorithm.begin_update(0)
+    algorithm.collect()
 
 
 # Playing.

@@ -235,7 +235,7 @@ def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
                 kept.append(now)
             assert trainer.pool.count == len(kept)
             assert np.array_equal(trainer.pool.vectors[: len(kept)], np.reshape(kept, (len(kept), len(now))))
-        trainer.workers[0].begin_update(5, 1.0, trainer.pool.count, trainer.pool.chances())
+        trainer.begin_update(1.0)
         tables = trainer.workers[0].tables
         assert tables is not None
         assert len(tables.agents) == 2

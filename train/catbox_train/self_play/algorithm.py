@@ -119,14 +119,18 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
 
     def update(self, through: float) -> dict[str, float]:
         """Play a batch and learn from it."""
-        pool = self.pool
-        self.crew.map(begin_update, self.updates_done, through, pool.count, pool.chances())
+        self.begin_update(through)
         self.collect()
         learned = self.learn_at(through)
         self.updates_done += 1
         learned |= self.count_games()
         metrics = {f"learning/{name}": value for name, value in learned.items()}
         return metrics | {f"game/{name}": value for name, value in self.game_metrics().items()}
+
+    def begin_update(self, through: float) -> None:
+        """Tell the workers how far the run is, and who plays beside the learner in this update."""
+        pool = self.pool
+        self.crew.map(begin_update, self.updates_done, through, pool.count, pool.chances())
 
     def collect(self) -> None:
         """Let every worker play a batch."""

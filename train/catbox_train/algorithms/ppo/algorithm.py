@@ -61,6 +61,11 @@ class PPO(SelfPlay[Worker]):
         weights = memory_of_weights(config, game, critic_size(game, options))
         return buffer + weights + cls.memory_of_processes(config)
 
+    @classmethod
+    def in_processes(cls, config: TrainConfig) -> bool:
+        """Never where the networks are on a GPU: then the workers only play."""
+        return accelerator(config) is None and super().in_processes(config)
+
     def update(self, through: float) -> dict[str, float]:
         """Play a batch and learn from it.
 

@@ -34,9 +34,15 @@ def compute_returns(
     """
     num_rows, num_games = seats.shape
     num_players = rewards.shape[2]
-    if min(learns.shape[0], rewards.shape[0], terminated.shape[0], returns.shape[0], known.shape[0]) < num_rows:
+    if (
+        min(learns.shape[0], rewards.shape[0], terminated.shape[0], returns.shape[0], known.shape[0])
+        < num_rows
+    ):
         return
-    if min(learns.shape[1], rewards.shape[1], terminated.shape[1], returns.shape[1], known.shape[1]) < num_games:
+    if (
+        min(learns.shape[1], rewards.shape[1], terminated.shape[1], returns.shape[1], known.shape[1])
+        < num_games
+    ):
         return
     paid = np.zeros(num_players)
     for game in range(num_games):

@@ -83,7 +83,11 @@ class ExpertIteration(SelfPlay[Worker]):
         """Improve the policy on the decisions in the window; without any, nothing is learned."""
         learning_rate, workers = self.learning_rate(through), self.workers
         rollouts, searched = sum(w.rollouts for w in workers), sum(w.searched for w in workers)
-        learned: dict[str, float] = {"searched": searched, "rollouts": rollouts, "learning_rate": learning_rate}
+        learned: dict[str, float] = {
+            "searched": searched,
+            "rollouts": rollouts,
+            "learning_rate": learning_rate,
+        }
         learned["rollouts_per_second"] = rollouts / max(1e-9, max(worker.seconds for worker in workers))
         if searched:
             learned["corrected"] = sum(worker.corrected for worker in workers) / searched

@@ -21,6 +21,8 @@ MAX_WORLDS = 2**20
 class ExitOptions(SelfPlayOptions):
     """Settings of expert iteration (Anthony et al. 2017, https://arxiv.org/abs/1705.08439)."""
 
+    cpu_only = True
+
     start_from: Text = Field(
         "", description="checkpoint of a policy to begin with, of the same hidden, activation and features"
     )
@@ -54,6 +56,13 @@ class ExitOptions(SelfPlayOptions):
         """The opponents, and who plays the rollouts."""
         rollouts = () if self.rollout_policy == POLICY else (self.rollout_policy,)
         return (*super().agents_in_training(), *rollouts)
+
+    def calmer(self) -> dict[str, float]:
+        """A tenth of the learning rate, and nothing above the defaults."""
+        default, settings = type(self)(), super().calmer()
+        if self.entropy > default.entropy:
+            settings["entropy"] = default.entropy
+        return settings
 
     def searched_by_worker(self, config: TrainConfig) -> int:
         """Decisions that each worker searches in an update."""

@@ -45,7 +45,8 @@ def main() -> None:
         else:
             print(f"measuring {name} ...", flush=True)
             metrics += _in_own_process(name, arguments.quick)
-    print(table(metrics))
+    if metrics:
+        print(table(metrics))
     if arguments.json:
         record = {"machine": where, "metrics": [asdict(metric) for metric in metrics]}
         arguments.json.write_text(json.dumps(record, indent=1) + "\n")

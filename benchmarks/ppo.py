@@ -17,7 +17,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.learner_seat import LearnerSeat
 from benchmarks.report import Metric, alternate, metric_of, ratio_of
-from catbox_train.algorithms.ppo.algorithm import PPO
+from benchmarks.training import training_run
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.memory import keep_freed_memory
@@ -40,21 +40,6 @@ def settings(precision: str, minibatch_size: int, batch_size: int) -> TrainConfi
         minibatch_size=minibatch_size,
         precision=precision,
     ).settled()
-
-
-def catbox_run(config: TrainConfig, num_updates: int, closing: ExitStack) -> Callable[[], float]:
-    """A run of ``num_updates`` batches, each played and learned from; ``closing`` ends its threads."""
-    algorithm = PPO(config, config.make_game())
-    closing.callback(algorithm.close)
-
-    def run() -> float:
-        torch.set_num_threads(1)
-        started = time.perf_counter()
-        for _ in range(num_updates):
-            algorithm.update(through=0)
-        return num_updates * config.batch_size / (time.perf_counter() - started)
-
-    return run
 
 
 def sb3_run(config: TrainConfig, num_envs: int) -> Callable[[], float]:
@@ -98,9 +83,9 @@ def measure(quick: bool) -> list[Metric]:
     default = PPOOptions().minibatch_size
     with ExitStack() as closing:
         runs = {
-            "large": catbox_run(settings("auto", LARGE, batch_size), updates, closing),
-            "float32": catbox_run(settings("float32", LARGE, batch_size), updates, closing),
-            "default": catbox_run(settings("auto", default, batch_size), updates, closing),
+            "large": training_run(settings("auto", LARGE, batch_size), updates, closing),
+            "float32": training_run(settings("float32", LARGE, batch_size), updates, closing),
+            "default": training_run(settings("auto", default, batch_size), updates, closing),
         }
         for run in runs.values():
             run()  # compiles, and plays past the first games, which all began together

@@ -15,6 +15,7 @@ import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_env.core.checks import shown
 from catbox_train import TrainConfig, load_config
+from catbox_train.config import SECTIONS
 from catbox_train.settings_file import read_settings
 
 FOLDER = Path(__file__).resolve().parent
@@ -162,10 +163,11 @@ def _config(study: Study, rules: str, variant: str, seed: int) -> TrainConfig:
 
 
 def _check_playable(run: Run) -> None:
-    """Raise ``ValueError`` for rules that cannot be played and opponents that do not exist."""
+    """Raise ``ValueError`` for rules that cannot be played, and opponents and devices that do not exist."""
     try:
         game = run.config.make_game()
-        for spec in run.config.opponents:
+        run.config.settled()
+        for spec in (*run.config.opponents, *run.config.algorithm_options.agents_in_training()):
             catbox_agents.make(spec, game)
     except ValueError as error:
         raise ValueError(f"study {run.study!r}, variant {run.variant!r}, {run.rules}: {error}") from error
@@ -175,7 +177,8 @@ def _dotted(settings: Mapping[str, Any]) -> dict[str, Any]:
     """``settings`` with ``{game_options: {num_players: 3}}`` as ``{game_options.num_players: 3}``."""
     dotted: dict[str, Any] = {}
     for name, value in settings.items():
-        parts = {f"{name}.{k}": v for k, v in value.items()} if isinstance(value, Mapping) else {name: value}
+        in_parts = name in SECTIONS and isinstance(value, Mapping)
+        parts = {f"{name}.{k}": v for k, v in value.items()} if in_parts else {name: value}
         for part, part_value in parts.items():
             if part in dotted:
                 raise ValueError(f"{part} was given before; give it once")
@@ -185,7 +188,7 @@ def _dotted(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
-        if isinstance(value, dict):
+        if name in SECTIONS and isinstance(value, dict):
             yield from _flat(value, "" if name == ALGORITHM_OPTIONS else f"{prefix}{name}.")
         else:
             yield prefix + name, value

@@ -384,11 +384,11 @@ def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.Mo
     assert run("train", "--output", "x", "--set", "game_options.bids=1,3").exit_code == 0
     assert len(kept) == len(calls) == 5
     (default, first), (own, second), (match, third), (rule, _), (setting, _) = calls
-    assert (default.game_options, first) == ({"num_players": 3}, Path("runs/quick"))
+    assert (default.game_options, first) == ({"num_players": 3, "reward": "margin"}, Path("runs/quick"))
     assert (own.seed, own.algorithm_options.epochs, second) == (8, 3, Path("runs/mine"))
     assert own.make_game() == catbox_env.make_game("cat_in_the_box_v0", num_players=4, bids=(1, 3))
     assert rule == setting
-    assert rule.game_options == {"num_players": 3, "bids": [1, 3]}
+    assert rule.game_options == {"num_players": 3, "reward": "margin", "bids": [1, 3]}
     assert (match.game_options["rounds"], third) == ("match", Path("runs/quick-2"))
 
 

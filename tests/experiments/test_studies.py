@@ -49,7 +49,9 @@ def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_ba
 
 
 def test_a_rule_set_may_be_another_game_with_a_preset_of_its_own(workplace: Workplace) -> None:
-    workplace.write(base={"opponents": "random"}, rules={"Petrify": {"preset": "petrify"}})
+    workplace.write(
+        base={"opponents": "random"}, rules={"Petrify": {"preset": "quick", "game": "petrify_v0"}}
+    )
     config = flat(runs(workplace)[0].config)
     assert (config["game"], config["num_envs"], config["entropy"]) == ("petrify_v0", 1024, 0.01)
 
@@ -62,9 +64,24 @@ def test_the_options_of_one_algorithm_do_not_vary_because_another_has_none_of_th
     ]
 
 
+def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
+    """The sections are mappings of settings; the shares of opponents are one setting."""
+    workplace.write(
+        variants={
+            "alone": {"opponents_in_training": {}},
+            "with": {"opponents_in_training": {"heuristic": 0.2}},
+        }
+    )
+    configs = [flat(run.config) for run in runs(workplace)]
+    assert [config["opponents_in_training"] for config in configs] == [{}, {"heuristic": 0.2}]
+    assert settings_that_vary(configs) == ["opponents_in_training"]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"base": {**BASE, "opponents_in_training": {"grandmaster": 0.1}}}, "unknown agent 'grandmaster'"),
+        ({"base": {**BASE, "device": "cuda:99"}}, "device = 'cuda:99' is not there"),
         ({"title": None}, "study 'small': title is missing"),
         ({"variant": {}}, "study 'small': unknown key 'variant': did you mean 'variants'?"),
         ({"seeds": ["one"]}, r"study 'small': seeds\.0 = 'one': "),

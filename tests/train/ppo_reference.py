@@ -38,7 +38,11 @@ def ppo_losses(
 
 
 def outputs_of(
-    networks: ActorCritic, observations: torch.Tensor, states: torch.Tensor | None = None
+    networks: ActorCritic, rows: dict[str, torch.Tensor], privileged_critic: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Logits (n, A) and values (n, 1) of the modules, in float32."""
-    return networks.actor(observations), networks.critic(observations if states is None else states)
+    """Logits (n, A) and values (n, 1) of the modules, in float32, for ``rows`` of the buffer."""
+    seen_by_critic = rows["states"] if privileged_critic else rows["observations"]
+    return (
+        networks.actor.logits(rows["observations"], rows["action_features"]),
+        networks.critic(seen_by_critic),
+    )

@@ -107,7 +107,7 @@ def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:
 
 
 def test_the_options_of_a_preset_for_another_algorithm_do_not_count() -> None:
-    config = load_config("petrify", overrides={"algorithm": SPEC})
+    config = load_config("quick", overrides={"algorithm": SPEC, "game": "petrify_v0"})
     assert config.game == "petrify_v0"
     assert config.algorithm_options == reinforce.ReinforceOptions()
 

@@ -13,8 +13,9 @@ import pytest
 import yaml
 
 from catbox_agents.networks.mlp import ACTIVATIONS
+from catbox_env import GAMES, make_game
 from catbox_env.core.options import QuotedText
-from catbox_train.config import TrainConfig, load_config, preset_names
+from catbox_train.config import TrainConfig, default_preset, load_config, preset_names
 from catbox_train.network_options import Activation
 from catbox_train.runs.folder import free_run_folder, locked, open_run, start_run
 
@@ -33,10 +34,27 @@ def test_later_sources_win(tmp_path: Path) -> None:
     assert config.game_options == {"num_players": 3, "rounds": 2, "reward": "margin"}
 
 
-@pytest.mark.parametrize("preset", ["quick", "standard"])
-def test_presets_can_be_played(preset: str) -> None:
-    assert preset in preset_names()
-    assert load_config(preset).make_game().num_players >= 3
+@pytest.mark.parametrize("preset", ["quick", "standard", "strong"])
+@pytest.mark.parametrize("game_id", GAMES)
+def test_every_preset_is_for_every_game_and_number_of_players(preset: str, game_id: str) -> None:
+    assert preset_names() == ["quick", "standard", "strong"]
+    assert default_preset(game_id) == "quick"
+    numbers = load_config(preset, overrides={"game": game_id}).make_game().rules.num_players
+    for num_players in range(2, 6):
+        try:
+            make_game(game_id, num_players=num_players)
+        except ValueError:
+            continue
+        settings = {"game": game_id, "game_options.num_players": num_players}
+        assert load_config(preset, overrides=settings).settled().make_game().num_players == num_players
+    assert numbers >= 2
+
+
+def test_a_preset_is_refused_for_a_game_that_it_has_not(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"preset 'quick' is for cat_in_the_box_v0, .*not for 'nim_v0'"):
+        load_config("quick", overrides={"game": "nim_v0"})
+    (tmp_path / "mine.yaml").write_text("game: petrify_v0\n")
+    assert load_config("quick", tmp_path / "mine.yaml").num_envs == 1024
 
 
 def test_text_of_the_command_line_becomes_the_type_of_the_setting() -> None:
@@ -169,7 +187,7 @@ def test_a_whole_number_may_be_written_as_a_float(tmp_path: Path) -> None:
 
 
 def test_a_configuration_is_copied_and_pickled_and_never_changed() -> None:
-    config = load_config("petrify", overrides={"game_options.size": "5"})
+    config = load_config("quick", overrides={"game": "petrify_v0", "game_options.size": "5"})
     assert pickle.loads(pickle.dumps(config)) == copy.deepcopy(config) == config.replace() == config
     options = {**config.algorithm_options.as_dict(), "hidden": [8]}
     other = {**config.as_dict(), "seed": 9, "algorithm_options": options}

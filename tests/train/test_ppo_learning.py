@@ -115,7 +115,9 @@ def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
     worker.collect()
     rounds = 0
     for row in range(3, len(worker.seats)):
-        assert np.array_equal(worker.observations[row], vec.observation)
+        inputs, of_actions = worker.network_inputs.compute(vec.observation, vec.action_mask)
+        assert np.array_equal(worker.observations[row], inputs)
+        assert np.array_equal(worker.action_features[row], of_actions)
         assert np.array_equal(worker.states[row], vec.state)
         assert np.array_equal(worker.masks[row], vec.action_mask)
         assert np.array_equal(worker.seats[row], vec.current_player)
@@ -133,7 +135,8 @@ def test_actions_are_legal_and_observed_by_the_seat_that_took_them() -> None:
     worker.collect()
     played = worker.seats >= 0
     assert np.take_along_axis(worker.masks, worker.actions[..., None], axis=2)[played].all()
-    phase_and_turn = worker.vec.game.observation_layout.unpack(worker.observations)["to_move"]
+    layout = worker.vec.game.observation_layout
+    phase_and_turn = layout.unpack(worker.observations[..., : layout.size])["to_move"]
     assert (phase_and_turn[played][:, 0] == 1).all()
 
 
@@ -180,10 +183,10 @@ def test_the_first_gradient_is_the_policy_gradient() -> None:
     game = worker.vec.game
     picked = {
         name: torch.from_numpy(getattr(worker, name).reshape(-1, *getattr(worker, name).shape[2:])[rows])
-        for name in ("observations", "masks", "actions", "advantages", "returns")
+        for name in ("observations", "action_features", "masks", "actions", "advantages", "returns")
     }
     networks = ActorCritic(game, worker.options, worker.config.seed)
-    logits, values = outputs_of(networks, picked["observations"])
+    logits, values = outputs_of(networks, picked)
     distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
     loss = -(picked["advantages"] * distribution.log_prob(picked["actions"])).mean()
     loss = (

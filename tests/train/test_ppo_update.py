@@ -66,13 +66,12 @@ def whole_gradient(trainer: PPO, entropy_weight: float) -> torch.Tensor:
                 [(array := getattr(w, name)).reshape(-1, *array.shape[2:])[w.ready] for w in workers]
             )
         )
-        for name in ("observations", "states", "masks", "actions", "returns", "values")
+        for name in ("observations", "action_features", "states", "masks", "actions", "returns", "values")
     }
     advantages = (picked["returns"] - picked["values"]).double()
     advantages = ((advantages - advantages.mean()) / advantages.std(correction=0)).float()
     networks = ActorCritic(trainer.game, trainer.options, trainer.config.seed)
-    states = picked["states"] if trainer.options.privileged_critic else None
-    logits, values = outputs_of(networks, picked["observations"], states)
+    logits, values = outputs_of(networks, picked, trainer.options.privileged_critic)
     distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
     loss = -(advantages * distribution.log_prob(picked["actions"])).mean()
     loss = loss - entropy_weight * distribution.entropy().mean()

@@ -37,7 +37,7 @@ from catbox_train.settings_file import read_settings, read_yaml
 
 _DEVICE = re.compile(r"^(auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?)$")
 #: Settings that are mappings of names to values; a dotted name such as "game_options.num_players" is one of them.
-_SECTIONS = ("game_options", "algorithm_options")
+SECTIONS = ("game_options", "algorithm_options")
 
 
 class TrainConfig(Settings):
@@ -187,10 +187,7 @@ def preset_names() -> list[str]:
 
 def default_preset(game_id: str) -> str | None:
     """The first preset for a game, None where there is none."""
-    for name, settings in _presets().items():
-        if settings.get("game", TrainConfig().game) == game_id:
-            return name
-    return None
+    return next((name for name, games in _presets().items() if game_id in games), None)
 
 
 def load_config(
@@ -200,6 +197,8 @@ def load_config(
     trust: bool = False,
 ) -> TrainConfig:
     """Put a configuration together: defaults, then ``preset``, then the YAML ``file``, then ``overrides``.
+
+    ``preset`` is one of ``preset_names()``, and has settings for each game.
 
     ``overrides`` maps names of settings to values, or to text as the command line gives it (``"5e-4"``,
     ``"128,128"``). A dotted name such as ``"game_options.num_players"`` sets one option of the game, and
@@ -217,12 +216,20 @@ def load_config(
         presets = _presets()
         if preset not in presets:
             raise ValueError(f"unknown preset {preset!r}: expected one of {', '.join(presets)}")
-        sources.append((presets[preset], f"preset {preset!r}"))
     if file is not None:
         content = read_settings(Path(file))
         check_trusted("an algorithm", [_algorithm_of(content)], file, trust)
         sources.append((content, str(file)))
     sources.append((overrides or {}, "an override"))
+    if preset is not None:
+        games = presets[preset]
+        named = [read_text(values["game"]) for values, _ in sources if "game" in values]
+        game_id = str(named[-1]) if named else TrainConfig.model_fields["game"].default
+        if game_id not in games:
+            raise ValueError(
+                f"preset {preset!r} is for {', '.join(games)}, not for {game_id!r}: leave it out"
+            )
+        sources.insert(0, (games[game_id], f"preset {preset!r}"))
     chosen = _algorithm_of({name: value for values, _ in sources for name, value in values.items()})
     options = options_class(chosen)
     merged: dict[str, Any] = {}
@@ -249,7 +256,8 @@ def check_trusted(what: str, specs: Iterable[str], source: str | os.PathLike[str
         )
 
 
-def _presets() -> dict[str, dict[str, Any]]:
+def _presets() -> dict[str, dict[str, dict[str, Any]]]:
+    """Preset -> id of the game -> settings."""
     return read_yaml(resources.files("catbox_train").joinpath("presets.yaml").read_text(encoding="utf-8"))
 
 
@@ -282,12 +290,12 @@ def _merge(
         name, dot, option = str(key).partition(".")
         if not dot and name not in TrainConfig.model_fields and name in options.model_fields:
             name, option = "algorithm_options", name
-        known = name in TrainConfig.model_fields and (not dot or (name in _SECTIONS and option))
+        known = name in TrainConfig.model_fields and (not dot or (name in SECTIONS and option))
         if name == "algorithm_options" and option:
             known = option in options.model_fields
         if not known and known_only:
             raise ValueError(f"unknown setting {shown(key)} in {source}: {_nearest(str(key), options)}")
-        if not known or name not in _SECTIONS:
+        if not known or name not in SECTIONS:
             into[str(key)] = value
             continue
         found = {option: value} if option else read_outer(value)

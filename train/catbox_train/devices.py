@@ -54,3 +54,23 @@ def native_precision(device: str) -> str:
     capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
     native = capabilities.get("avx512_bf16") or capabilities.get("amx_bf16")
     return "bfloat16" if native else "float32"
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Bytes that are free on ``device``; None where torch does not know (all but CUDA)."""
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
+
+
+def check_compiler(device: torch.device) -> None:
+    """Raise ``ValueError`` unless ``torch.compile`` works for ``device``.
+
+    It takes a C++ compiler, and Triton for CUDA.
+    """
+    try:
+        torch.compile(lambda numbers: numbers.sin() + 1)(torch.zeros(8, device=device))
+    except (RuntimeError, ImportError, OSError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ValueError(
+            f"compile = true: torch.compile does not work for {device} here ({reason:.200}); install what it needs "
+            "(a C++ compiler; Triton for CUDA) or leave compile out"
+        ) from error

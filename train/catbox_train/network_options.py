@@ -27,11 +27,11 @@ class NetworkOptions(AlgorithmOptions):
     )
     activation: Annotated[Activation, OneOf] = Field("relu", description="relu or tanh")
     features: Flag = Field(
-        False,
+        True,
         description="the networks also see the features of the position that the game computes, where it has any",
     )
     action_features: Flag = Field(
-        False,
+        True,
         description="the policy also sees the features of each legal action, weighted alike for all actions",
     )
     precision: Annotated[Precision, OneOf] = Field(

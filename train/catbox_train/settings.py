@@ -120,11 +120,14 @@ class Settings(BaseModel):
     @classmethod
     def describe(cls) -> list[tuple[str, str, str]]:
         """Rows (name, default, what it does) for help texts; the default as the command line takes it."""
-        defaults = {
-            name: ",".join(map(str, value)) if isinstance(value, list) else str(value)
-            for name, value in cls().as_dict().items()
-        }
-        return [(name, defaults[name], field.description or "") for name, field in cls.model_fields.items()]
+        settings = cls()
+        rows = []
+        for name, field in cls.model_fields.items():
+            value = getattr(settings, name)
+            value = {} if isinstance(value, Settings) else _plain(value)  # which has rows of its own
+            shown_value = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            rows.append((name, shown_value, field.description or ""))
+        return rows
 
     @classmethod
     def names(cls) -> list[str]:

@@ -18,7 +18,7 @@ from catbox_env.core.compilation import cached_njit
 
 
 @numba.njit(fastmath={"reassoc"})  # so that the sum is taken in parts side by side
-def _score(weights: np.ndarray, features: np.ndarray) -> float:
+def _score(weights: np.ndarray, features: np.ndarray) -> np.float32:
     score = np.float32(0.0)
     for k in range(len(weights)):
         score += weights[k] * np.float32(features[k])

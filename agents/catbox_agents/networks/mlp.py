@@ -85,17 +85,23 @@ class MLP(nn.Module):
         layers = self.linear_layers()
         return [layers[0].in_features, *(layer.out_features for layer in layers)]
 
-    def forward(self, vectors: torch.Tensor) -> torch.Tensor:
-        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8."""
+    def forward(self, vectors: torch.Tensor, precision: torch.dtype = torch.float32) -> torch.Tensor:
+        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8; ``precision`` is that of the hidden layers."""
         *hidden, last = self.linear_layers()
-        x = vectors * self.input_scale
+        x = (vectors * self.input_scale).to(precision)
         for layer in hidden:
-            x = ACTIVATIONS[self.activation](layer(x))
-        return cast(torch.Tensor, last(x))
+            sums = nn.functional.linear(x, layer.weight.to(precision), layer.bias.to(precision))
+            x = ACTIVATIONS[self.activation](sums)
+        return cast(torch.Tensor, last(x.float()))
 
-    def logits(self, vectors: torch.Tensor, action_features: torch.Tensor) -> torch.Tensor:
-        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K)."""
-        outputs = self(vectors)
+    def logits(
+        self, vectors: torch.Tensor, action_features: torch.Tensor, precision: torch.dtype = torch.float32
+    ) -> torch.Tensor:
+        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8.
+
+        ``precision`` is that of the hidden layers.
+        """
+        outputs = self(vectors, precision)
         if self.action_scale is None:
             return cast(torch.Tensor, outputs)
         logits, weights = outputs.split(

@@ -31,7 +31,7 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            "--preset", help="Settings by name.", show_default="the game's first, unless --config is given"
+            "--preset", help="quick, standard or strong.", show_default="quick, unless --config is given"
         ),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="YAML file of settings.")] = None,
@@ -76,7 +76,7 @@ def train(
             "--game",
             help="Id of the game.",
             autocompletion=complete_game,
-            show_default="the preset's",
+            show_default=DEFAULT_GAME,
             rich_help_panel=GAME_PANEL,
         ),
     ] = None,
@@ -141,7 +141,7 @@ def train(
             configuration.check_trusted("opponents", named, config, trust)
         from catbox_train.runs.loop import train as train_run
 
-        name = preset or (config.stem if config else chosen.game.rpartition("_v")[0])
+        name = config.stem if config and not preset else "-".join(_names(preset, chosen.game))
         folder = output or free_run_folder(Path("runs"), name)
         try:
             train_run(chosen, folder)
@@ -156,6 +156,12 @@ def train(
     except (TrainingInterrupted, TrainingAborted) as stopped:
         typer.echo(str(stopped), err=True)
         raise typer.Exit(130) from None
+
+
+def _names(preset: str | None, game: str) -> list[str]:
+    """Of a run: the game, unless it is the default one, and the preset."""
+    named = [] if game == DEFAULT_GAME and preset else [game.rpartition("_v")[0]]
+    return [*named, *([preset] if preset else [])]
 
 
 def _print_settings(algorithm: str | None) -> None:

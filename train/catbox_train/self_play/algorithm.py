@@ -100,9 +100,9 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
 
         Raises ``DivergedError`` for a metric, gradient or weight that is not finite, and what ``loss`` raises.
         """
-        weights, options = self.weights, self.options
+        options = self.options
         update = Update(
-            weights=weights,
+            weights=self.weights,
             optimizer=self.optimizer,
             workers=self.workers,
             loss=loss,
@@ -114,7 +114,15 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
         )
         update.run(self.threads)
         steps = options.epochs * num_minibatches
-        means, norms = update.metrics.sum(axis=0) / steps, update.norms / steps
+        metrics = self.checked_metrics(names, update.metrics.sum(axis=0) / steps, update.norms / steps)
+        return metrics, update
+
+    def checked_metrics(self, names: Sequence[str], means: np.ndarray, norms: np.ndarray) -> dict[str, float]:
+        """The metrics of an update: the ``means`` of ``names``, and the mean lengths of the networks' gradients.
+
+        Raises ``DivergedError`` for a metric or a weight that is not finite.
+        """
+        weights = self.weights
         for name, part in weights.parts.items():
             if not weights.vector[part].isfinite().all():
                 raise DivergedError(f"a weight of the {name} is not finite")
@@ -125,8 +133,9 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
             if not math.isfinite(value):
                 raise DivergedError(f"{name} is not finite")
         metrics = dict(zip(names, means.tolist(), strict=True))
-        metrics |= {f"{name}_grad_norm": float(norm) for name, norm in zip(weights.parts, norms, strict=True)}
-        return metrics, update
+        return metrics | {
+            f"{name}_grad_norm": float(norm) for name, norm in zip(weights.parts, norms, strict=True)
+        }
 
     def num_minibatches(self) -> int:
         """How many minibatches of about ``minibatch_size`` rows can be made of the rows that are ready; 0 for none."""

@@ -2,7 +2,8 @@
 
 The actor's output for an action is the value of that action: what the seat will be paid from here to the end of the
 game. It plays the action of the highest value, in training now and then a random one, and learns from the returns of
-its games (``returns``). Nothing is estimated from estimates, so the values are unbiased for the way it plays, and noisy.
+its games (``returns``). Nothing is estimated from estimates, so the values are unbiased for the way it plays, but
+noisy.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Window:
         Takes arrays of the types and shapes of ``save``. Raises ``ValueError`` for what no search comes to.
         """
         observations, masks, targets = (arrays[name] for name in ("observations", "masks", "targets"))
-        held = masks.any(axis=1)
+        held = np.any(masks, axis=1)
         low, high = self.game.observation_layout.bounds()
         facts = {
             "masks": not held[min(update, self.length) * self.size :].any(),

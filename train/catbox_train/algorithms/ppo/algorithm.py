@@ -1,7 +1,8 @@
 """PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347) in self-play, read from ``SelfPlay.update`` down.
 
 One network plays every seat. Each seat's transition runs from its own decision to its own next one (``gae``), illegal
-actions do not exist for the policy (``distribution``).
+actions do not exist for the policy (``distribution``). On a GPU, the networks play, evaluate and learn as ``on_device``
+says; all the rest is the same.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import torch
 
 from catbox_env import Game
 from catbox_train.algorithms.ppo.loss import (
@@ -19,6 +21,7 @@ from catbox_train.algorithms.ppo.loss import (
     normalise_advantages,
 )
 from catbox_train.algorithms.ppo.networks import ActorCritic, critic_size
+from catbox_train.algorithms.ppo.on_device import OnDevice
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker, check_enough_to_learn
 from catbox_train.config import TrainConfig
@@ -34,6 +37,12 @@ class PPO(SelfPlay[Worker]):
     Options = PPOOptions
     options: PPOOptions
 
+    def __init__(self, config: TrainConfig, game: Game) -> None:
+        super().__init__(config, game)
+        self.on_device: OnDevice | None = None
+        if device := accelerator(config):
+            self.on_device = OnDevice(device, config, self.weights, self.optimizer.state, self.workers)
+
     def make_networks(self) -> ActorCritic:
         """Actor and critic."""
         return ActorCritic(self.game, self.options, self.config.seed)
@@ -48,6 +57,25 @@ class PPO(SelfPlay[Worker]):
         options = ppo_options(config)
         buffer = buffer_bytes(game, config, game.num_players, options.privileged_critic)
         return buffer + memory_of_weights(config, game, critic_size(game, options))
+
+    def update(self, through: float) -> dict[str, float]:
+        """Play a batch and learn from it.
+
+        Raises ``ValueError`` for a batch with too few decisions to learn from, and when a GPU runs out of memory.
+        """
+        try:
+            return super().update(through)
+        except torch.cuda.OutOfMemoryError as error:
+            raise ValueError(
+                f"{self.config.device} has run out of memory: make minibatch_size, batch_size or num_envs smaller"
+            ) from error
+
+    def collect(self) -> None:
+        """Let every worker play a batch, with the networks where they are."""
+        if self.on_device:
+            self.on_device.collect(self.updates_done, self.threads)
+        else:
+            super().collect()
 
     def learn_at(self, through: float) -> dict[str, float]:
         """Improve the weights with the learning rate and entropy weight of this update."""
@@ -67,12 +95,17 @@ class PPO(SelfPlay[Worker]):
                 raise DivergedError("a value of the critic is not finite")
         explained = explained_variance(self.workers)
         normalise_advantages(self.workers)
-        loss = partial(loss_gradient, clip=options.clip, entropy_weight=entropy_weight)
-        metrics, update = self.make_steps(
-            loss, LEARNING_METRICS, self.config.batch_size // options.minibatch_size, learning_rate
-        )
-        # What the last step made of the networks.
-        list(self.threads.map(check_outputs, self.workers, update.last_rows))
+        if self.on_device:
+            means, norms = self.on_device.learn(learning_rate, entropy_weight)
+            metrics = self.checked_metrics(LEARNING_METRICS, means, norms)
+            self.on_device.check_outputs()
+        else:
+            loss = partial(loss_gradient, clip=options.clip, entropy_weight=entropy_weight)
+            metrics, update = self.make_steps(
+                loss, LEARNING_METRICS, self.config.batch_size // options.minibatch_size, learning_rate
+            )
+            # What the last step made of the networks.
+            list(self.threads.map(check_outputs, self.workers, update.last_rows))
         metrics |= {"explained_variance": explained}
         return metrics | {"learning_rate": learning_rate, "entropy_weight": entropy_weight}
 
@@ -81,3 +114,8 @@ class PPO(SelfPlay[Worker]):
         steps = update * self.options.epochs * (self.config.batch_size // self.options.minibatch_size)
         if step != min(steps, LARGEST_STEP):
             raise ValueError(f"adam.step = {step}, expected {steps}")
+
+
+def accelerator(config: TrainConfig) -> torch.device | None:
+    """The device that the networks of a run are on, None for the CPU."""
+    return None if config.device == "cpu" else torch.device(config.device)

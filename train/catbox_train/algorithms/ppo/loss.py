@@ -58,7 +58,7 @@ def loss_gradient(
         value_gradient.numpy(),
         metrics,
     )
-    _check(found)
+    check_found(found)
     if len(scale := worker.networks.action_scale):
         add_score_gradient(
             output_gradient.numpy(), worker.flat["masks"], worker.flat["action_features"], scale, rows
@@ -68,7 +68,7 @@ def loss_gradient(
     return metrics
 
 
-def _check(found: int) -> None:
+def check_found(found: int) -> None:
     """Raise for what ``logit_gradient`` returned."""
     if found == LARGE_LOGIT:
         raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
@@ -187,7 +187,7 @@ def check_outputs(worker: Worker, rows: np.ndarray) -> None:
     """
     logits, values = worker.outputs(rows)
     if (logits.abs() > LARGEST_LOGIT).any():
-        _check(LARGE_LOGIT)
+        check_found(LARGE_LOGIT)
     for output, name in ((logits, "logit"), (values, "value")):
         if not output.isfinite().all():
             raise DivergedError(f"a {name} of the networks is not finite")

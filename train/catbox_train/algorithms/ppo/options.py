@@ -35,6 +35,10 @@ class PPOOptions(SelfPlayOptions):
     gae_lambda: Float = Field(
         0.95, ge=0, le=1, description="lambda of the advantage estimate, counted in the seat's own decisions"
     )
+    compile: Flag = Field(
+        False,
+        description="on a GPU, learning is compiled by torch.compile, which takes a C++ compiler and Triton",
+    )
 
     def check(self, config: TrainConfig) -> list[str]:
         """The minibatches share the batch in equal parts, and the opponents the tables."""

@@ -87,7 +87,7 @@ class Worker(self_play.Worker):
         sample_actions(outputs, self.masks[row], uniforms, self.actions[row], self.log_probabilities[row])
 
     def estimate(self) -> None:
-        """Fill ``advantages``, ``returns`` and ``ready`` from what was played and its ``values``."""
+        """Fill ``advantages``, ``returns`` and ``ready``, once all rows are played and have their values."""
         compute_advantages(
             self.seats,
             self.learns,

@@ -1,0 +1,64 @@
+"""The measurements of training run; how fast it is they say elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from benchmarks import gpu, scaling
+from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.config import TrainConfig
+
+
+@pytest.fixture(autouse=True)
+def no_change_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (gpu, scaling):
+        monkeypatch.setattr(module, "keep_freed_memory", lambda: None)
+
+
+@pytest.mark.parametrize(("cores", "ratios"), [(1, []), (3, ["2 workers / 1 worker"])])
+def test_scaling_goes_up_to_the_physical_cores(
+    monkeypatch: pytest.MonkeyPatch, cores: int, ratios: list[str]
+) -> None:
+    monkeypatch.setattr(scaling, "physical_cores", lambda: cores)
+    metrics = scaling.measure(quick=True)
+    assert all(metric.value > 0 for metric in metrics)
+    assert [metric.name for metric in metrics if metric.unit == "x"] == ratios
+    assert len(metrics) == 1 + 2 * len(ratios)
+
+
+def test_where_there_is_no_gpu_nothing_is_measured_on_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert gpu.measure(quick=True) == []
+    assert "no CUDA device" in capsys.readouterr().err
+
+
+def test_the_gpu_is_measured_beside_the_cpu(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the CPU in the place of the GPU, and no compiler."""
+    accelerated: list[bool] = []
+
+    def settings(device: str, size: gpu.Size, compile: bool = False) -> TrainConfig:
+        return in_place("cpu", size, compile).replace(seed=2 if device == "cuda" else 1, workers=2)
+
+    def accelerator(config: TrainConfig) -> torch.device | None:
+        accelerated.append(config.seed == 2)
+        return torch.device("cpu") if config.seed == 2 else None
+
+    def no_compiler(device: torch.device) -> None:
+        raise ValueError("compile = true: there is no compiler")
+
+    in_place = gpu.settings
+    monkeypatch.setattr(gpu, "settings", settings)
+    monkeypatch.setattr(gpu, "check_compiler", no_compiler)
+    monkeypatch.setattr(ppo, "accelerator", accelerator)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
+    metrics = gpu.measure(quick=True)
+    assert accelerated == [True, False]
+    assert [metric.unit for metric in metrics] == ["/s", "/s", "x"]
+    assert all(metric.value > 0 for metric in metrics)
+    assert "there is no compiler" in capsys.readouterr().err

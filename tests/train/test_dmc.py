@@ -241,7 +241,6 @@ def test_it_learns_to_beat_random(tmp_path: Path) -> None:
         batch_size=4096,
         minibatch_size=512,
         hidden=[64],
-        action_features=True,
         final_deals=150,
         evaluate_every=1000,
         opponents=["random"],

@@ -64,7 +64,7 @@ def test_the_targets_are_the_policy_times_what_a_search_says(
     rollout_policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beside a search of the same decisions with the same seed, its rollouts played by the agent of a checkpoint."""
-    algorithm = made(rollout_policy=rollout_policy, action_features=True, temperature=0.7)
+    algorithm = made(rollout_policy=rollout_policy, temperature=0.7)
     search, seeds = RolloutSearch.search, []
 
     def record(self: RolloutSearch, observations: Any, masks: Any, seed: Any) -> Any:
@@ -84,13 +84,14 @@ def test_the_targets_are_the_policy_times_what_a_search_says(
         rows = worker.ready
         assert len(rows) == worker.searched == 32
         masks = worker.window.masks[rows]
-        seen = worker.window.inputs[rows]
+        inputs = worker.window.inputs[rows]
+        seen = inputs[:, : game.observation_layout.size]
         policy = algorithm.policy()
         player = PolicyAgent(policy, game) if rollout_policy == "policy" else rollout_policy
         found = RolloutSearch(game, player, 4).search(seen, masks, seeds[0])
         assert found.visits.sum() == worker.rollouts
         logits = policy.logits(
-            torch.from_numpy(seen), torch.from_numpy(worker.window.action_features[rows])
+            torch.from_numpy(inputs), torch.from_numpy(worker.window.action_features[rows])
         ).masked_fill(~torch.from_numpy(masks), -torch.inf)
         prior = torch.softmax(logits, 1).numpy()
         expected = prior * policy_target(found, 0.7)
@@ -130,7 +131,7 @@ def test_the_window_forgets_the_oldest_update() -> None:
 
 
 def filled_window() -> Window:
-    algorithm = made(features=True, action_features=True, window=4)
+    algorithm = made(window=4)
     try:
         for _ in range(3):
             algorithm.update(0.0)
@@ -268,7 +269,7 @@ def test_it_starts_from_a_policy_and_goes_on_from_its_own(tmp_path: Path) -> Non
     ("settings", "message"),
     [
         ({"hidden": [8]}, r"holds the network .*'hidden': \[8\].*ask for .*'hidden': \[16\].*set hidden"),
-        ({"action_features": True}, "holds the network .*action_features.*set hidden"),
+        ({"action_features": False}, "holds the network .*action_features.*set hidden"),
         ({"activation": "tanh"}, "holds the network .*'tanh'"),
         ({"game_options": {**SMALL["game_options"], "num_ranks": 4}}, "start_from: .*was trained for"),  # type: ignore[dict-item]
     ],
@@ -300,7 +301,6 @@ def test_it_learns_to_play_as_the_search_does() -> None:
             "batch_size": 1024,
             "minibatch_size": 128,
             "hidden": [32],
-            "action_features": True,
             "learning_rate": 3e-3,
             "rollout_policy": "heuristic",
         }

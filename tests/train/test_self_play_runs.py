@@ -32,13 +32,11 @@ from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, quiet, re
 
 pytestmark = pytest.mark.usefixtures("no_picture")
 
-#: Matches of two rounds, which end at different places of a batch; opponents of every kind; features.
+#: Matches of two rounds, which end at different places of a batch; opponents of every kind.
 RUN: dict[str, Any] = {
     "game_options": {**SMALL["game_options"], "rounds": 2},  # type: ignore[dict-item]
     "total_decisions": 6 * 416,
     "batch_size": 416,
-    "features": True,
-    "action_features": True,
     "opponents_in_training": {PAST: 0.3, DRAWING: 0.2, "heuristic": 0.1},
     "past_policies": 2,
     "past_every": 1,
@@ -121,12 +119,12 @@ from rich.console import Console
 from catbox_train.runs.loop import resume
 from catbox_train.self_play.algorithm import SelfPlay
 
-def killing(algorithm, *arguments):
+def killing(algorithm):
+    collect(algorithm)
     if algorithm.updates_done == 4:
         os.kill(os.getpid(), signal.SIGKILL)
-    return steps(algorithm, *arguments)
 
-steps, SelfPlay.make_steps = SelfPlay.make_steps, killing
+collect, SelfPlay.collect = SelfPlay.collect, killing
 resume(sys.argv[1], Console(quiet=True), trust=True)
 """
 

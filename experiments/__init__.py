@@ -1,6 +1,7 @@
 """Studies of training: what each setting brings, measured, and the page that shows it, docs/experiments.md.
 
     python -m experiments run entropy lambda     train every run of two studies that has no result yet
+    python -m experiments fields robust          play the nets of a study among agents of every kind
     python -m experiments report                 make docs/experiments.md and its pictures from the results
     python -m experiments report --check         only say whether they are up to date
 
@@ -16,6 +17,11 @@ A study is `experiments/studies/NAME.yaml`:
       "0.06": {entropy: 0.06}
     seeds: [1, 2, 3]
     final_deals: 5000                            # deals of the matches at the end, other ones than on the way
+    judged: "0.06"                               # optional: this variant's nets, and the heuristic, are played
+    fields:                                      # among agents, and nets of the study of another seed
+      heuristics: [heuristic]
+      mixed: [net:0.01, random]
+    field_deals: 2000
     conclusion: What the results say.            # written by hand, when there are results
 
 Settings are named and written as `catbox train --set` takes them. A variant counts before the rule set, the rule set

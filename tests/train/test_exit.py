@@ -103,6 +103,19 @@ def test_the_targets_are_the_policy_times_what_a_search_says(
         algorithm.close()
 
 
+def test_without_a_choice_nothing_is_searched() -> None:
+    algorithm = made()
+    try:
+        worker = algorithm.workers[0]
+        worker.play()
+        worker.learns[:] = False
+        worker.search()
+        assert (worker.searched, worker.rollouts, len(worker.window.filled())) == (0, 0, 0)
+        assert "corrected" not in algorithm.learn_at(0.0)
+    finally:
+        algorithm.close()
+
+
 @pytest.mark.nojit
 def test_a_policy_is_improved_by_factors() -> None:
     logits = np.log(np.array([[0.5, 0.25, 0.25], [0.9, 0.1, 1e-30]], np.float32))
@@ -202,7 +215,7 @@ def test_the_gradient_is_that_of_cross_entropy_less_entropy(action_features: boo
         assert gradient.abs().max() > 1e-3
         assert metrics["entropy"] == pytest.approx(entropy.item(), rel=1e-4)
         of_targets = -torch.special.xlogy(targets, targets).sum(1).mean()
-        assert metrics["kl"] == pytest.approx((cross_entropy - of_targets).item(), abs=1e-5)
+        assert metrics["target_kl"] == pytest.approx((cross_entropy - of_targets).item(), abs=1e-5)
     finally:
         algorithm.close()
 

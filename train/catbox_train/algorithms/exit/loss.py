@@ -14,7 +14,7 @@ from catbox_train.runs.arrays import DivergedError
 
 #: What ``logit_gradient`` adds up and ``loss_gradient`` returns, in this order. The first is that of the target from
 #: the policy: the cross-entropy less the entropy of the target.
-LEARNING_METRICS = ("kl", "entropy")
+LEARNING_METRICS = ("target_kl", "entropy")
 
 
 @torch.no_grad()

@@ -333,6 +333,6 @@ def test_it_learns_to_play_as_the_search_does() -> None:
 
 def test_after_divergence_calmer_settings_are_proposed() -> None:
     options = small(algorithm="exit", learning_rate=5.0, entropy=3.0).algorithm_options
-    assert options.calmer()["learning_rate"] <= 3e-4
+    assert options.calmer()["learning_rate"] <= 5e-4
     assert options.calmer()["entropy"] == type(options)().entropy
     assert options.replace(**options.calmer()).calmer() != options.calmer()

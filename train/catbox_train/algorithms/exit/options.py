@@ -35,7 +35,7 @@ class ExitOptions(SelfPlayOptions):
         16, ge=1, le=MAX_WORLDS, description="worlds for each legal action of a decision that is searched"
     )
     temperature: Float = Field(
-        1.0,
+        0.5,
         ge=0,
         description="of the target: how many standard errors behind the best action count as e times worse; 0: only "
         "the best action counts",
@@ -43,13 +43,13 @@ class ExitOptions(SelfPlayOptions):
     window: Integer = Field(
         8, ge=1, le=MAX_COUNT, description="updates whose searched decisions are learned from"
     )
-    entropy: Float = Field(0.005, ge=0, description="weight of the entropy bonus")
+    entropy: Float = Field(0.0, ge=0, description="weight of the entropy bonus")
     epochs: Integer = Field(
         1, ge=1, le=MAX_COUNT, description="times that the whole window is learned from in each update"
     )
     minibatch_size: Integer = Field(512, ge=1, le=MAX_COUNT, description="decisions for each gradient step")
     learning_rate: Float = Field(
-        3e-4, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
+        5e-4, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
     )
 
     def agents_in_training(self) -> tuple[str, ...]:

@@ -20,12 +20,11 @@ from catbox_env.core.layout import Layout, Part
 from catbox_env.games.petrify.board import EMPTY, holds, set_of
 from catbox_env.games.petrify.layout import MOST_COUNTED
 from catbox_env.games.petrify.reach import walk_ends
-from catbox_env.games.petrify.rules import MAX_PLAYERS, NUM_SYMBOLS, Rules
+from catbox_env.games.petrify.rules import MAX_PLAYERS, NUM_NUMBER_COLORS, NUM_SYMBOLS, Rules
 from catbox_env.games.petrify.state import (
     FIRST_TELEPORT,
     MAX_CELLS,
     NONE,
-    NUM_NUMBER_COLORS,
     TELEPORT,
     WILDCARD,
     WILDCARD_TILE,

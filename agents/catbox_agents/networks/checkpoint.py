@@ -213,7 +213,9 @@ def _history_encoder(shapes: dict[str, tuple[int, ...]]) -> HistoryEncoder | Non
     if scores is None or ages is None or values is None:
         return None
     if len(scores) != 3 or len(ages) != 2 or len(values) != 3:
-        raise ValueError(f"history.token_scores, age_scores and token_values are of shape {scores}, {ages}, {values}")
+        raise ValueError(
+            f"history.token_scores, age_scores and token_values are of shape {scores}, {ages}, {values}"
+        )
     sizes = scores[0], scores[1] - 1, ages[0], scores[2], values[2]
     wanted = {f"history.{name}": shape for name, shape in weight_shapes(*sizes).items()}
     if any(shapes.get(name) != shape for name, shape in wanted.items()):  # before anything is allocated

@@ -74,9 +74,9 @@ class HistoryEncoder(nn.Module):
         histories that no game of this size has; with a graph torch raises an error of its own.
         """
         if histories.device.type == "cpu" and not torch.is_grad_enabled():
-            weights = [parameter.detach().numpy() for parameter in self.parameters()]
+            arrays = [parameter.detach().numpy() for parameter in self.parameters()]
             rows = np.arange(len(histories))
-            return torch.from_numpy(_encoded(histories.numpy(), rows, weights)[0])
+            return torch.from_numpy(_encoded(histories.contiguous().numpy(), rows, arrays)[0])
         seats, actions = histories.long().unbind(2)
         used = (seats >= 0).long().cumprod(1) > 0
         tokens = torch.where(used, seats * (self.num_actions + 1) + actions + 1, 0)

@@ -136,7 +136,12 @@ class MLP(nn.Module):
     def describe(self) -> dict[str, Any]:
         """What this network can be rebuilt from, as JSON values."""
         _, *hidden, outputs = self.sizes()
-        described = {"inputs": len(self.input_scale), "hidden": hidden, "outputs": outputs, "activation": self.activation}
+        described = {
+            "inputs": len(self.input_scale),
+            "hidden": hidden,
+            "outputs": outputs,
+            "activation": self.activation,
+        }
         if self.features:
             described["features"] = self.features
         if self.action_features:

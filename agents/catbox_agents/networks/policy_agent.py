@@ -45,7 +45,7 @@ class PolicyAgent(Agent):
         return agent
 
     def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
-        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,); ``history`` (T, 2) int8 if it is needed."""
+        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,); ``history`` (T, 2) int8 where needed."""
         past = None if history is None else np.asarray(history)[None]
         return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None], past)[0])
 

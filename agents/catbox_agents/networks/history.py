@@ -210,12 +210,55 @@ def _known(history: np.ndarray, length: int, num_players: int, num_actions: int)
     return True
 
 
+#: Smaller sums of weights are computed anew, with all digits.
+_SMALLEST_SUM = 1e-20
 #: So that sums are taken in parts side by side.
 _FAST = {"reassoc", "contract"}
 
 
+@numba.njit
+def _exponentials(scores: np.ndarray) -> np.ndarray:
+    """The exponentials of ``scores`` (n, H), each head's divided by its largest: the same softmax, and no overflow."""
+    found = np.empty_like(scores)
+    for head in range(scores.shape[1]):
+        largest = scores[:, head].max()
+        for k in range(len(scores)):
+            found[k, head] = np.float32(math.exp(scores[k, head] - largest))
+    return found
+
+
 @numba.njit(fastmath=_FAST)
 def _encode_one(
+    history: np.ndarray,
+    length: int,
+    of_token: np.ndarray,
+    of_age: np.ndarray,
+    token_values: np.ndarray,
+    age_values: np.ndarray,
+    output: np.ndarray,
+    attention: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Fill ``output`` (D,) and ``attention`` (T, H) of a history that is known, both times ``sums`` (H,).
+
+    ``of_token`` and ``of_age`` are the exponentials of the scores.
+    """
+    heads, oldest, num_tokens = len(sums), len(of_age) - 1, token_values.shape[1]
+    width = len(output) // heads
+    output[:] = 0.0
+    sums[:] = 0.0
+    for t in range(length):
+        seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
+        for head in range(heads):
+            weight = of_token[seat * num_tokens + place, head] * of_age[age, head]
+            attention[t, head] = weight
+            sums[head] += weight
+            for k in range(head * width, (head + 1) * width):
+                output[k] += weight * (token_values[seat, place, k] + age_values[age, k])
+
+
+@numba.njit
+def _encode_one_exactly(
     history: np.ndarray,
     length: int,
     token_scores: np.ndarray,
@@ -224,31 +267,24 @@ def _encode_one(
     age_values: np.ndarray,
     output: np.ndarray,
     attention: np.ndarray,
-    largest: np.ndarray,
     sums: np.ndarray,
 ) -> None:
-    """Fill ``output`` (D,) and ``attention`` (T, H) of a history that is known; the last two (H,) are scratch."""
+    """The same from the scores, each weight divided by the largest of the history."""
     heads, oldest = len(sums), len(age_scores) - 1
     width = len(output) // heads
-    largest[:] = -np.inf
-    for t in range(length):
-        seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
-        for head in range(heads):
-            score = token_scores[seat, place, head] + age_scores[age, head]
-            attention[t, head] = score
-            largest[head] = max(largest[head], score)
+    output[:] = 0.0
     sums[:] = 0.0
-    for t in range(length):
-        for head in range(heads):
-            weight = np.float32(math.exp(attention[t, head] - largest[head]))
+    for head in range(heads):
+        largest = np.float32(-np.inf)
+        for t in range(length):
+            seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
+            attention[t, head] = token_scores[seat, place, head] + age_scores[age, head]
+            largest = max(largest, attention[t, head])
+        for t in range(length):
+            seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
+            weight = np.float32(math.exp(attention[t, head] - largest))
             attention[t, head] = weight
             sums[head] += weight
-    output[:] = 0.0
-    for t in range(length):
-        seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
-        for head in range(heads):
-            weight = np.divide(attention[t, head], sums[head])
-            attention[t, head] = weight
             for k in range(head * width, (head + 1) * width):
                 output[k] += weight * (token_values[seat, place, k] + age_values[age, k])
 
@@ -266,21 +302,31 @@ def _add_gradient_of_one(
     of_age_scores: np.ndarray,
     of_token_values: np.ndarray,
     of_age_values: np.ndarray,
+    pulled: np.ndarray,
 ) -> None:
-    """Add to the gradients by the weights, from ``gradient`` (D,) by ``output`` (D,)."""
+    """Add to the gradients by the weights, from ``gradient`` (D,) by ``output`` (D,); ``pulled`` (D,) is scratch."""
     heads, oldest = of_age_scores.shape[1], len(of_age_scores) - 1
     width = len(output) // heads
     for t in range(length):
         seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
+        # Long loops over one array each: compiled code need not find out whether arrays overlap.
         for head in range(heads):
-            weight = attention[t, head]
+            for k in range(head * width, (head + 1) * width):
+                pulled[k] = attention[t, head] * gradient[k]
+        of_token, of_values = of_token_values[seat, place], token_values[seat, place]
+        for k in range(len(pulled)):
+            of_token[k] += pulled[k]
+        of_age, age_value = of_age_values[age], age_values[age]
+        for k in range(len(pulled)):
+            of_age[k] += pulled[k]
+        for k in range(len(pulled)):
+            pulled[k] *= of_values[k] + age_value[k] - output[k]
+        for head in range(heads):
             pull = np.float32(0.0)
             for k in range(head * width, (head + 1) * width):
-                pull += gradient[k] * (token_values[seat, place, k] + age_values[age, k] - output[k])
-                of_token_values[seat, place, k] += weight * gradient[k]
-                of_age_values[age, k] += weight * gradient[k]
-            of_token_scores[seat, place, head] += weight * pull
-            of_age_scores[age, head] += weight * pull
+                pull += pulled[k]
+            of_token_scores[seat, place, head] += pull
+            of_age_scores[age, head] += pull
 
 
 @cached_njit(nogil=True)
@@ -324,7 +370,8 @@ def _encode(
         or num_ages == 0
     ):
         return False
-    largest = np.empty(heads, np.float32)
+    of_token = _exponentials(token_scores.reshape(num_players * num_tokens, heads))
+    of_age = _exponentials(age_scores)
     sums = np.empty(heads, np.float32)
     for i in range(len(rows)):
         if rows[i] < 0 or rows[i] >= len(histories):
@@ -333,18 +380,21 @@ def _encode(
         length = _length(history)
         if not _known(history, length, num_players, num_tokens - 1):
             return False
-        _encode_one(
-            history,
-            length,
-            token_scores,
-            age_scores,
-            token_values,
-            age_values,
-            outputs[i],
-            attention[i],
-            largest,
-            sums,
-        )
+        if length == 0:
+            outputs[i] = 0.0
+            continue
+        output, of_rows = outputs[i], attention[i]
+        _encode_one(history, length, of_token, of_age, token_values, age_values, output, of_rows, sums)
+        if not sums.min() > _SMALLEST_SUM:  # scores far under the largest of their table
+            _encode_one_exactly(
+                history, length, token_scores, age_scores, token_values, age_values, output, of_rows, sums
+            )
+        for head in range(heads):
+            factor = np.divide(np.float32(1.0), sums[head])
+            for t in range(length):
+                of_rows[t, head] *= factor
+            for k in range(head * width, (head + 1) * width):
+                output[k] *= factor
     return True
 
 
@@ -379,6 +429,7 @@ def _add_gradient(
         or num_ages == 0
     ):
         return False
+    pulled = np.empty(heads * width, np.float32)
     for i in range(len(rows)):
         if rows[i] < 0 or rows[i] >= len(histories):
             return False
@@ -398,5 +449,6 @@ def _add_gradient(
             of_age_scores,
             of_token_values,
             of_age_values,
+            pulled,
         )
     return True

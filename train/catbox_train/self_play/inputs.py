@@ -29,8 +29,8 @@ class Inputs:
     ) -> torch.Tensor:
         """Inputs (n, I + D) for ``rows`` (n,) int64 of ``vectors`` (M, I) int8; they hold until the next call.
 
-        ``histories`` (M, T, 2) int8 are read, and needed, only where D inputs are made of them. Raises ``IndexError`` for
-        a row that is not there, ``ValueError`` for vectors of another length and for histories of another game.
+        ``histories`` (M, T, 2) int8 are read, and needed, only where D inputs are made of them. Raises ``IndexError``
+        for a row that is not there, ``ValueError`` for vectors of another length and for histories of another game.
         """
         if vectors.shape[1:] != self._scale.shape:
             raise ValueError(f"vectors of shape {vectors.shape}: expected (M, {len(self._scale)})")

@@ -67,7 +67,8 @@ def by_definition(module: HistoryEncoder, history: np.ndarray) -> np.ndarray:
     values = np.array(
         [token_values[s, a + 1] + age_values[age] for (s, a), age in zip(played, ages, strict=True)]
     )
-    weights = np.exp(scores) / np.exp(scores).sum(axis=0)
+    weights = np.exp(scores - scores.max(axis=0))
+    weights /= weights.sum(axis=0)
     width = module.outputs // module.heads
     return np.concatenate(
         [weights[:, h] @ values[:, h * width : (h + 1) * width] for h in range(module.heads)]

@@ -21,9 +21,9 @@ from catbox_agents.networks.history import (
     HistoryEncoder,
     HistoryLayer,
     check_histories,
-    sound_histories,
     weight_shapes,
 )
+from catbox_agents.networks.history_kernels import sound_histories
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -190,6 +190,11 @@ def test_rows_and_arrays_that_do_not_fit_are_refused() -> None:
         layer(given[:, :, :1].copy(), np.array([5]))
     with pytest.raises(ValueError, match="follows a call"):
         layer.backward(torch.zeros(2, 6))
+    layer(given, np.array([9]))
+    given[9, 0] = [PLAYERS, 0]
+    with pytest.raises(ValueError, match="have changed since"):
+        layer.backward(torch.zeros(1, 6))
+    given = histories()
     layer(given, np.arange(3))
     with pytest.raises(ValueError, match="in the shape of its outputs"):
         layer.backward(torch.zeros(2, 6))

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from catbox_agents.networks.action_head import add_action_scores
-from catbox_agents.networks.history import sound_histories
+from catbox_agents.networks.history_kernels import sound_histories
 from catbox_env import Game, Vec
 from catbox_env.core.kernels import UNUSED
 from catbox_train.config import TrainConfig

@@ -71,7 +71,7 @@ class Window:
         Takes arrays of the types and shapes of ``save``. Raises ``ValueError`` for what no search comes to.
         """
         observations, masks, targets = (arrays[name] for name in ("observations", "masks", "targets"))
-        held: np.ndarray = masks.any(axis=1)
+        held: np.ndarray = np.asarray(masks.any(axis=1))
         low, high = self.game.observation_layout.bounds()
         facts: dict[str, Any] = {
             "masks": not held[min(update, self.length) * self.size :].any(),

@@ -52,6 +52,16 @@ class ExitOptions(SelfPlayOptions):
         5e-4, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
     )
 
+    def check(self, config: TrainConfig) -> list[str]:
+        """A policy that takes histories plays no rollouts."""
+        wrong = super().check(config)
+        if self.history and self.rollout_policy == POLICY:
+            wrong.append(
+                f"rollout_policy = {POLICY!r} with history = true: expected another one, such as heuristic, or history "
+                "= false; the worlds that a search draws have no history that the policy could be shown"
+            )
+        return wrong
+
     def agents_in_training(self) -> tuple[str, ...]:
         """The opponents, and who plays the rollouts."""
         rollouts = () if self.rollout_policy == POLICY else (self.rollout_policy,)

@@ -68,14 +68,14 @@ class Worker(self_play.Worker):
         candidates = np.flatnonzero(choices)
         rows = self.generator.choice(candidates, min(len(candidates), self.window.size), replace=False)
         seed = int.from_bytes(self.generator.bytes(16), "little")
-        inputs, action_features, masks = (
-            flat[name][rows] for name in ("observations", "action_features", "masks")
+        inputs, action_features, histories, masks = (
+            flat[name][rows] for name in ("observations", "action_features", "histories", "masks")
         )
         # Made anew: an agent with random numbers of its own then gives the same in a run that was resumed.
         found = self.make_search().search(inputs[:, : game.observation_layout.size], masks, seed)
-        logits = np.where(masks, self.policy.logits(inputs, action_features, masks), -np.inf)
+        logits = np.where(masks, self.policy.logits(inputs, action_features, histories, masks), -np.inf)
         targets = improved_policy(logits, policy_target(found, options.temperature))
-        self.window.put(self.update, inputs, action_features, masks, targets)
+        self.window.put(self.update, inputs, action_features, histories, masks, targets)
         self.searched, self.rollouts = len(rows), int(found.visits.sum())
         self.corrected = int((logits.argmax(axis=1) != found.actions).sum())
 

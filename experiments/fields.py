@@ -18,6 +18,7 @@ from rich.console import Console
 import catbox_agents
 from catbox_agents.files import parse_json, read_text, write_atomically, writing
 from catbox_agents.networks.checkpoint import latest_checkpoint
+from experiments.results import results_file
 from experiments.runner import Folders
 from experiments.study import NET, Run, Study
 
@@ -67,7 +68,10 @@ def play_fields(name: str, study: Study, runs: Sequence[Run], folders: Folders, 
     folder_of = {run.key: folders.of(run) for run in runs}
     for run in runs:
         if latest_checkpoint(folders.of(run)) is None:
-            raise ValueError(f"{run} is not trained here: run  python -m experiments run {name}")
+            raise ValueError(
+                f"{run} is not trained here: run  python -m experiments run {name}  (where it has a result, of another "
+                f"machine or study, delete that line of {results_file(name, folders.results)} first)"
+            )
     results = []
     for rules in study.rules:
         for place, seed in enumerate(study.seeds):

@@ -15,7 +15,7 @@ import numpy as np
 
 from catbox_env import GAMES, Game, cat_in_the_box_v0, make_game
 from catbox_env.registration import gymnasium_id
-from catbox_train.algorithms.ppo.options import PPOOptions
+from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
 
@@ -165,9 +165,9 @@ def settings(_: str) -> str:
     return settings_table(TrainConfig)
 
 
-def ppo_settings(_: str) -> str:
-    """The settings of PPO."""
-    return settings_table(PPOOptions)
+def algorithm_settings(name: str) -> str:
+    """The settings of an algorithm."""
+    return settings_table(options_class(name))
 
 
 def settings_table(kind: type[Settings]) -> str:
@@ -187,7 +187,7 @@ _MAKERS = (
     games,
     picture,
     settings,
-    ppo_settings,
+    algorithm_settings,
 )
 BLOCKS: dict[str, Callable[[str], str]] = {function.__name__: function for function in _MAKERS}
 

@@ -1,6 +1,7 @@
 """Studies of training: what each setting brings, measured, and the page that shows it, docs/experiments.md.
 
     python -m experiments run entropy lambda     train every run of two studies that has no result yet
+    python -m experiments fields robust          play the nets of a study among agents of every kind
     python -m experiments report                 make docs/experiments.md and its pictures from the results
     python -m experiments report --check         only say whether they are up to date
 
@@ -16,6 +17,11 @@ A study is `experiments/studies/NAME.yaml`:
       "0.06": {entropy: 0.06}
     seeds: [1, 2, 3]
     final_deals: 5000                            # deals of the matches at the end, other ones than on the way
+    judged: "0.06"                               # optional: this variant's nets, and the heuristic, are played
+    fields:                                      # among agents, and nets of the study of another seed
+      heuristics: [heuristic]
+      mixed: [net:0.01, random]
+    field_deals: 2000
     conclusion: What the results say.            # written by hand, when there are results
 
 Settings are named and written as `catbox train --set` takes them. A variant counts before the rule set, the rule set
@@ -23,6 +29,7 @@ before the base. All runs of all named studies are checked before the first is t
 
 `run` trains seed by seed, so that a study that is stopped early has as many seeds of every variant. It may be stopped
 or killed at any time: given again, the same command leaves out finished runs and resumes the one that was under way.
+A run that any study has made with the same settings is taken from there.
 Several processes may run the same study at once: each run is trained by one of them (and takes longer on shared cores).
 Results are lines of `experiments/results/NAME.jsonl` (see `experiments.results`); the report does not need the folders
 of the runs.

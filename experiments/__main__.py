@@ -10,6 +10,7 @@ from rich.console import Console
 
 from catbox_train.memory import keep_freed_memory
 from experiments import __doc__ as description
+from experiments.fields import play_fields
 from experiments.report import check_report, write_report
 from experiments.results import RESULTS
 from experiments.runner import ROOT, Folders, run_studies
@@ -29,7 +30,12 @@ def main(arguments: list[str] | None = None) -> int:
         names = list(dict.fromkeys(options.names))
         studies = {name: runs_of(name, read_study(name, options.studies)) for name in names}
         keep_freed_memory()  # as `catbox train` does
-        elsewhere = run_studies(studies, Folders(options.runs, options.results), console)
+        folders = Folders(options.runs, options.results)
+        if options.command == "fields":
+            for name in names:
+                play_fields(name, read_study(name, options.studies), studies[name], folders, console)
+            return 0
+        elsewhere = run_studies(studies, folders, console)
     except KeyboardInterrupt:
         print("Stopped. The same command goes on from here.", file=sys.stderr)
         return INTERRUPTED
@@ -59,16 +65,18 @@ def _parser() -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="run | report")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="run | fields | report")
     run = commands.add_parser("run", help="train the runs of studies that have no result yet")
-    run.add_argument("names", nargs="+", metavar="NAME", help=f"any of {', '.join(study_names())}")
-    run.add_argument(
-        "--runs",
-        type=Path,
-        default=ROOT / "runs" / "experiments",
-        metavar="FOLDER",
-        help="where the runs are trained (default: runs/experiments)",
-    )
+    fields = commands.add_parser("fields", help="play the fields of studies whose runs are finished")
+    for command in (run, fields):
+        command.add_argument("names", nargs="+", metavar="NAME", help=f"any of {', '.join(study_names())}")
+        command.add_argument(
+            "--runs",
+            type=Path,
+            default=ROOT / "runs" / "experiments",
+            metavar="FOLDER",
+            help="where the runs are trained (default: runs/experiments)",
+        )
     report = commands.add_parser("report", help="make docs/experiments.md from the results")
     report.add_argument("--check", action="store_true", help="write nothing, fail if it is out of date")
     report.add_argument(
@@ -78,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the page, with its pictures in pictures/ beside it (default: docs/experiments.md)",
     )
-    for command in (run, report):
+    for command in (run, fields, report):
         command.add_argument(
             "--studies",
             type=Path,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from catbox_agents.files import write_atomically, writing
+from experiments.fields import FieldResult, fields_table, read_fields
 from experiments.intervals import mean_of
 from experiments.pictures import checksum, picture
 from experiments.results import RunResult, read_results, results_file
@@ -35,6 +36,8 @@ How to read the tables:
   in brackets that of a single run over the deals, the mean of the runs. With one seed there is no interval over seeds.
 - Seconds are of playing and learning, without evaluations, means over the seeds, on the machine named under the table.
 - A run whose numbers were not finite any more counts as diverged and has no matches.
+- Fields: the net, and on the same deals the heuristic, has the first seat among the agents named; nets among them are
+  of another seed. The last one fills the seats that are left. Half widths of 95 % intervals over the deals.
 
 In the pictures a line is the mean over the seeds of the evaluations on the way, its band the 95 % interval over the
 seeds (with one seed, over the deals); once over decisions, once over seconds. Each panel shows four variants at most;
@@ -87,7 +90,7 @@ def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...
         found = read_results(
             results_file(name, results), lambda text: print(f"experiments: {text}", file=sys.stderr)
         )
-        sections.append(_section(name, study, found))
+        sections.append(_section(name, study, found, read_fields(name, results)))
         if found:
             by_rules = {
                 rules: {variant: _of(found, rules, variant) for variant in _variants(study, found, rules)}
@@ -100,7 +103,7 @@ def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...
     return "\n".join(sections), pictures
 
 
-def _section(name: str, study: Study, results: Sequence[RunResult]) -> str:
+def _section(name: str, study: Study, results: Sequence[RunResult], fields: Sequence[FieldResult]) -> str:
     """What the page says about one study."""
     lines = [f"## {study.title}", "", study.question, ""]
     lines += ["```", f"python -m experiments run {name}", "```", ""]
@@ -110,6 +113,8 @@ def _section(name: str, study: Study, results: Sequence[RunResult]) -> str:
     for rules in _ordered(study.rules, (result.rules for result in results)):
         of_rules = [result for result in results if result.rules == rules]
         lines += [f"### {study.title}: {rules}", "", *_table(study, of_rules, rules), ""]
+    for rules in study.rules if fields else ():
+        lines += [f"### {study.title}, fields: {rules}", "", *_markdown(fields_table(fields, rules)), ""]
     if results:
         lines += [f"![Learning curves: {study.title}]({PICTURES}/experiments-{name}.svg)", ""]
         lines += [f"Measured on: {'; '.join(_origins(results))}.", ""]
@@ -123,7 +128,7 @@ def _table(study: Study, results: Sequence[RunResult], rules: str) -> list[str]:
     matches = list(dict.fromkeys(match.agents for result in results for match in result.matches))
     varied = settings_that_vary(result.config for result in results)
     header = ["variant", "settings", "seeds", *map(_line_up, matches), "decisions", "seconds", "decisions/s"]
-    rows = [header, ["---"] * len(header)]
+    rows = [header]
     for variant in _variants(study, results, rules):
         runs = _of(results, rules, variant)
         diverged = sum(run.diverged is not None for run in runs)
@@ -145,7 +150,14 @@ def _table(study: Study, results: Sequence[RunResult], rules: str) -> list[str]:
                 ),
             ]
         )
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return _markdown(rows)
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table whose first row is its header."""
+    header, *others = rows
+    every = [header, ["---"] * len(header), *others]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in every]
 
 
 def _margin(runs: Sequence[RunResult], agents: tuple[str, str]) -> str:

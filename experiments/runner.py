@@ -48,8 +48,9 @@ class Folders:
 def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console: Console) -> int:
     """Train each run that has no result yet, seed by seed; the number of runs that other processes were training.
 
-    A run that diverges is a result too. Raises ``ValueError``, before anything is trained, for results and
-    half-finished runs that were made with other settings; in training what ``catbox_train.train`` raises.
+    A run that diverges is a result too; one that any study has made with the same settings is not made again. Raises
+    ``ValueError``, before anything is trained, for results and half-finished runs that were made with other settings;
+    in training what ``catbox_train.train`` raises.
     """
     results = {study: folders.results_of(study, console) for study in studies}
     for study, runs in studies.items():
@@ -75,7 +76,16 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
                 results[run.study] = folders.results_of(run.study, console)
                 if run.key in {result.key for result in results[run.study]}:  # of another process by now
                     continue
-                result = train_run(run, folder, console)
+                same = _made_with_the_same_settings(run, folders, console)
+                if same:
+                    _say(
+                        console,
+                        f"Study {same.study!r} has made it, as variant {same.variant!r}: taken from there.",
+                    )
+                    changes = {"study": run.study, "rules": run.rules, "variant": run.variant}
+                    result = same.model_copy(update=changes)
+                else:
+                    result = train_run(run, folder, console)
                 append_result(
                     results_file(run.study, folders.results), result, lambda text: _say(console, text)
                 )
@@ -84,6 +94,16 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
             elsewhere += 1
         results[run.study] = folders.results_of(run.study, console)
     return elsewhere
+
+
+def _made_with_the_same_settings(run: Run, folders: Folders, console: Console) -> RunResult | None:
+    """A result of any study that was made with exactly the settings of ``run``."""
+    settings = flat(run.config)
+    for file in sorted(folders.results.glob("*.jsonl")):
+        for result in folders.results_of(file.stem, console):
+            if result.config.keys() == settings.keys() and not differences(result.config, settings):
+                return result
+    return None
 
 
 def train_run(run: Run, folder: Path, console: Console) -> RunResult:

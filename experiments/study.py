@@ -30,6 +30,8 @@ Seed = Annotated[int, Field(ge=0)]
 #: What a study gives with a key of its own.
 OWN_SETTINGS = ("seed", "final_deals")
 PRESET = "preset"
+#: In ``fields``: a net of the study, "net:VARIANT".
+NET = "net:"
 #: The settings of the algorithm, which go by their own names.
 ALGORITHM_OPTIONS = "algorithm_options"
 
@@ -46,6 +48,9 @@ class Study(BaseModel):
     variants: dict[Name, dict[str, Any]] = Field(min_length=2)
     seeds: list[Seed] = Field(min_length=1)
     final_deals: int = Field(1000, ge=MIN_DEALS)
+    judged: Name = ""
+    fields: dict[Name, list[Words]] = {}
+    field_deals: int = Field(2000, ge=MIN_DEALS)
     conclusion: str = ""
 
 
@@ -92,6 +97,7 @@ def runs_of(name: str, study: Study) -> list[Run]:
     """
     if len(set(study.seeds)) < len(study.seeds):
         raise ValueError(f"study {name!r}: seeds = {study.seeds}: expected different ones")
+    _check_fields(name, study)
     runs: list[Run] = []
     for seed in study.seeds:
         for rules in study.rules:
@@ -111,6 +117,22 @@ def runs_of(name: str, study: Study) -> list[Run]:
                     f"under {run.rules}: change or leave out one of them"
                 )
     return runs
+
+
+def _check_fields(name: str, study: Study) -> None:
+    """Raise ``ValueError`` for fields of variants that the study has not."""
+    variants = list(study.variants)
+    wanted = {study.judged: "judged"} if study.fields else {}
+    for field, agents in study.fields.items():
+        if not agents:
+            raise ValueError(f"study {name!r}: fields.{field} = []: name at least one agent")
+        nets = [agent.removeprefix(NET) for agent in agents if agent.startswith(NET)]
+        if nets and len(study.seeds) < 2:
+            raise ValueError(f"study {name!r}: fields.{field}: nets of another seed take two seeds at least")
+        wanted |= dict.fromkeys(nets, f"fields.{field}")
+    for variant, where in wanted.items():
+        if variant not in variants:
+            raise ValueError(f"study {name!r}: {where} names variant {variant!r}{_near(variant, variants)}")
 
 
 def flat(config: TrainConfig) -> dict[str, Any]:

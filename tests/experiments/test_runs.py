@@ -77,6 +77,24 @@ def test_a_finished_run_is_not_repeated(workplace: Workplace) -> None:
     ]
 
 
+def test_a_run_that_another_study_has_made_is_taken_from_there(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert workplace.run() == 0
+    taken = workplace.lines()[1]
+    workplace.file.rename(workplace.results / "other.jsonl")
+    text = (workplace.results / "other.jsonl").read_text()
+    (workplace.results / "other.jsonl").write_text(text.replace('"study":"small"', '"study":"other"'))
+    workplace.write(variants={"0.12": {"entropy": 0.12}, "0.2": {"entropy": 0.2}})
+    shutil.rmtree(workplace.runs)
+    assert workplace.run() == 0
+    assert "Study 'other' has made it, as variant 'high': taken from there." in capsys.readouterr().out
+    first, second = workplace.lines()
+    assert first == taken.model_copy(update={"variant": "0.12"})
+    assert (second.variant, second.config["entropy"]) == ("0.2", 0.2)
+    assert not (workplace.runs / "small" / "3 players" / "0.12" / "seed 1" / "config.yaml").exists()
+
+
 def test_a_run_that_diverges_is_recorded_and_the_study_goes_on(workplace: Workplace) -> None:
     wild = {"learning_rate": 1e9, "learning_rate_end": 1e9}
     workplace.write(variants={"wild": wild, "low": {"entropy": 0.01}})

@@ -21,8 +21,9 @@ def test_the_studies_of_the_repository_can_be_trained(name: str) -> None:
     study = read_study(name)
     made = runs_of(name, study)
     assert len(made) == len(study.variants) * len(study.rules) * len(study.seeds)
-    assert len({run.config.total_decisions for run in made}) == 1, "compared at equal decisions"
-    assert len(study.seeds) >= 3
+    if not study.fields:
+        assert len({run.config.total_decisions for run in made}) == 1, "compared at equal decisions"
+    assert len(study.seeds) >= (2 if study.fields else 3)
     assert {run.config.make_game().num_players for run in made} >= {3, 5}
 
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
+from catbox_env.games.petrify.layout import MOST_COUNTED
 from catbox_env.games.petrify.rules import Rules
 from tests.petrify.positions import start, view
 from tests.petrify.test_conformance import rule_sets
@@ -35,6 +36,7 @@ class Position:
     def __init__(self, state: GameState, seat: int) -> None:
         self.parts = view(state, seat)
         size = state.game.rules.size
+        self.up_to = state.game.rules.move_rule == "up_to"
         self.size, self.seats = size, range(state.game.num_players)
         self.pawns: list[Cell] = [tuple(np.argwhere(plane)[0].tolist()) for plane in self.parts["positions"]]
         opened = {(int(row), int(column)) for row, column in np.argwhere(self.parts["open"])}
@@ -62,6 +64,25 @@ class Position:
             "distance": by_seat([self.distance(cell, self.pawns[0]) for cell in self.pawns]),
         }
 
+    def walks(self, start: Cell, free: set[Cell]) -> set[Cell]:
+        """Where a pawn on ``start`` can go over ``free`` cells."""
+        wildcard = bool(self.parts["kinds"][WILDCARD][start])
+        ends, paths = set(), [[start]]
+        for step in range(1, self.energy(start) + 1):
+            paths = [[*path, cell] for path in paths for cell in beside(path[-1]) & free - set(path)]
+            if step == self.energy(start) or wildcard or self.up_to:
+                ends |= {path[-1] for path in paths}
+        return ends
+
+    def outlook(self, mover: Cell, other: Cell, free: set[Cell], plies: int) -> int:
+        """1: the pawn to move wins within so many moves, whatever the other does; -1: it loses."""
+        ends = self.walks(mover, free)
+        if not ends:
+            return -1
+        if plies == 0:
+            return 0
+        return max(-self.outlook(other, cell, free - {cell}, plies - 1) for cell in ends)
+
     def action_features(self, action: int) -> dict[str, int]:
         """The features of a legal action that are not 0."""
         cell = divmod(action, self.size)
@@ -71,6 +92,8 @@ class Position:
         left = {seat: int(self.parts["end_cells_after"][seat][cell]) - 1 for seat in self.seats}
         others = [seat for seat in self.seats[1:] if self.playing[seat]]
         following = self.pawns[others[0]]
+        replies = self.walks(following, free - {cell})
+        answers = [len(self.walks(cell, free - {cell, reply})) for reply in replies]
         found = {
             "energy": self.energy(cell),
             "teleport": self.parts["kinds"][TELEPORT][cell],
@@ -83,6 +106,9 @@ class Position:
             "room": len(connected(cell, free) - {cell}),
             "next_room": len(connected(following, free) - {following}),
             "next_distance": self.distance(cell, following),
+            "fewest_answers": min([MOST_COUNTED, *answers]),
+            "losing_replies": min(MOST_COUNTED, answers.count(0)),
+            "outlook": -self.outlook(following, cell, free - {cell}, 4 if self.size <= 4 else 2),
         }
         return {name: int(number) for name, number in found.items() if number}
 
@@ -126,3 +152,39 @@ def test_a_pawn_that_is_cut_off_has_no_room() -> None:
     cut_off, walk_away = layout.unpack(action_out[0, 1]), layout.unpack(action_out[0, 7])
     assert (cut_off["next_room"], cut_off["stuck"], cut_off["room"]) == (0, 1, 5)
     assert (walk_away["next_room"], walk_away["stuck"], walk_away["room"]) == (4, 0, 5)
+
+
+def test_the_outlook_sees_a_trap_that_takes_three_moves() -> None:
+    """In every position of many games: an action of outlook 1 wins against perfect play, one of -1 loses."""
+    game = make_game("petrify_v0")
+    assert game.features is not None
+    seen = set()
+    for seed in range(30):
+        state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)
+        for _ in range(6):
+            if state.is_terminal():
+                break
+            mask = state.action_mask().astype(bool)
+            _, action_out = game.features.compute(state.observation(state.current_player)[None], mask[None])
+            outlooks = game.features.action_layout.unpack(action_out[0])["outlook"][:, 0]
+            for action in np.flatnonzero(mask):
+                seen.add(int(outlooks[action]))
+                if outlooks[action]:
+                    after = state.clone()
+                    after.apply_action(int(action))
+                    wins = not wins_by_force(after)
+                    assert wins == (outlooks[action] == 1)
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    assert seen == {-1, 0, 1}
+
+
+def wins_by_force(state: GameState) -> bool:
+    """Whether the seat to move wins a game for two; False where it has lost already."""
+    if state.is_terminal():
+        return False
+    for action in state.legal_actions():
+        after = state.clone()
+        after.apply_action(action)
+        if not wins_by_force(after):
+            return True
+    return False

@@ -43,6 +43,6 @@ def outputs_of(
     """Logits (n, A) and values (n, 1) of the modules, in float32, for ``rows`` of the buffer."""
     seen_by_critic = rows["states"] if privileged_critic else rows["observations"]
     return (
-        networks.actor.logits(rows["observations"], rows["action_features"]),
-        networks.critic(seen_by_critic),
+        networks.actor.logits(rows["observations"], rows["action_features"], histories=rows.get("histories")),
+        networks.critic(seen_by_critic, histories=rows.get("histories")),
     )

@@ -43,6 +43,7 @@ KINDS = {
     "privileged": {"privileged_critic": True},
     "features": {"features": True, "action_features": True},
     "everything": {"privileged_critic": True, "features": True, "action_features": True},
+    "history": {"history": True, "hidden": [16, 8]},
     "opponents": {"opponents_in_training": {"random": 0.4, "past": 0.3}, "past_every": 1},
     "one worker": {"workers": 1},
     "four workers": {"workers": 4},
@@ -417,6 +418,7 @@ def test_a_larger_run_takes_more_memory_on_the_device() -> None:
     assert needed(hidden=[1024]) > default
     assert needed(num_envs=64) > default
     assert needed(privileged_critic=True) > default
+    assert needed(history=True) > default
     assert needed(minibatch_size=128 * 1024, batch_size=128 * 1024) > needed(batch_size=128 * 1024)
 
 

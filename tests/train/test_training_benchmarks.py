@@ -58,7 +58,7 @@ def test_the_gpu_is_measured_beside_the_cpu(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
     metrics = gpu.measure(quick=True)
-    assert accelerated == [True, False]
+    assert list(dict.fromkeys(accelerated)) == [True, False]
     assert [metric.unit for metric in metrics] == ["/s", "/s", "x"]
     assert all(metric.value > 0 for metric in metrics)
     assert "there is no compiler" in capsys.readouterr().err

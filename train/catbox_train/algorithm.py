@@ -46,6 +46,8 @@ class AlgorithmOptions(Settings):
     A subclass adds fields; their names must differ from those of ``TrainConfig``.
     """
 
+    #: Whether the algorithm computes on the CPU alone; ``device`` is then cpu or auto.
+    cpu_only: ClassVar[bool] = False
     #: Settings to name when a run does not fit into memory.
     size_settings: ClassVar[tuple[str, ...]] = ()
 

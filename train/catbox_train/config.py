@@ -53,7 +53,7 @@ class TrainConfig(Settings):
     game_options: dict[Text, Any] = Field(
         {}, description="options of the game, as make_game takes them: num_players, rounds, reward, ..."
     )
-    algorithm: Text = Field("ppo", description="ppo, or package.module:Class for your own")
+    algorithm: Text = Field("ppo", description="ppo, dmc, exit, or package.module:Class for your own")
     algorithm_options: AlgorithmOptions = Field(
         {},
         validate_default=True,
@@ -157,11 +157,15 @@ class TrainConfig(Settings):
         """A copy in which every "auto" is what it stands for on this machine.
 
         A run keeps these, so that it goes on the same on another machine. Raises ``ValueError`` for a device that is
-        not there.
+        not there, or that the algorithm does not compute on.
         """
         from catbox_train.devices import check_device, num_workers  # needs torch
 
-        device = check_device(self.device)
+        if self.algorithm_options.cpu_only and self.device not in ("auto", "cpu"):
+            raise ValueError(
+                f"device = {self.device!r}: {self.algorithm} computes on the CPU; use cpu or auto"
+            )
+        device = "cpu" if self.algorithm_options.cpu_only else check_device(self.device)
         workers = num_workers(self.num_envs) if self.workers == "auto" else self.workers
         return self.replace(
             device=device, workers=workers, algorithm_options=self.algorithm_options.settled(device)

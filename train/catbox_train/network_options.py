@@ -34,6 +34,10 @@ class NetworkOptions(AlgorithmOptions):
         True,
         description="the policy also sees the features of each legal action, weighted alike for all actions",
     )
+    history: Flag = Field(
+        False,
+        description="the networks also see the actions of the game so far in their order, through an encoder",
+    )
     precision: Annotated[Precision, OneOf] = Field(
         "auto",
         description="of the hidden layers: float32, bfloat16, or auto (bfloat16 where the device computes in it)",

@@ -5,7 +5,7 @@ its header that describes them. Reading it runs no code.
 
     key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}}
     arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,), all float32;
-                        with an action head "action_scale" (K,)
+                        with an action head "action_scale" (K,); with histories "history.<name>", see ``history``
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from safetensors import SafetensorError, safe_open
 
 from catbox_agents.compatibility import describe_options, differing_options, plays_alike
 from catbox_agents.files import LARGEST_TEXT, check_format, parse_json, write_atomically
+from catbox_agents.networks.history import HistoryEncoder, weight_shapes
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS, MLP
 from catbox_env import Game, make_game
@@ -152,7 +153,7 @@ def _read(file: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
             if not isinstance(header.get(name), kind):
                 raise ValueError(f"{name} = {header.get(name)!r:.80}, expected {kind.__name__}")
         names = list(content.keys())
-        if len(names) > 2 * (MAX_HIDDEN_LAYERS + 1) + 2:
+        if len(names) > 2 * (MAX_HIDDEN_LAYERS + 1) + 6:
             raise ValueError(
                 f"it holds {len(names)} arrays, more than a network of {MAX_HIDDEN_LAYERS} hidden layers has"
             )
@@ -167,9 +168,11 @@ def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]
     shapes = {name: tuple(array.shape) for name, array in arrays.items()}
     sizes = [math.prod(shapes.get("input_scale", ()))]
     expected: dict[str, tuple[int, ...]] = {"input_scale": (sizes[0],)}
+    history = _history_encoder(shapes)
     while (name := f"layers.{len(sizes) - 1}.weight") in shapes:
         outputs = shapes[name][0] if shapes[name] else 0
-        expected |= {name: (outputs, sizes[-1]), name.replace("weight", "bias"): (outputs,)}
+        taken = sizes[-1] + (history.outputs if history and len(sizes) == 1 else 0)
+        expected |= {name: (outputs, taken), name.replace("weight", "bias"): (outputs,)}
         sizes.append(outputs)
     inputs, *hidden, outputs = sizes if len(sizes) > 1 else [*sizes, 0]
     given = header["network"]
@@ -180,6 +183,9 @@ def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]
     described = {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": activation}
     described |= {"features": features} if features else {}
     described |= {"action_features": action_features} if action_features else {}
+    if history:
+        described["history"] = history.describe()
+        expected |= {f"history.{name}": tuple(array.shape) for name, array in history.named_parameters()}
     if shapes != expected or given != described or min(sizes) < 1:
         raise ValueError(f"its arrays do not fit its header {given!r:.200}")
     if not isinstance(activation, str):
@@ -192,10 +198,29 @@ def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]
         action_scale=arrays.get("action_scale"),
         features=features,
         action_features=action_features,
+        history=history,
     )
     network.load_state_dict(arrays)
     network.requires_grad_(False)
     return PolicyCheckpoint(file, network, header["game"], header["options"], header["training"])
+
+
+def _history_encoder(shapes: dict[str, tuple[int, ...]]) -> HistoryEncoder | None:
+    """The encoder of histories that arrays of ``shapes`` are for; None without such arrays."""
+    scores, ages, values = (
+        shapes.get(f"history.{name}") for name in ("token_scores", "age_scores", "token_values")
+    )
+    if scores is None or ages is None or values is None:
+        return None
+    if len(scores) != 3 or len(ages) != 2 or len(values) != 3:
+        raise ValueError(
+            f"history.token_scores, age_scores and token_values are of shape {scores}, {ages}, {values}"
+        )
+    sizes = scores[0], scores[1] - 1, ages[0], scores[2], values[2]
+    wanted = {f"history.{name}": shape for name, shape in weight_shapes(*sizes).items()}
+    if any(shapes.get(name) != shape for name, shape in wanted.items()):  # before anything is allocated
+        raise ValueError(f"the arrays of its history do not fit each other: expected {wanted}")
+    return HistoryEncoder(*sizes)
 
 
 def _part_sizes(value: object) -> dict[str, int]:

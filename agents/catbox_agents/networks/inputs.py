@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from catbox_agents.networks.history import HistoryEncoder, weight_shapes
 from catbox_agents.networks.mlp import MLP, input_scale
 from catbox_env import Game, Layout
 
@@ -16,13 +18,18 @@ class NetworkInputs:
     """The inputs of a policy for ``game``.
 
     ``features`` puts the features of the position behind the observation; ``action_features`` gives those of each
-    action to the action head. A game without features has neither.
+    action to the action head. A game without features has neither. ``history``: the policy also takes the history of
+    the seat.
 
-    Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, 0 without.
+    Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, 0 without;
+    ``history_length``, the rows T of a history, 0 without.
     """
 
-    def __init__(self, game: Game, features: bool = False, action_features: bool = False) -> None:
+    def __init__(
+        self, game: Game, features: bool = False, action_features: bool = False, history: bool = False
+    ) -> None:
         self.game = game
+        self.history_length = game.history_length if history else 0
         self._features = given = game.features
         self.layout = given.layout if given and features else None
         self.action_layout = given.action_layout if given and action_features else None
@@ -32,7 +39,7 @@ class NetworkInputs:
     @classmethod
     def of(cls, network: MLP, game: Game) -> NetworkInputs:
         """Those that ``network`` takes in ``game``. Raises ``ValueError`` where the game does not give them."""
-        inputs = cls(game, bool(network.features), bool(network.action_features))
+        inputs = cls(game, bool(network.features), bool(network.action_features), bool(network.history))
         for name, wanted, layout in (
             ("features", network.features, inputs.layout),
             ("action features", network.action_features, inputs.action_layout),
@@ -41,6 +48,13 @@ class NetworkInputs:
                 raise ValueError(
                     f"its network takes the {name} {wanted}, and {game.id} gives {part_sizes(layout)}: it was trained "
                     "with another version"
+                )
+        if network.history:
+            taken = network.history.num_players, network.history.num_actions
+            if taken != (game.num_players, game.num_actions):
+                raise ValueError(
+                    f"its network takes histories of {taken[0]} players and {taken[1]} actions, and {game.id} has "
+                    f"{game.num_players} and {game.num_actions}: it was trained with another version"
                 )
         return inputs
 
@@ -93,7 +107,20 @@ class NetworkInputs:
             action_scale=input_scale(self.action_layout) if self.action_layout else None,
             features=part_sizes(self.layout),
             action_features=part_sizes(self.action_layout),
+            history=self.history_encoder(),
         )
+
+    def history_encoder(self) -> HistoryEncoder | None:
+        """The encoder of a network that takes these inputs, its weights not yet set; None without histories."""
+        return HistoryEncoder(*self._history_sizes()) if self.history_length else None
+
+    def num_history_weights(self) -> int:
+        """How many weights that encoder has; 0 without."""
+        shapes = weight_shapes(*self._history_sizes()).values() if self.history_length else ()
+        return sum(math.prod(shape) for shape in shapes)
+
+    def _history_sizes(self) -> tuple[int, int, int]:
+        return self.game.num_players, self.game.num_actions, self.history_length
 
 
 def part_sizes(layout: Layout | None) -> dict[str, int]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from catbox_agents.networks.history import HistoryLayer
 from catbox_env.core.compilation import cached_njit
 
 #: Activation -> what it does to a tensor in place, and its gradient from that of its output and the output.
@@ -35,8 +36,9 @@ class Layers:
         last_weights: (K,) float32, the same numbers; the last layer is computed from these. bfloat16 has about three
             digits, too few for a logit or a value.
         gradient: (K,) in the precision of the hidden layers; a backward pass fills it.
+        history: what made the last of the inputs, if they were made; a backward pass goes on through its last call.
 
-    All three are used where they lie and never copied: change them in place.
+    The vectors are used where they lie and never copied: change them in place.
     """
 
     def __init__(
@@ -46,7 +48,9 @@ class Layers:
         weights: torch.Tensor,
         last_weights: torch.Tensor,
         gradient: torch.Tensor,
+        history: HistoryLayer | None = None,
     ) -> None:
+        self.history = history
         self._weights = weights
         self._activate, self._derivative = _ACTIVATIONS[activation]
         self._bits = activation == "relu" and weights.dtype == torch.bfloat16
@@ -91,6 +95,8 @@ class Layers:
         torch.sum(gradient, 0, out=self._gradients[-1][1])
         for layer in reversed(range(len(activations))):
             torch.mm(gradient.t(), activations[layer], out=self._gradients[layer][0])
+            if not layer and self.history:
+                self.history.backward(torch.mm(gradient, self._views[0][0][:, -self.history.outputs :]))
             if layer or of_inputs:
                 gradient = torch.mm(gradient, self._views[layer][0])
             if layer:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from catbox_agents.networks.history import HistoryEncoder
 from catbox_env import Layout
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
@@ -36,11 +37,13 @@ class MLP(nn.Module):
 
     With an action head (see ``action_head``) the last outputs are weights of the features of actions, which
     ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the
-    network takes beside the observation, with their sizes.
+    network takes beside the observation, with their sizes. ``history``, if given, makes numbers of the history of the
+    seat, which the layers take behind the other inputs.
     """
 
     input_scale: torch.Tensor
     action_scale: torch.Tensor | None
+    history: HistoryEncoder | None
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class MLP(nn.Module):
         action_scale: torch.Tensor | None = None,
         features: Mapping[str, int] | None = None,
         action_features: Mapping[str, int] | None = None,
+        history: HistoryEncoder | None = None,
     ) -> None:
         super().__init__()
         if activation not in ACTIVATIONS:
@@ -62,18 +66,22 @@ class MLP(nn.Module):
         self.features, self.action_features = dict(features or {}), dict(action_features or {})
         self.register_buffer("input_scale", scale)
         self.register_buffer("action_scale", action_scale)
-        sizes = [len(scale), *hidden, num_outputs]
+        sizes = [len(scale) + (history.outputs if history else 0), *hidden, num_outputs]
         self.layers = nn.ModuleList(
             nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
         )
+        self.history = history  # after the layers: this is the order of the parameters
 
     def initialise(self, generator: torch.Generator, last_gain: float) -> MLP:
-        """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases; returns self."""
+        """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases, and the weights
+        of the encoder of histories; returns self."""
         layers = self.linear_layers()
         for layer in layers:
             gain = last_gain if layer is layers[-1] else math.sqrt(2)
             nn.init.orthogonal_(layer.weight, gain, generator=generator)
             nn.init.zeros_(layer.bias)
+        if self.history:
+            self.history.initialise(generator)
         return self
 
     def linear_layers(self) -> list[nn.Linear]:
@@ -81,27 +89,43 @@ class MLP(nn.Module):
         return cast(list[nn.Linear], list(self.layers))
 
     def sizes(self) -> list[int]:
-        """The number of inputs, the widths of the hidden layers, the number of outputs."""
+        """The number of inputs of the layers, the widths of the hidden layers, the number of outputs."""
         layers = self.linear_layers()
         return [layers[0].in_features, *(layer.out_features for layer in layers)]
 
-    def forward(self, vectors: torch.Tensor, precision: torch.dtype = torch.float32) -> torch.Tensor:
-        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8; ``precision`` is that of the hidden layers."""
+    def forward(
+        self,
+        vectors: torch.Tensor,
+        precision: torch.dtype = torch.float32,
+        histories: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8; ``precision`` is that of the hidden layers.
+
+        ``histories`` (n, T, 2) int8 are read by a network with an encoder of histories, and needed there.
+        """
         *hidden, last = self.linear_layers()
         x = (vectors * self.input_scale).to(precision)
+        if self.history:
+            if histories is None:
+                raise ValueError("this network takes histories: give them beside the vectors")
+            x = torch.cat([x, self.history(histories).to(precision)], 1)
         for layer in hidden:
             sums = nn.functional.linear(x, layer.weight.to(precision), layer.bias.to(precision))
             x = ACTIVATIONS[self.activation](sums)
         return cast(torch.Tensor, last(x.float()))
 
     def logits(
-        self, vectors: torch.Tensor, action_features: torch.Tensor, precision: torch.dtype = torch.float32
+        self,
+        vectors: torch.Tensor,
+        action_features: torch.Tensor,
+        precision: torch.dtype = torch.float32,
+        histories: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8.
 
-        ``precision`` is that of the hidden layers.
+        The other arguments as in ``forward``.
         """
-        outputs = self(vectors, precision)
+        outputs = self(vectors, precision, histories)
         if self.action_scale is None:
             return cast(torch.Tensor, outputs)
         logits, weights = outputs.split(
@@ -111,10 +135,17 @@ class MLP(nn.Module):
 
     def describe(self) -> dict[str, Any]:
         """What this network can be rebuilt from, as JSON values."""
-        inputs, *hidden, outputs = self.sizes()
-        described = {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": self.activation}
+        _, *hidden, outputs = self.sizes()
+        described = {
+            "inputs": len(self.input_scale),
+            "hidden": hidden,
+            "outputs": outputs,
+            "activation": self.activation,
+        }
         if self.features:
             described["features"] = self.features
         if self.action_features:
             described["action_features"] = self.action_features
+        if self.history:
+            described["history"] = self.history.describe()
         return described

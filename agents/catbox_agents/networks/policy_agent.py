@@ -9,18 +9,23 @@ import torch
 
 from catbox_agents.agent import Agent, Seed
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
+from catbox_agents.networks.history import check_histories
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
 
 
 class PolicyAgent(Agent):
-    """Plays the legal action with the highest logit, or with ``greedy=False`` one drawn from the policy."""
+    """Plays the legal action with the highest logit, or with ``greedy=False`` one drawn from the policy.
+
+    ``needs_history`` is True for a network with an encoder of histories.
+    """
 
     def __init__(self, network: MLP, game: Game, seed: Seed = None, greedy: bool = True) -> None:
         super().__init__(game, seed)
         self.network = network
         self.inputs = NetworkInputs.of(network, game)
+        self.needs_history = network.history is not None
         self.greedy = greedy
         self.name = "this policy"  # for messages
         self._generator = np.random.default_rng(seed)
@@ -40,13 +45,17 @@ class PolicyAgent(Agent):
         return agent
 
     def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
-        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,)."""
-        return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None])[0])
+        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,); ``history`` (T, 2) int8 where needed."""
+        past = None if history is None else np.asarray(history)[None]
+        return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None], past)[0])
 
     def act_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
-        """Actions (n,) int64 for ``observations`` (n, O) int8 and ``action_masks`` (n, A); no mask may be empty."""
+        """Actions (n,) int64 for ``observations`` (n, O) int8 and ``action_masks`` (n, A); no mask may be empty.
+
+        ``histories`` (n, T, 2) int8 must be given if ``needs_history``, and are of no use otherwise.
+        """
         observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
         inputs, outputs = self.game.observation_layout.size, self.game.num_actions
         if (observations.shape, masks.shape) != ((len(masks), inputs), (len(masks), outputs)):
@@ -56,9 +65,19 @@ class PolicyAgent(Agent):
             )
         if not masks.any(axis=1).all():
             raise ValueError("a mask without a legal action: ask only for seats that are to move")
+        past = None
+        if self.needs_history:
+            if histories is None:
+                raise ValueError(
+                    f"{self.name}: its network takes the history of the seat to move, and none was given: ask it "
+                    "with histories, as make_vec(..., history=True) keeps them"
+                )
+            past = torch.from_numpy(check_histories(histories, len(masks)))
         with torch.no_grad():
             vectors, action_features = self.inputs.compute(observations.astype(np.int8), masks)
-            scores = self.network.logits(torch.from_numpy(vectors), torch.from_numpy(action_features)).numpy()
+            scores = self.network.logits(
+                torch.from_numpy(vectors), torch.from_numpy(action_features), histories=past
+            ).numpy()
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "

@@ -39,7 +39,7 @@ def train(
         str | None,
         typer.Option(
             "--algo",
-            help="Learning algorithm: ppo, or package.module:Class for your own.",
+            help="Learning algorithm: ppo, dmc, exit, or package.module:Class for your own.",
             show_default="ppo",
         ),
     ] = None,

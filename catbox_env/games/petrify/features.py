@@ -2,7 +2,8 @@
 
 Free cells are the open ones without a pawn. The room of a pawn is the number of free cells that are connected with it
 by steps over free cells: all that it could ever reach on foot. The features of an action are those of the position
-before the landing takes effect.
+before the landing takes effect; those that look further ahead let the next seat and the observer move in turn, the
+others standing still, and leave out the effects of landings.
 """
 
 from __future__ import annotations
@@ -16,10 +17,29 @@ from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.petrify.board import EMPTY, set_of
+from catbox_env.games.petrify.board import EMPTY, holds, set_of
 from catbox_env.games.petrify.layout import MOST_COUNTED
-from catbox_env.games.petrify.rules import MAX_PLAYERS, NUM_SYMBOLS, Rules
-from catbox_env.games.petrify.state import NONE, TELEPORT, WILDCARD, ZERO
+from catbox_env.games.petrify.reach import walk_ends
+from catbox_env.games.petrify.rules import MAX_PLAYERS, NUM_NUMBER_COLORS, NUM_SYMBOLS, Rules
+from catbox_env.games.petrify.state import (
+    FIRST_TELEPORT,
+    MAX_CELLS,
+    NONE,
+    TELEPORT,
+    WILDCARD,
+    WILDCARD_TILE,
+    ZERO,
+)
+
+#: Moves that `outlook` looks ahead, of the next seat and of the observer in turn: on boards of up to `SMALL` cells, and
+#: on larger ones, where there are more of them.
+PLIES, PLIES_IF_LARGE, SMALL = 4, 2, 16
+
+
+@numba.njit
+def plies_of(cells):
+    """How far `outlook` looks ahead on a board of so many cells."""
+    return PLIES if cells <= SMALL else PLIES_IF_LARGE
 
 
 def feature_layout(rules: Rules) -> Layout:
@@ -55,6 +75,9 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("room", (1,), "free cells that are connected with the pawn", 0, cells),
             Part("next_room", (1,), "the same for the next seat in the game", 0, cells),
             Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
+            Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MOST_COUNTED),
+            Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MOST_COUNTED),
+            Part("outlook", (1,), f"1: wins by force within {plies_of(cells)} more moves, -1: loses", -1),
         ]
     )
 
@@ -74,6 +97,9 @@ PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(
     ROOM,
     NEXT_ROOM,
     NEXT_DISTANCE,
+    FEWEST_ANSWERS,
+    LOSING_REPLIES,
+    OUTLOOK,
 ) = range(len(ACTION_PARTS))
 
 #: What one observation says; seats are relative to the observer.
@@ -81,6 +107,7 @@ VIEW = record_dtype(
     [
         ("free", np.uint64),  # set of the open cells without a pawn
         ("position", np.int64, (MAX_PLAYERS,)),  # cell of each pawn
+        ("tile", np.int64, (MAX_CELLS,)),  # of each cell, as `walk_ends` takes it
         ("next", np.int64),  # the next seat in the game after the observer, or NONE
     ]
 )
@@ -98,8 +125,10 @@ def look(params, seen, view):
     players, cells, at = params.num_players, params.num_cells, params.at
     free, following = EMPTY, NONE
     for cell in range(cells):
+        view.tile[cell] = 0
         if seen[at.open + cell]:
             free |= set_of(cell)
+            view.tile[cell] = walking_tile(params, seen, cell)
     for seat in range(players):
         position = max(0, one_hot_index(seen, at.positions + seat * cells, cells))
         view.position[seat] = position
@@ -120,6 +149,36 @@ def energy_of(params, seen, cell):
         if seen[at.symbols + symbol * cells + cell]:
             return symbol + 1
     return 0
+
+
+@numba.njit
+def walking_tile(params, seen, cell):
+    """A tile that allows the same steps as that of ``cell``; its colour, and so where a teleport leads, left out."""
+    if seen[params.at.kinds + WILDCARD * params.num_cells + cell]:
+        return WILDCARD_TILE
+    energy = energy_of(params, seen, cell)
+    return (energy - 1) * NUM_NUMBER_COLORS if energy > 0 else FIRST_TELEPORT
+
+
+@numba.njit
+def outlook(params, tiles, mover, other, free, plies):
+    """1 if the pawn on ``mover``, which is to move, petrifies that on ``other`` by force within so many ``plies``, -1
+    if it is petrified, else 0."""
+    ends = walk_ends(params, tiles[mover], mover, free)
+    if ends == EMPTY:
+        return -1
+    if plies == 0:
+        return 0
+    best = -1
+    for cell in range(params.num_cells):
+        if not holds(ends, cell):
+            continue
+        found = -outlook(params, tiles, other, cell, free & ~set_of(cell), plies - 1)
+        if found > best:
+            best = found
+            if best == 1:
+                break
+    return best
 
 
 @numba.njit
@@ -200,6 +259,23 @@ def write_action(params, seen, view, cell, out):
         out[NEXT_END_CELLS] = end_cells_then(params, seen, view.next, cell)
         out[NEXT_ROOM] = room_of(params, view.position[view.next], free)
         out[NEXT_DISTANCE] = distance_of(params, cell, view.position[view.next])
+        write_replies(params, view, cell, view.position[view.next], free, out)
+
+
+@numba.njit
+def write_replies(params, view, cell, other, free, out):
+    """What the pawn on ``other``, of the next seat, can do about the own pawn on ``cell``."""
+    fewest, losing = MOST_COUNTED, 0
+    replies = walk_ends(params, view.tile[other], other, free)
+    for reply in range(params.num_cells):
+        if not holds(replies, reply):
+            continue
+        answers = popcount(walk_ends(params, view.tile[cell], cell, free & ~set_of(reply)))
+        fewest = min(fewest, answers)
+        losing += 1 if answers == 0 else 0
+    out[FEWEST_ANSWERS] = fewest
+    out[LOSING_REPLIES] = min(MOST_COUNTED, losing)
+    out[OUTLOOK] = -outlook(params, view.tile, other, cell, free, plies_of(params.num_cells))
 
 
 @cached_njit(nogil=True)

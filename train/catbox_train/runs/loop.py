@@ -114,7 +114,7 @@ def _check_opponents(config: TrainConfig, game: Game) -> None:
         except AgentError:  # names the agent
             raise
         except ValueError as error:
-            raise ValueError(f"opponents_in_training: {error}") from None
+            raise ValueError(f"an agent in training: {error}") from None
 
 
 def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool) -> dict[str, Any]:

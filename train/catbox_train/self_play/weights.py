@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from catbox_agents.networks.history import OUTPUTS as HISTORY_OUTPUTS
+from catbox_agents.networks.history import HistoryLayer
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.layers import Layers
 from catbox_agents.networks.mlp import MLP
@@ -30,7 +32,7 @@ Allocate = Callable[..., torch.Tensor]
 
 def network_inputs(game: Game, options: NetworkOptions) -> NetworkInputs:
     """What the network that plays is given."""
-    return NetworkInputs(game, options.features, options.action_features)
+    return NetworkInputs(game, options.features, options.action_features, options.history)
 
 
 class Actor(nn.Module):
@@ -126,19 +128,29 @@ class Networks:
         self.action_scale = np.zeros(0, np.float32) if action_scale is None else action_scale.numpy()
         self.gradient = weights.shares[number]
         self.actor = self.layers("actor")
-        self.observations = Inputs(weights.networks.actor.input_scale, weights.precision)
+        self.observations = self.inputs("actor", self.actor)
 
     def layers(self, name: str) -> Layers:
         """The layers of the network ``name``."""
         weights, part = self.weights, self.weights.parts[name]
         network = cast(MLP, getattr(weights.networks, name))
+        own = slice(part.start, part.start + num_weights(*network.sizes()))
+        history, of_history = None, slice(own.stop, part.stop)
+        if network.history:
+            history = HistoryLayer(network.history, weights.vector[of_history], self.gradient[of_history])
         return Layers(
             network.sizes(),
             network.activation,
-            weights.rounded[part].detach().requires_grad_(),
-            weights.vector[part],
-            self.gradient[part],
+            weights.rounded[own].detach().requires_grad_(),
+            weights.vector[own],
+            self.gradient[own],
+            history,
         )
+
+    def inputs(self, name: str, layers: Layers) -> Inputs:
+        """What the ``layers`` of the network ``name`` take."""
+        network = cast(MLP, getattr(self.weights.networks, name))
+        return Inputs(network.input_scale, self.weights.precision, layers.history)
 
 
 @cached_njit(nogil=True)
@@ -172,7 +184,13 @@ def _add_up_bfloat16(shares: np.ndarray, total: np.ndarray) -> None:
 def actor_size(game: Game, options: NetworkOptions) -> int:
     """How many weights the network that plays has."""
     inputs = network_inputs(game, options)
-    return num_weights(inputs.size, *options.hidden, game.num_actions + inputs.action_size)
+    return size_with_inputs(inputs, options, game.num_actions + inputs.action_size)
+
+
+def size_with_inputs(inputs: NetworkInputs, options: NetworkOptions, outputs: int) -> int:
+    """How many weights a network with the inputs of a policy and so many ``outputs`` has."""
+    made = HISTORY_OUTPUTS if inputs.history_length else 0
+    return num_weights(inputs.size + made, *options.hidden, outputs) + inputs.num_history_weights()
 
 
 def num_weights(*layers: int) -> int:

@@ -15,9 +15,11 @@ import torch
 from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks.action_head import add_action_scores
+from catbox_agents.networks.history_kernels import sound_histories
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game, Vec
+from catbox_env.core.kernels import UNUSED
 from catbox_train.config import TrainConfig
 from catbox_train.generators import checked_generator
 from catbox_train.opponents import Tables, history_needed
@@ -32,13 +34,13 @@ class Worker(ABC):
     """One worker's share of the games.
 
     Arrays over rows and games, R = carried rows + steps and N games: ``observations`` (R, N, I) int8, the inputs of the
-    actor, ``action_features`` (R, N, A, K) int8, ``masks`` (R, N, A) bool, ``seats`` (R, N) int8 (-1: an empty carried
-    row), ``learns`` (R, N) bool, whether the seat is the learner's, ``actions`` (R, N) int64, ``rewards`` (R, N, P)
-    float32, ``terminated`` (R, N) bool. ``flat`` holds the same and those of ``add_arrays`` by name, row by row, every
-    game after the other. ``ready`` (n,) int64 are the rows that can be learned from, ``statistics`` those of the game
-    for the learner's seats in every round that ended, name -> (n,), and ``rounds`` how many these are. ``last_rows``
-    (n,) int64 are those of the last gradient step, ``updates_done`` counts the updates before this one, and ``meeting``
-    is where the worker waits for the others.
+    actor, ``action_features`` (R, N, A, K) int8, ``histories`` (R, N, T, 2) int8 (T is 0 for an actor that takes none),
+    ``masks`` (R, N, A) bool, ``seats`` (R, N) int8 (-1: an empty carried row), ``learns`` (R, N) bool, whether the seat
+    is the learner's, ``actions`` (R, N) int64, ``rewards`` (R, N, P) float32, ``terminated`` (R, N) bool. ``flat``
+    holds the same and those of ``add_arrays`` by name, row by row, every game after the other. ``ready`` (n,) int64
+    are the rows that can be learned from, ``statistics`` those of the game for the learner's seats in every round that
+    ended, name -> (n,), and ``rounds`` how many these are. ``last_rows`` (n,) int64 are those of the last gradient
+    step, ``updates_done`` counts the updates before this one, and ``meeting`` is where the worker waits for the others.
 
     Args:
         networks: what the worker computes with.
@@ -61,11 +63,13 @@ class Worker(ABC):
         self.updates_done = 0
         options: SelfPlayOptions = self_play_options(config)
         deals, choices, tables = seed.spawn(3)
+        self.network_inputs = network_inputs(game, options)
+        history_length = self.network_inputs.history_length
         self.vec = Vec(
             game,
             config.num_envs // config.num_workers,
             seed=deals,
-            history=history_needed(options, game),
+            history=history_length > 0 or history_needed(options, game),
             state=state,
         )
         self.generator = np.random.default_rng(choices)
@@ -74,11 +78,11 @@ class Worker(ABC):
             self.tables = Tables(options, game, self.vec.num_envs, tables)
         self.num_players = game.num_players
         self.shape = carried + config.num_steps, self.vec.num_envs
-        self.network_inputs = network_inputs(game, options)
         self.observations = np.zeros((*self.shape, self.network_inputs.size), np.int8)
         self.action_features = np.zeros(
             (*self.shape, game.num_actions, self.network_inputs.action_size), np.int8
         )
+        self.histories = np.zeros((*self.shape, history_length, 2), np.int8)
         self.masks = np.zeros((*self.shape, game.num_actions), np.bool_)
         self.seats = np.full(self.shape, -1, np.int8)
         self.learns = np.ones(self.shape, np.bool_)
@@ -86,7 +90,7 @@ class Worker(ABC):
         self.rewards = np.zeros((*self.shape, game.num_players), np.float32)
         self.terminated = np.zeros(self.shape, np.bool_)
         self.flat: dict[str, np.ndarray] = {}
-        self.flatten("observations", "action_features", "masks", "actions")
+        self.flatten("observations", "action_features", "histories", "masks", "actions")
         self.ready = self.last_rows = np.zeros(0, np.int64)
         self.statistics: dict[str, np.ndarray] = {}
         self.rounds = 0
@@ -137,7 +141,7 @@ class Worker(ABC):
         for step, flat in enumerate(played):
             row = self.num_carried + step
             self.look(row)
-            observations = networks.observations.take(self.flat["observations"], flat)
+            observations = networks.observations.take(self.flat["observations"], flat, self.flat["histories"])
             outputs = networks.actor.outputs(networks.actor.activations(observations))
             self.make_logits(outputs, flat)
             self.choose(outputs.numpy(), row, uniforms[step])
@@ -156,6 +160,8 @@ class Worker(ABC):
         self.network_inputs.fill(
             vec.observation, self.masks[row], self.observations[row], self.action_features[row]
         )
+        if self.network_inputs.history_length:
+            self.histories[row] = vec.history
         self.seats[row] = vec.current_player
 
     def act(self, row: int) -> None:
@@ -234,24 +240,37 @@ class Worker(ABC):
 
 
 def check_decisions(
-    worker: Worker, observations: np.ndarray, masks: np.ndarray, seats: np.ndarray, actions: np.ndarray
+    worker: Worker,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    seats: np.ndarray,
+    actions: np.ndarray,
+    histories: np.ndarray | None,
 ) -> None:
     """Raise ``ValueError`` for carried rows that hold no decision of this game.
 
     Takes ``observations`` (C, N, I) int8, the actor's inputs or their first columns, ``masks`` (C, N, A) bool,
-    ``seats`` (C, N) int8, -1 for an empty row, and ``actions`` (C, N) int64.
+    ``seats`` (C, N) int8, -1 for an empty row, ``actions`` (C, N) int64, and ``histories`` (C, N, T, 2) int8 where the
+    actor takes them.
     """
     game, held = worker.vec.game, seats >= 0
     actions_exist = (actions >= 0) & (actions < game.num_actions)
     legal = np.take_along_axis(masks, np.where(actions_exist, actions, 0)[..., None], axis=2)[..., 0]
     low, high = (bound[: observations.shape[2]] for bound in worker.network_inputs.bounds())
     vectors = observations[held]
-    facts = {
+    facts: dict[str, Any] = {
         "seats": ((seats >= -1) & (seats < game.num_players)).all(),
         "actions": actions_exist.all() and legal[held].all(),
         "observations": ((vectors >= low) & (vectors <= high)).all(),
     }
+    if histories is not None:
+        facts["histories"] = histories_of_game(game, histories[held])
     check_carried(facts)
+
+
+def histories_of_game(game: Game, histories: np.ndarray) -> bool:
+    """Whether ``histories`` (n, T, 2) int8 may be those of decisions in ``game``."""
+    return bool(sound_histories(np.ascontiguousarray(histories), game.num_players, game.num_actions, UNUSED))
 
 
 def check_carried(facts: dict[str, Any]) -> None:
@@ -262,8 +281,13 @@ def check_carried(facts: dict[str, Any]) -> None:
 
 
 def buffer_bytes(game: Game, config: TrainConfig, carried: int, state: bool = False) -> int:
-    """Bytes of the inputs, states and masks of all workers, which are most of a batch; arguments as for `Worker`."""
+    """Bytes of the inputs, histories, states and masks of all workers, which are most of a batch.
+
+    Arguments as for `Worker`.
+    """
     num_rows = config.batch_size + carried * config.num_envs
     inputs = network_inputs(game, self_play_options(config))
     states = game.state_layout.size if state else 0
-    return num_rows * (inputs.size + states + game.num_actions * (1 + inputs.action_size))
+    return num_rows * (
+        inputs.size + 2 * inputs.history_length + states + game.num_actions * (1 + inputs.action_size)
+    )

@@ -80,8 +80,9 @@ class DMC(SelfPlay[Worker]):
     def restore(self, state: TrainingState, update: int) -> None:
         """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
         scale: Any = state.values.get("scale")
-        if type(scale) is not float or not 0 <= scale < np.finfo(np.float32).max:
+        if type(scale) is not float or not 0 <= scale < float(np.finfo(np.float32).max):
             raise ValueError(f"scale = {scale!r:.40}, expected a number from 0")
+        self.check_step(float(state.arrays["adam.step"]), update)
         if (scale > 0) != (state.arrays["adam.step"] > 0):
             raise ValueError(
                 f"scale = {scale} after {state.arrays['adam.step']} steps: it is set by the first one"

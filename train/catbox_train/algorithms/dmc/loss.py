@@ -19,7 +19,7 @@ def loss_gradient(worker: Worker, rows: np.ndarray, size: int, scale: float) -> 
     a mean. The returns are divided by ``scale``. Returns the worker's share of the loss, (1,) float64.
     """
     actor = worker.networks.actor
-    seen = actor.activations(worker.networks.observations.take(worker.flat["observations"], rows))
+    seen = actor.activations(worker.inputs(rows))
     values = actor.outputs(seen)
     worker.make_logits(values, rows)
     gradient, loss = torch.empty_like(values), np.zeros(1)
@@ -97,9 +97,7 @@ def check_outputs(worker: Worker) -> None:
     No gradient has seen what the last step of an update did; this has.
     """
     actor, rows = worker.networks.actor, worker.last_rows
-    values = actor.outputs(
-        actor.activations(worker.networks.observations.take(worker.flat["observations"], rows))
-    )
+    values = actor.outputs(actor.activations(worker.inputs(rows)))
     worker.make_logits(values, rows)
     if not values.isfinite().all():
         raise DivergedError("a value of the actor is not finite")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -42,6 +43,7 @@ class Worker(self_play.Worker):
         super().__init__(game, config, Networks(weights, number), seed, carried=game.history_length)
         self.returns = np.zeros(self.shape, np.float32)
         self.known = np.zeros(self.shape, np.bool_)
+        self.waiting = [*WAITING, *(["histories"] if self.network_inputs.history_length else [])]
         self.flatten("returns")
         self.epsilon = 0.0
 
@@ -73,13 +75,17 @@ class Worker(self_play.Worker):
         """Choose ``actions`` of ``row``: those of the highest values, some at random."""
         epsilon_greedy(outputs, self.masks[row], uniforms, self.epsilon, self.actions[row])
 
+    def inputs(self, rows: np.ndarray) -> torch.Tensor:
+        """What the network takes for flat rows (n,) int64. It holds until the next call."""
+        return self.networks.observations.take(self.flat["observations"], rows, self.flat["histories"])
+
     def carry_waiting_decisions(self) -> None:
         """Move the decisions whose games are not over into the carried rows in front, the oldest first."""
         waiting = (self.seats >= 0) & self.learns & ~self.known
         games, rows = np.nonzero(waiting.T)
         count = waiting.sum(axis=0)
         places = np.arange(len(games)) - np.repeat(np.cumsum(count) - count, count)
-        names = [*WAITING, "action_features"]
+        names = [*self.waiting, "action_features"]
         carried = {name: getattr(self, name)[rows, games] for name in names}
         self.seats[:] = -1
         self.learns[: self.num_carried] = True
@@ -92,11 +98,11 @@ class Worker(self_play.Worker):
         self.carry_waiting_decisions()
         arrays, values = super().save()
         front = slice(0, self.num_carried)
-        arrays |= {f"carried.{name}": getattr(self, name)[front].copy() for name in WAITING}
+        arrays |= {f"carried.{name}": getattr(self, name)[front].copy() for name in self.waiting}
         seen = self.vec.game.observation_layout.size
         arrays["carried.observations"] = arrays["carried.observations"][..., :seen].copy()
         empty = self.seats[front] < 0
-        for name in WAITING:
+        for name in self.waiting:
             arrays[f"carried.{name}"][empty] = -1 if name == "seats" else 0
         return arrays, values
 
@@ -104,12 +110,16 @@ class Worker(self_play.Worker):
         """Go on from what ``save`` returned; see `self_play.worker.Worker.load`."""
         seats = arrays["carried.seats"]
         observations, masks = arrays["carried.observations"], arrays["carried.masks"]
-        check_decisions(self, observations, masks, seats, arrays["carried.actions"])
+        check_decisions(
+            self, observations, masks, seats, arrays["carried.actions"], arrays.get("carried.histories")
+        )
         super().load(arrays, values, num_past)
         self.seats[:] = -1
         self.known[:] = False
         self.learns[: self.num_carried] = True
-        for name in ("masks", "seats", "actions", "returns"):
+        for name in self.waiting:
+            if name == "observations":  # the features follow from them, below
+                continue
             getattr(self, name)[: self.num_carried] = arrays[f"carried.{name}"]
         rows, games = np.nonzero(seats >= 0)
         inputs, action_features = self.network_inputs.compute(observations[rows, games], masks[rows, games])

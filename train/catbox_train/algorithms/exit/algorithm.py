@@ -49,7 +49,7 @@ class ExpertIteration(SelfPlay[Worker]):
             if there != wanted:
                 raise ValueError(
                     f"start_from = {path!r} holds the network {there}, and the settings ask for {wanted}: set hidden, "
-                    "activation, features and action_features as they were when it was trained"
+                    "activation, features, action_features and history as they were when it was trained"
                 )
             networks.actor.load_state_dict(found.state_dict())
         return networks

@@ -14,7 +14,7 @@ from catbox_train.runs.arrays import DivergedError
 
 #: What ``logit_gradient`` adds up and ``loss_gradient`` returns, in this order. The first is that of the target from
 #: the policy: the cross-entropy less the entropy of the target.
-LEARNING_METRICS = ("kl", "entropy")
+LEARNING_METRICS = ("target_kl", "entropy")
 
 
 @torch.no_grad()
@@ -26,7 +26,7 @@ def loss_gradient(worker: Worker, rows: np.ndarray, size: int, entropy_weight: f
     """
     networks, window = worker.networks, worker.window
     scale = networks.action_scale
-    seen = networks.actor.activations(networks.observations.take(window.inputs, rows))
+    seen = networks.actor.activations(networks.observations.take(window.inputs, rows, window.histories))
     logits = networks.actor.outputs(seen)
     if len(scale):
         add_action_scores(logits.numpy(), window.masks, window.action_features, scale, rows)
@@ -112,6 +112,8 @@ def check_outputs(worker: Worker) -> None:
     No gradient has seen what the last step of an update did; this has.
     """
     window, rows = worker.window, worker.last_rows
-    logits = worker.policy.logits(window.inputs[rows], window.action_features[rows], window.masks[rows])
+    logits = worker.policy.logits(
+        window.inputs[rows], window.action_features[rows], window.histories[rows], window.masks[rows]
+    )
     if not np.isfinite(logits).all():
         raise DivergedError("a logit of the policy is not finite")

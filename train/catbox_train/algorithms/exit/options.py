@@ -21,6 +21,8 @@ MAX_WORLDS = 2**20
 class ExitOptions(SelfPlayOptions):
     """Settings of expert iteration (Anthony et al. 2017, https://arxiv.org/abs/1705.08439)."""
 
+    cpu_only = True
+
     start_from: Text = Field(
         "", description="checkpoint of a policy to begin with, of the same hidden, activation and features"
     )
@@ -33,7 +35,7 @@ class ExitOptions(SelfPlayOptions):
         16, ge=1, le=MAX_WORLDS, description="worlds for each legal action of a decision that is searched"
     )
     temperature: Float = Field(
-        1.0,
+        0.5,
         ge=0,
         description="of the target: how many standard errors behind the best action count as e times worse; 0: only "
         "the best action counts",
@@ -41,19 +43,36 @@ class ExitOptions(SelfPlayOptions):
     window: Integer = Field(
         8, ge=1, le=MAX_COUNT, description="updates whose searched decisions are learned from"
     )
-    entropy: Float = Field(0.005, ge=0, description="weight of the entropy bonus")
+    entropy: Float = Field(0.0, ge=0, description="weight of the entropy bonus")
     epochs: Integer = Field(
         1, ge=1, le=MAX_COUNT, description="times that the whole window is learned from in each update"
     )
     minibatch_size: Integer = Field(512, ge=1, le=MAX_COUNT, description="decisions for each gradient step")
     learning_rate: Float = Field(
-        3e-4, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
+        5e-4, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
     )
+
+    def check(self, config: TrainConfig) -> list[str]:
+        """A policy that takes histories plays no rollouts."""
+        wrong = super().check(config)
+        if self.history and self.rollout_policy == POLICY:
+            wrong.append(
+                f"rollout_policy = {POLICY!r} with history = true: expected another one, such as heuristic, or history "
+                "= false; the worlds that a search draws have no history that the policy could be shown"
+            )
+        return wrong
 
     def agents_in_training(self) -> tuple[str, ...]:
         """The opponents, and who plays the rollouts."""
         rollouts = () if self.rollout_policy == POLICY else (self.rollout_policy,)
         return (*super().agents_in_training(), *rollouts)
+
+    def calmer(self) -> dict[str, float]:
+        """A tenth of the learning rate, and nothing above the defaults."""
+        default, settings = type(self)(), super().calmer()
+        if self.entropy > default.entropy:
+            settings["entropy"] = default.entropy
+        return settings
 
     def searched_by_worker(self, config: TrainConfig) -> int:
         """Decisions that each worker searches in an update."""

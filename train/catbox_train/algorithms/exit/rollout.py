@@ -39,6 +39,7 @@ class Worker(self_play.Worker):
         size = self.options.searched_by_worker(config)
         self.window = Window(game, self.network_inputs, self.options.window, size)
         self.policy = RolloutPolicy(game, self.networks, self.network_inputs)
+        self.make_search()  # so that what cannot play in a search is refused now
         self._log_probabilities = np.zeros(self.shape[1], np.float32)
         self.searched = self.rollouts = self.corrected = 0
         self.seconds = 0.0
@@ -66,18 +67,26 @@ class Worker(self_play.Worker):
         candidates = np.flatnonzero(choices)
         rows = self.generator.choice(candidates, min(len(candidates), self.window.size), replace=False)
         seed = int.from_bytes(self.generator.bytes(16), "little")
-        inputs, action_features, masks = (
-            flat[name][rows] for name in ("observations", "action_features", "masks")
+        inputs, action_features, histories, masks = (
+            flat[name][rows] for name in ("observations", "action_features", "histories", "masks")
         )
         # Made anew: an agent with random numbers of its own then gives the same in a run that was resumed.
-        policy = self.policy if options.rollout_policy == POLICY else options.rollout_policy
-        search = RolloutSearch(game, policy, options.search_worlds)
-        found = search.search(inputs[:, : game.observation_layout.size], masks, seed)
-        logits = np.where(masks, self.policy.logits(inputs, action_features, masks), -np.inf)
+        found = self.make_search().search(inputs[:, : game.observation_layout.size], masks, seed)
+        logits = np.where(masks, self.policy.logits(inputs, action_features, histories, masks), -np.inf)
         targets = improved_policy(logits, policy_target(found, options.temperature))
-        self.window.put(self.updates_done, inputs, action_features, masks, targets)
+        self.window.put(self.updates_done, inputs, action_features, histories, masks, targets)
         self.searched, self.rollouts = len(rows), int(found.visits.sum())
         self.corrected = int((logits.argmax(axis=1) != found.actions).sum())
+
+    def make_search(self) -> RolloutSearch:
+        """The search. Raises ``ValueError`` for a rollout policy that cannot play in one."""
+        spec = self.options.rollout_policy
+        try:
+            return RolloutSearch(
+                self.vec.game, self.policy if spec == POLICY else spec, self.options.search_worlds
+            )
+        except ValueError as error:
+            raise ValueError(f"rollout_policy: {error}") from error
 
     def save(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Everything that the worker's future depends on besides the weights: arrays, and JSON values."""

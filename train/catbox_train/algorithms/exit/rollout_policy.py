@@ -33,18 +33,23 @@ class RolloutPolicy(Agent):
     ) -> NDArray[np.int64]:
         masks = np.asarray(action_masks, np.bool_)
         vectors, action_features = self.inputs.compute(observations, masks)
-        logits = self.logits(vectors, action_features, masks)
+        none = np.zeros(
+            (len(masks), 0, 2), np.int8
+        )  # of networks that take histories, this plays no rollouts
+        logits = self.logits(vectors, action_features, none, masks)
         return np.where(masks, logits, -np.inf).argmax(axis=1)
 
     @torch.no_grad()
-    def logits(self, vectors: np.ndarray, action_features: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Logits (n, A) float32 for the network's inputs ``vectors`` (n, I) and ``action_features`` (n, A, K) int8 and
-        ``masks`` (n, A) bool; those of illegal actions are of no use."""
+    def logits(
+        self, vectors: np.ndarray, action_features: np.ndarray, histories: np.ndarray, masks: np.ndarray
+    ) -> np.ndarray:
+        """Logits (n, A) float32 for the network's inputs ``vectors`` (n, I), ``action_features`` (n, A, K) and
+        ``histories`` (n, T, 2), int8, and ``masks`` (n, A) bool; those of illegal actions are of no use."""
         networks, found = self.networks, np.empty(masks.shape, np.float32)
         for start in range(0, len(masks), EVALUATED_AT_ONCE):
             rows = np.arange(start, min(start + EVALUATED_AT_ONCE, len(masks)))
             outputs = networks.actor.outputs(
-                networks.actor.activations(networks.observations.take(vectors, rows))
+                networks.actor.activations(networks.observations.take(vectors, rows, histories))
             ).numpy()
             if len(networks.action_scale):
                 add_action_scores(outputs, masks, action_features, networks.action_scale, rows)

@@ -27,6 +27,7 @@ import numpy as np
 import torch
 from torch.nn.utils import parameters_to_vector
 
+from catbox_agents.networks.history import HEADS, OUTPUTS
 from catbox_env import Game
 from catbox_train.algorithms.ppo.loss import (
     LARGE_LOGIT,
@@ -154,7 +155,7 @@ class OnDevice:
         if row >= self.num_players:
             decisions = self.row_bytes.unpack(shown)
             logits = self.networks.actor.logits(
-                decisions.observations, decisions.action_features, self.precision
+                decisions.observations, decisions.action_features, self.precision, decisions.histories
             )
             log_probabilities = legal_log_probabilities(logits, decisions.masks)
             actions, chosen = draw(log_probabilities, decisions.masks, self.generator)
@@ -180,10 +181,8 @@ class OnDevice:
     def _evaluate(self) -> None:
         """Fill the ``values`` of the workers."""
         played = self.batch[self.num_players :].flatten(0, 1)
-        parts = [
-            self.networks.critic(self.row_bytes.unpack(part).states, self.precision)[:, 0]
-            for part in played.split(EVALUATED_AT_ONCE)
-        ]
+        unpacked = map(self.row_bytes.unpack, played.split(EVALUATED_AT_ONCE))
+        parts = [self.networks.critic(d.states, self.precision, d.histories)[:, 0] for d in unpacked]
         values = torch.cat(parts).unflatten(0, (-1, self.config.num_envs)).cpu().numpy()
         for worker, part in zip(self.workers, np.split(values, len(self.workers), axis=1), strict=True):
             worker.values[self.num_players :] = part
@@ -306,6 +305,8 @@ def device_bytes(config: TrainConfig, game: Game) -> int:
     # Of one row, in float32: scaled inputs of both networks, also in the precision of the hidden layers; sums,
     # activations and gradients of both; about as many arrays over the actions, and their features.
     numbers = 2 * seen + 6 * sum(options.hidden) + game.num_actions * (8 + inputs.action_size)
+    # Of each row of a history: what its token and its age give, their sum and the gradients of these, in both networks.
+    numbers += inputs.history_length * 12 * (HEADS + OUTPUTS)
     rows_at_once = max(options.minibatch_size, min(EVALUATED_AT_ONCE, config.batch_size))
     in_between = rows_at_once * (row_size + numbers * torch.float32.itemsize)
     return (

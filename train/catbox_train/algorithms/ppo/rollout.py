@@ -57,6 +57,8 @@ class Worker(self_play.Worker):
             "log_probabilities",
             "values",
         ]
+        if self.network_inputs.history_length:
+            self.decision.append("histories")
         self.states = self.observations
         if privileged:
             self.decision.append("states")
@@ -126,16 +128,16 @@ class Worker(self_play.Worker):
         rows = self.played_rows()
         for start in range(0, len(rows), EVALUATED_AT_ONCE):
             part = rows[start : start + EVALUATED_AT_ONCE]
-            states = networks.states.take(vectors, part)
+            states = networks.states.take(vectors, part, self.flat["histories"])
             values = networks.critic.outputs(networks.critic.activations(states))
             self.flat["values"][part[0] : part[-1] + 1] = values.numpy()[:, 0]
 
     def inputs(self, rows: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
         """What actor and critic take for flat rows (n,) int64. It holds until the next call."""
-        networks = self.networks
-        observations = states = networks.observations.take(self.flat["observations"], rows)
-        if self.options.privileged_critic:
-            states = networks.states.take(self.flat["states"], rows)
+        networks, histories = self.networks, self.flat["histories"]
+        observations = states = networks.observations.take(self.flat["observations"], rows, histories)
+        if networks.states is not networks.observations:
+            states = networks.states.take(self.flat["states"], rows, histories)
         return observations, states
 
     @torch.no_grad()
@@ -180,7 +182,12 @@ class Worker(self_play.Worker):
         seats = arrays["carried.seats"]
         held = seats >= 0
         check_decisions(
-            self, arrays["carried.observations"], arrays["carried.masks"], seats, arrays["carried.actions"]
+            self,
+            arrays["carried.observations"],
+            arrays["carried.masks"],
+            seats,
+            arrays["carried.actions"],
+            arrays.get("carried.histories"),
         )
         facts = {
             "seats": ((seats == -1) | (seats == np.arange(self.num_players)[:, None])).all(),

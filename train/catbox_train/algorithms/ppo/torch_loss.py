@@ -19,13 +19,14 @@ _ILLEGAL = -1e30
 class Decisions(NamedTuple):
     """What the networks take of n decisions, on the device.
 
-    ``observations`` (n, I), ``action_features`` (n, A, K) and ``states`` (n, S), int8, the inputs of actor and critic;
-    ``masks`` (n, A) bool.
+    ``observations`` (n, I), ``action_features`` (n, A, K), ``histories`` (n, T, 2) and ``states`` (n, S), int8, the
+    inputs of actor and critic; ``masks`` (n, A) bool.
     """
 
     observations: torch.Tensor
     masks: torch.Tensor
     action_features: torch.Tensor
+    histories: torch.Tensor
     states: torch.Tensor
 
 
@@ -43,8 +44,10 @@ def outputs(
     networks: ActorCritic, decisions: Decisions, precision: torch.dtype
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Logits (n, A) and values (n,), float32."""
-    logits = networks.actor.logits(decisions.observations, decisions.action_features, precision)
-    return logits, networks.critic(decisions.states, precision)[:, 0]
+    logits = networks.actor.logits(
+        decisions.observations, decisions.action_features, precision, decisions.histories
+    )
+    return logits, networks.critic(decisions.states, precision, decisions.histories)[:, 0]
 
 
 def legal_log_probabilities(logits: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:

@@ -33,6 +33,7 @@ class RowBytes:
             "observations": (inputs.size,),
             "masks": (game.num_actions,),
             "action_features": (game.num_actions, inputs.action_size),
+            "histories": (inputs.history_length, 2),
         }
         if options.privileged_critic:
             shapes["states"] = (game.state_layout.size,)

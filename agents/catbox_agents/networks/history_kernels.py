@@ -1,0 +1,276 @@
+"""The compiled passes of ``history``, forward and backward, on NumPy arrays. They read nothing out of bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from catbox_env.core.compilation import cached_njit
+
+#: Smaller sums of weights are computed anew, with all digits.
+_SMALLEST_SUM = 1e-20
+#: So that sums are taken in parts side by side.
+_FAST = {"reassoc", "contract"}
+
+
+@numba.njit
+def _length(history: np.ndarray) -> int:
+    """How many rows ``history`` (T, 2) has before it ends."""
+    length = 0
+    while length < len(history) and history[length, 0] >= 0:
+        length += 1
+    return length
+
+
+@numba.njit
+def _known(history: np.ndarray, length: int, num_players: int, num_actions: int) -> bool:
+    """Whether the first ``length`` rows are those of a game of this size."""
+    for t in range(length):
+        seat, action = history[t, 0], history[t, 1]
+        if seat < 0 or seat >= num_players or action < -1 or action >= num_actions:
+            return False
+    return True
+
+
+@numba.njit
+def _exponentials(scores: np.ndarray) -> np.ndarray:
+    """The exponentials of ``scores`` (n, H), each head's divided by its largest: the same softmax, and no overflow."""
+    found = np.empty_like(scores)
+    for head in range(scores.shape[1]):
+        largest = scores[:, head].max()
+        for k in range(len(scores)):
+            found[k, head] = np.float32(math.exp(scores[k, head] - largest))
+    return found
+
+
+@numba.njit(fastmath=_FAST)
+def _encode_one(
+    history: np.ndarray,
+    length: int,
+    of_token: np.ndarray,
+    of_age: np.ndarray,
+    token_values: np.ndarray,
+    age_values: np.ndarray,
+    output: np.ndarray,
+    attention: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """Fill ``output`` (D,) and ``attention`` (T, H) of a history that is known, both times ``sums`` (H,).
+
+    ``of_token`` and ``of_age`` are the exponentials of the scores.
+    """
+    heads, oldest, num_tokens = len(sums), len(of_age) - 1, token_values.shape[1]
+    width = len(output) // heads
+    output[:] = 0.0
+    sums[:] = 0.0
+    for t in range(length):
+        seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
+        for head in range(heads):
+            weight = of_token[seat * num_tokens + place, head] * of_age[age, head]
+            attention[t, head] = weight
+            sums[head] += weight
+            for k in range(head * width, (head + 1) * width):
+                output[k] += weight * (token_values[seat, place, k] + age_values[age, k])
+
+
+@numba.njit
+def _encode_one_exactly(
+    history: np.ndarray,
+    length: int,
+    token_scores: np.ndarray,
+    age_scores: np.ndarray,
+    token_values: np.ndarray,
+    age_values: np.ndarray,
+    output: np.ndarray,
+    attention: np.ndarray,
+    sums: np.ndarray,
+) -> None:
+    """The same from the scores, each weight divided by the largest of the history."""
+    heads, oldest = len(sums), len(age_scores) - 1
+    width = len(output) // heads
+    output[:] = 0.0
+    sums[:] = 0.0
+    for head in range(heads):
+        largest = np.float32(-np.inf)
+        for t in range(length):
+            seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
+            attention[t, head] = token_scores[seat, place, head] + age_scores[age, head]
+            largest = max(largest, attention[t, head])
+        for t in range(length):
+            seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
+            weight = np.float32(math.exp(attention[t, head] - largest))
+            attention[t, head] = weight
+            sums[head] += weight
+            for k in range(head * width, (head + 1) * width):
+                output[k] += weight * (token_values[seat, place, k] + age_values[age, k])
+
+
+@numba.njit(fastmath=_FAST)
+def _add_gradient_of_one(
+    history: np.ndarray,
+    length: int,
+    output: np.ndarray,
+    attention: np.ndarray,
+    gradient: np.ndarray,
+    token_values: np.ndarray,
+    age_values: np.ndarray,
+    of_token_scores: np.ndarray,
+    of_age_scores: np.ndarray,
+    of_token_values: np.ndarray,
+    of_age_values: np.ndarray,
+    pulled: np.ndarray,
+) -> None:
+    """Add to the gradients by the weights, from ``gradient`` (D,) by ``output`` (D,); ``pulled`` (D,) is scratch."""
+    heads, oldest = of_age_scores.shape[1], len(of_age_scores) - 1
+    width = len(output) // heads
+    for t in range(length):
+        seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
+        # Long loops over one array each: compiled code need not find out whether arrays overlap.
+        for head in range(heads):
+            for k in range(head * width, (head + 1) * width):
+                pulled[k] = attention[t, head] * gradient[k]
+        of_token, of_values = of_token_values[seat, place], token_values[seat, place]
+        for k in range(len(pulled)):
+            of_token[k] += pulled[k]
+        of_age, age_value = of_age_values[age], age_values[age]
+        for k in range(len(pulled)):
+            of_age[k] += pulled[k]
+        for k in range(len(pulled)):
+            pulled[k] *= of_values[k] + age_value[k] - output[k]
+        for head in range(heads):
+            pull = np.float32(0.0)
+            for k in range(head * width, (head + 1) * width):
+                pull += pulled[k]
+            of_token_scores[seat, place, head] += pull
+            of_age_scores[age, head] += pull
+
+
+@cached_njit(nogil=True)
+def sound_histories(histories: np.ndarray, num_players: int, num_actions: int, unused: int) -> bool:
+    """Whether each of ``histories`` (n, T, 2) may be one of a game: rows of seats and actions, then ``unused``."""
+    for history in histories:
+        length = _length(history)
+        if not _known(history, length, num_players, num_actions):
+            return False
+        for t in range(length, len(history)):
+            if history[t, 0] != unused or history[t, 1] != unused:
+                return False
+    return True
+
+
+@cached_njit(nogil=True)
+def encode(
+    histories: np.ndarray,
+    rows: np.ndarray,
+    token_scores: np.ndarray,
+    age_scores: np.ndarray,
+    token_values: np.ndarray,
+    age_values: np.ndarray,
+    outputs: np.ndarray,
+    attention: np.ndarray,
+) -> bool:
+    """Fill ``outputs`` (n, D) and ``attention`` (n, T, H) for ``rows`` (n,) of ``histories`` (M, T, 2).
+
+    False, and what it fills is of no use, for a row that is not there, a seat or an action that is not in the tables,
+    and arrays that do not fit each other.
+    """
+    num_players, num_tokens, heads = token_scores.shape
+    if min(num_players, num_tokens, heads) == 0:
+        return False
+    num_ages, width = len(age_scores), token_values.shape[2] // heads
+    if (
+        token_values.shape != (num_players, num_tokens, heads * width)
+        or age_scores.shape != (num_ages, heads)
+        or age_values.shape != (num_ages, heads * width)
+        or outputs.shape != (len(rows), heads * width)
+        or attention.shape != (len(rows), histories.shape[1], heads)
+        or histories.shape[2] != 2
+        or num_ages == 0
+    ):
+        return False
+    of_token = _exponentials(token_scores.reshape(num_players * num_tokens, heads))
+    of_age = _exponentials(age_scores)
+    sums = np.empty(heads, np.float32)
+    for i in range(len(rows)):
+        if rows[i] < 0 or rows[i] >= len(histories):
+            return False
+        history = histories[rows[i]]
+        length = _length(history)
+        if not _known(history, length, num_players, num_tokens - 1):
+            return False
+        if length == 0:
+            outputs[i] = 0.0
+            continue
+        output, of_rows = outputs[i], attention[i]
+        _encode_one(history, length, of_token, of_age, token_values, age_values, output, of_rows, sums)
+        if not sums.min() > _SMALLEST_SUM:  # scores far under the largest of their table
+            _encode_one_exactly(
+                history, length, token_scores, age_scores, token_values, age_values, output, of_rows, sums
+            )
+        for head in range(heads):
+            factor = np.divide(np.float32(1.0), sums[head])
+            for t in range(length):
+                of_rows[t, head] *= factor
+            for k in range(head * width, (head + 1) * width):
+                output[k] *= factor
+    return True
+
+
+@cached_njit(nogil=True)
+def add_gradient(
+    histories: np.ndarray,
+    rows: np.ndarray,
+    outputs: np.ndarray,
+    attention: np.ndarray,
+    gradient: np.ndarray,
+    token_values: np.ndarray,
+    age_values: np.ndarray,
+    of_token_scores: np.ndarray,
+    of_age_scores: np.ndarray,
+    of_token_values: np.ndarray,
+    of_age_values: np.ndarray,
+) -> bool:
+    """Add to the gradients by the weights, from ``gradient`` (n, D) by the outputs; ``outputs`` and ``attention`` are
+    those that ``encode`` filled. False as there."""
+    num_players, num_tokens, heads = of_token_scores.shape
+    if min(num_players, num_tokens, heads) == 0:
+        return False
+    num_ages, width = len(of_age_scores), token_values.shape[2] // heads
+    if (
+        token_values.shape != (num_players, num_tokens, heads * width)
+        or of_token_values.shape != token_values.shape
+        or of_age_scores.shape != (num_ages, heads)
+        or age_values.shape != (num_ages, heads * width)
+        or of_age_values.shape != age_values.shape
+        or outputs.shape != (len(rows), heads * width)
+        or gradient.shape != outputs.shape
+        or attention.shape != (len(rows), histories.shape[1], heads)
+        or histories.shape[2] != 2
+        or num_ages == 0
+    ):
+        return False
+    pulled = np.empty(heads * width, np.float32)
+    for i in range(len(rows)):
+        if rows[i] < 0 or rows[i] >= len(histories):
+            return False
+        history = histories[rows[i]]
+        length = _length(history)
+        if not _known(history, length, num_players, num_tokens - 1):
+            return False
+        _add_gradient_of_one(
+            history,
+            length,
+            outputs[i],
+            attention[i],
+            gradient[i],
+            token_values,
+            age_values,
+            of_token_scores,
+            of_age_scores,
+            of_token_values,
+            of_age_values,
+            pulled,
+        )
+    return True

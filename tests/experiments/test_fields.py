@@ -1,0 +1,92 @@
+"""Nets of a study in tables of every kind, beside the heuristic."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from catbox_agents import evaluate
+from catbox_env import make_game
+from experiments.__main__ import main
+from experiments.fields import FIRST_SEED, FieldResult, fields_file, fields_table, read_fields
+from tests.experiments.small_studies import Workplace
+
+FIELDS: dict[str, Any] = {
+    "seeds": [1, 2],
+    "judged": "low",
+    "fields": {"random": ["random"], "mixed": ["net:high", "heuristic"], "own": ["net:low"]},
+    "field_deals": 10,
+}
+
+
+def line(field: str, net: float, heuristic: float, seed: int = 1) -> FieldResult:
+    return FieldResult(
+        rules="3 players",
+        seed=seed,
+        field=field,
+        deals=10,
+        net=net,
+        net_ci95=0.3,
+        heuristic=heuristic,
+        heuristic_ci95=0.4,
+    )
+
+
+def test_fields_are_played_written_and_reported(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workplace.write(**FIELDS)
+    assert main(workplace.arguments("fields")) == 1
+    assert "is not trained here: run  python -m experiments run small" in capsys.readouterr().err
+    assert workplace.run() == 0
+    assert main(workplace.arguments("fields")) == 0
+    found = read_fields("small", workplace.results)
+    assert [(result.seed, result.field) for result in found] == [
+        (seed, field) for seed in (1, 2) for field in ("random", "mixed", "own")
+    ]
+    again = fields_file("small", workplace.results).read_bytes()
+    assert main(workplace.arguments("fields")) == 0
+    assert fields_file("small", workplace.results).read_bytes() == again
+    game = make_game("cat_in_the_box_v0", num_players=3, num_ranks=3, copies=4)
+    expected = evaluate(game, ["heuristic", "random"], 10, seed=FIRST_SEED)["heuristic"].margin
+    assert found[0].heuristic == pytest.approx(expected, abs=1e-4)
+    assert main(workplace.arguments("report")) == 0
+    page = workplace.page.read_text()
+    assert "### Small, fields: 3 players" in page
+    assert "| own | " in page
+
+
+def test_the_table_has_means_over_seeds_and_the_interval_of_the_difference() -> None:
+    rows = fields_table([line("random", 2.0, 1.0), line("random", 1.0, 1.0, seed=2)], "3 players")
+    assert rows == [
+        ["among", "net", "heuristic", "difference"],
+        ["random", "+1.50 ± 0.21", "+1.00 ± 0.28", "+0.50 ± 0.35"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"judged": "lwo"}, "judged names variant 'lwo': did you mean 'low'?"),
+        ({"judged": None}, "judged names variant ''"),
+        ({"fields": {"own": ["net:hihg"]}}, "fields.own names variant 'hihg': did you mean 'high'?"),
+        ({"fields": {"own": []}}, r"fields.own = \[\]: name at least one agent"),
+        ({"seeds": [1]}, "fields.mixed: nets of another seed take two seeds at least"),
+        ({"fields": None}, "has no fields: give it judged, fields and field_deals"),
+    ],
+)
+def test_fields_that_cannot_be_played_are_refused(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str], changes: dict, message: str
+) -> None:
+    workplace.write(**{**FIELDS, **changes})
+    assert main(workplace.arguments("fields")) == 1
+    assert re.search(message, capsys.readouterr().err)
+
+
+def test_a_damaged_file_of_fields_is_named(workplace: Workplace) -> None:
+    workplace.results.mkdir(parents=True)
+    fields_file("small", workplace.results).write_text('[{"rules": 1}]')
+    with pytest.raises(ValueError, match=r"small\.fields\.json is damaged"):
+        read_fields("small", workplace.results)

@@ -1,0 +1,272 @@
+"""Deep Monte Carlo: the returns, the exploration, the loss, and that it learns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from catbox_train.algorithms.dmc.algorithm import DMC
+from catbox_train.algorithms.dmc.exploration import epsilon_greedy
+from catbox_train.algorithms.dmc.loss import loss_gradient, value_gradient
+from catbox_train.algorithms.dmc.returns import compute_returns
+from catbox_train.algorithms.dmc.rollout import Worker
+from catbox_train.opponents import PAST
+from catbox_train.runs.loop import train
+from tests.train.agents_in_training import HIGHEST
+from tests.train.ppo_runs import SMALL, quiet, small
+
+#: Games longer than a batch.
+MATCH = {**SMALL["game_options"], "rounds": 3}  # type: ignore[dict-item]
+ALONE: dict[str, Any] = {
+    "algorithm": "dmc",
+    "game_options": MATCH,
+    "workers": 1,
+    "num_envs": 16,
+    "batch_size": 128,
+}
+
+
+def made(**settings: Any) -> DMC:
+    config = small(**{**ALONE, **settings})
+    return DMC(config, config.make_game())
+
+
+# Returns.
+
+
+@pytest.mark.nojit
+def test_returns_are_what_the_seat_is_paid_to_the_end_of_the_game() -> None:
+    """Two seats; the game ends with the third step, the next one goes on."""
+    seats = np.array([[1], [-1], [0], [1], [0], [1], [0]], np.int8)  # the first two rows are carried
+    rewards = np.array([[9, 9], [9, 9], [1, 0], [0, 2], [4, 8], [16, 0], [0, 32]], np.float32)[:, None]
+    terminated = np.array([[False], [False], [False], [False], [True], [False], [False]])
+    learns = np.ones((7, 1), bool)
+    learns[6] = False
+    returns, known = np.full((7, 1), 100, np.float32), np.ones((7, 1), bool)
+    compute_returns(seats, learns, rewards, terminated, 2, returns, known)
+    assert returns[:, 0].tolist() == [100 + 10, 0, 5, 10, 4, 32, 0]
+    assert known[:, 0].tolist() == [True, False, True, True, True, False, False]
+
+
+@pytest.mark.parametrize("opponents", [{}, {HIGHEST: 0.5, PAST: 0.3}])
+def test_every_decision_is_learned_from_once_with_its_return(opponents: dict[str, float]) -> None:
+    """Over many short batches, beside a record of all games that is added up when they are over."""
+    algorithm = made(opponents_in_training=opponents, past_every=1)
+    worker = algorithm.workers[0]
+    act = worker.act
+    running: list[list[tuple[int, int, bytes]]] = [
+        [] for _ in range(16)
+    ]  # (seat, action, what it saw) of each game
+    paid = np.zeros((16, 3))
+    expected: list[tuple[bytes, int, float]] = []
+    learned: list[tuple[bytes, int, float]] = []
+
+    def recorded(row: int) -> None:
+        act(row)
+        for game in range(16):
+            seat = int(worker.seats[row, game])
+            if worker.learns[row, game]:
+                seen = worker.observations[row, game].tobytes()
+                running[game].append((seat, int(worker.actions[row, game]), seen))
+                before.setdefault(seen, []).append(paid[game, seat])
+            paid[game] += worker.rewards[row, game]
+            if worker.terminated[row, game]:
+                for seat, action, seen in running[game]:
+                    expected.append((seen, action, paid[game, seat] - before[seen].pop(0)))
+                running[game].clear()
+                paid[game] = 0
+
+    before: dict[bytes, list[float]] = {}
+    worker.act = recorded  # type: ignore[method-assign]
+    try:
+        for _ in range(30):
+            algorithm.begin_update(0.0)
+            worker.collect()
+            for flat in worker.ready:
+                seen, action = worker.flat["observations"][flat].tobytes(), int(worker.flat["actions"][flat])
+                learned.append((seen, action, float(worker.flat["returns"][flat])))
+            algorithm.updates_done += 1
+            algorithm.count_games()
+            if algorithm.updates_done % 7 == 0:  # to save changes nothing
+                arrays, values = worker.save()
+                worker.load(
+                    {name: array.copy() for name, array in arrays.items()}, values, algorithm.pool.count
+                )
+    finally:
+        algorithm.close()
+    assert len(learned) == len(expected) > 1000
+    assert sorted(learned) == sorted(expected)
+
+
+def test_without_a_game_that_ended_nothing_is_learned() -> None:
+    algorithm = made(num_envs=128)  # one step a batch
+    before = algorithm.weights.vector.clone()
+    try:
+        metrics = algorithm.update(0.0)
+        assert metrics["learning/decisions"] == 0
+        assert torch.equal(algorithm.weights.vector, before)
+        assert algorithm.scale == 0
+        for _ in range(60):
+            metrics = algorithm.update(0.5)
+        assert not torch.equal(algorithm.weights.vector, before)
+        assert algorithm.scale > 0
+    finally:
+        algorithm.close()
+
+
+# Exploration.
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("epsilon", [0.0, 0.25, 1.0])
+def test_actions_are_the_best_or_with_a_small_chance_any_legal_one(epsilon: float) -> None:
+    rng, count = np.random.default_rng(3), 4000
+    values = np.tile(np.array([3, 1, 2, 9, 0, 7], np.float32), (count, 1))
+    masks = np.tile(np.array([True, True, True, False, True, False]), (count, 1))
+    actions = np.full(count, -1)
+    epsilon_greedy(values, masks, rng.random(count), epsilon, actions)
+    frequency = np.bincount(actions, minlength=6) / count
+    expected = epsilon / 4 * masks[0] + (1 - epsilon) * np.array([1, 0, 0, 0, 0, 0])
+    assert np.abs(frequency - expected).max() < 0.03
+    assert (frequency[~masks[0]] == 0).all()
+
+
+@pytest.mark.nojit
+def test_a_value_that_is_not_finite_still_gives_a_legal_action() -> None:
+    values = np.full((3, 4), np.nan, np.float32)
+    masks = np.array([[False, True, True, False]] * 3)
+    actions = np.zeros(3, np.int64)
+    epsilon_greedy(values, masks, np.array([0.0, 0.5, 0.999]), 0.1, actions)
+    assert masks[np.arange(3), actions].all()
+
+
+# The loss.
+
+
+@pytest.mark.parametrize("action_features", [False, True])
+def test_the_gradient_is_that_of_the_squared_error(action_features: bool) -> None:
+    algorithm = made(action_features=action_features, batch_size=1024)
+    try:
+        algorithm.workers[0].collect()
+        worker = algorithm.workers[0]
+        rows = worker.ready[:100]
+        loss = loss_gradient(worker, rows, size=100, scale=2.5)
+        networks = algorithm.weights.networks
+        values = networks.actor.logits(
+            torch.from_numpy(worker.flat["observations"][rows]),
+            torch.from_numpy(worker.flat["action_features"][rows]),
+        )
+        taken = values.gather(1, torch.from_numpy(worker.flat["actions"][rows])[:, None])[:, 0]
+        expected = 0.5 * (taken - torch.from_numpy(worker.flat["returns"][rows]) / 2.5).square().mean()
+        expected.backward()
+        gradient = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
+        assert loss[0] == pytest.approx(expected.item(), rel=1e-5)
+        assert torch.allclose(worker.networks.gradient, gradient, atol=1e-6)
+        assert gradient.abs().max() > 1e-3
+        # A worker without rows in a minibatch adds nothing.
+        assert loss_gradient(worker, rows[:0], size=100, scale=2.5)[0] == 0
+        assert (worker.networks.gradient == 0).all()
+    finally:
+        algorithm.close()
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        ({}, True),
+        ({"rows": np.array([0, 9])}, False),
+        ({"rows": np.array([-1, 0])}, False),
+        ({"rows": np.array([0])}, False),
+        ({"actions": np.array([0, 7, 0])}, False),
+        ({"actions": np.array([0, -1, 0])}, False),
+        ({"actions": np.array([0, 2, 0])}, False),  # not legal
+        ({"returns": np.zeros(2, np.float32)}, False),
+        ({"values": np.zeros((2, 2), np.float32)}, False),
+        ({"loss": np.zeros(2)}, False),
+    ],
+)
+def test_rows_that_are_not_there_are_refused(change: dict[str, np.ndarray], fits: bool) -> None:
+    given = {
+        "values": np.zeros((2, 4), np.float32),
+        "rows": np.array([0, 1]),
+        "masks": np.array([[True, True, False]] * 3),
+        "actions": np.array([0, 1, 0]),
+        "returns": np.zeros(3, np.float32),
+        "scale": 1.0,
+        "size": 2,
+        "gradient": np.zeros((2, 4), np.float32),
+        "loss": np.zeros(1),
+    }
+    assert value_gradient(**{**given, **change}) == fits
+
+
+# Learning.
+
+
+def test_the_values_are_those_of_the_way_it_plays() -> None:
+    """Trained on random play, the mean value of the actions that were taken comes to the mean return, in points."""
+    algorithm = made(epsilon=1.0, epsilon_end=1.0, batch_size=2048, num_envs=64, minibatch_size=256)
+    try:
+        for _ in range(15):
+            metrics = algorithm.update(0.0)
+        worker = algorithm.workers[0]
+        worker.collect()
+        rows = worker.ready
+        with torch.no_grad():
+            values = algorithm.policy().logits(
+                torch.from_numpy(worker.flat["observations"][rows]),
+                torch.from_numpy(worker.flat["action_features"][rows]),
+            )
+        taken = values.numpy()[np.arange(len(rows)), worker.flat["actions"][rows]] * algorithm.scale
+        returns = worker.flat["returns"][rows]
+        assert taken.mean() == pytest.approx(returns.mean(), abs=0.15 * float(returns.std()))
+        assert np.corrcoef(taken, returns)[0, 1] > 0.2
+        assert metrics["learning/explained_variance"] > 0.05
+    finally:
+        algorithm.close()
+
+
+@pytest.mark.usefixtures("no_picture")
+def test_it_learns_to_beat_random(tmp_path: Path) -> None:
+    config = small(
+        algorithm="dmc",
+        game_options={"num_players": 3},
+        total_decisions=40 * 4096,
+        num_envs=128,
+        batch_size=4096,
+        minibatch_size=512,
+        hidden=[64],
+        final_deals=150,
+        evaluate_every=1000,
+        opponents=["random"],
+    )
+    results = train(config, tmp_path / "run", quiet())
+    standing = results["matches"][0]["standings"][0]
+    assert standing["margin"] - standing["margin_ci95"] > 1.0
+
+
+def test_after_divergence_calmer_settings_are_proposed() -> None:
+    options = small(algorithm="dmc", learning_rate=5.0, learning_rate_end=1.0).algorithm_options
+    calmer = options.calmer()
+    assert calmer["learning_rate"] <= 1e-3
+    assert calmer["learning_rate_end"] <= calmer["learning_rate"]
+    assert options.replace(**calmer).calmer()["learning_rate"] < calmer["learning_rate"]
+
+
+def test_a_worker_keeps_as_many_decisions_as_a_game_has() -> None:
+    algorithm = made()
+    try:
+        worker: Worker = algorithm.workers[0]
+        assert worker.num_carried == algorithm.game.history_length
+        for _ in range(8):
+            worker.collect()
+        waiting = (worker.seats >= 0) & ~worker.known
+        assert waiting.sum(axis=0).max() <= worker.num_carried
+        assert waiting.sum() > 8 * 16  # more than a batch has
+    finally:
+        algorithm.close()

@@ -1,0 +1,338 @@
+"""Expert iteration: what is searched, the targets, the window, the loss, where it starts, and that it learns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import catbox_agents
+from catbox_agents import RolloutSearch, policy_target
+from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_train.algorithms.exit.algorithm import ExpertIteration
+from catbox_train.algorithms.exit.loss import LEARNING_METRICS, logit_gradient, loss_gradient
+from catbox_train.algorithms.exit.rollout import improved_policy
+from catbox_train.algorithms.exit.window import Window
+from catbox_train.runs.loop import resume, train
+from tests.train.agents_in_training import HIGHEST
+from tests.train.ppo_runs import SMALL, quiet, small
+
+SETTINGS: dict[str, Any] = {
+    "algorithm": "exit",
+    "workers": 1,
+    "num_envs": 16,
+    "batch_size": 128,
+    "minibatch_size": 16,
+    "search_share": 0.25,
+    "search_worlds": 4,
+    "window": 3,
+}
+
+
+def made(**settings: Any) -> ExpertIteration:
+    config = small(**{**SETTINGS, **settings})
+    return ExpertIteration(config, config.make_game())
+
+
+# What is searched.
+
+
+def test_decisions_of_the_learner_with_a_choice_are_searched() -> None:
+    algorithm = made(search_share=1.0, opponents_in_training={HIGHEST: 0.7})
+    try:
+        for _ in range(3):
+            algorithm.update(0.0)
+        worker = algorithm.workers[0]
+        choices = worker.learns & (worker.masks.sum(axis=2) > 1)
+        assert 0 < worker.searched == choices.sum() < 128
+        slot = slice(2 * 128, 2 * 128 + worker.searched)
+        expected = sorted(row.tobytes() for row in worker.observations[choices])
+        assert sorted(row.tobytes() for row in worker.window.inputs[slot]) == expected
+        assert (worker.window.masks[slot].sum(axis=1) > 1).all()
+        assert not worker.window.masks[slot.stop :].any()
+        assert algorithm.learn_at(1.0)["searched"] == worker.searched
+    finally:
+        algorithm.close()
+
+
+@pytest.mark.parametrize("rollout_policy", ["policy", "heuristic"])
+def test_the_targets_are_the_policy_times_what_a_search_says(
+    rollout_policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a search of the same decisions with the same seed, its rollouts played by the agent of a checkpoint."""
+    algorithm = made(rollout_policy=rollout_policy, temperature=0.7)
+    search, seeds = RolloutSearch.search, []
+
+    def record(self: RolloutSearch, observations: Any, masks: Any, seed: Any) -> Any:
+        seeds.append(seed)
+        return search(self, observations, masks, seed)
+
+    try:
+        worker, game = algorithm.workers[0], algorithm.game
+        with torch.no_grad():  # a policy that prefers some actions
+            algorithm.weights.vector.add_(
+                torch.randn(algorithm.weights.vector.shape, generator=torch.Generator().manual_seed(1)) * 0.1
+            )
+        algorithm.weights.refresh()
+        monkeypatch.setattr(RolloutSearch, "search", record)
+        worker.collect()
+        monkeypatch.undo()
+        rows = worker.ready
+        assert len(rows) == worker.searched == 32
+        masks = worker.window.masks[rows]
+        inputs = worker.window.inputs[rows]
+        seen = inputs[:, : game.observation_layout.size]
+        policy = algorithm.policy()
+        player = PolicyAgent(policy, game) if rollout_policy == "policy" else rollout_policy
+        found = RolloutSearch(game, player, 4).search(seen, masks, seeds[0])
+        assert found.visits.sum() == worker.rollouts
+        logits = policy.logits(
+            torch.from_numpy(inputs), torch.from_numpy(worker.window.action_features[rows])
+        ).masked_fill(~torch.from_numpy(masks), -torch.inf)
+        prior = torch.softmax(logits, 1).numpy()
+        expected = prior * policy_target(found, 0.7)
+        expected /= expected.sum(axis=1, keepdims=True)
+        assert np.allclose(worker.window.targets[rows], expected, atol=1e-5)
+        assert np.ptp(prior, axis=1).max() > 0.2
+        assert worker.corrected == (prior.argmax(axis=1) != found.actions).sum()
+    finally:
+        algorithm.close()
+
+
+def test_without_a_choice_nothing_is_searched() -> None:
+    algorithm = made()
+    try:
+        worker = algorithm.workers[0]
+        worker.play()
+        worker.learns[:] = False
+        worker.search()
+        assert (worker.searched, worker.rollouts, len(worker.window.filled())) == (0, 0, 0)
+        assert "corrected" not in algorithm.learn_at(0.0)
+    finally:
+        algorithm.close()
+
+
+@pytest.mark.nojit
+def test_a_policy_is_improved_by_factors() -> None:
+    logits = np.log(np.array([[0.5, 0.25, 0.25], [0.9, 0.1, 1e-30]], np.float32))
+    logits[1, 2] = -np.inf
+    factors = np.array([[0.5, 1.0, 0.0], [0.0, 1.0, 0.0]], np.float32)
+    assert improved_policy(logits, factors) == pytest.approx(np.array([[0.5, 0.5, 0], [0, 1, 0]]))
+    far = np.array([[2000.0, -2000.0, -np.inf]], np.float32)  # the policy rules out what the search chooses
+    assert improved_policy(far, np.array([[0, 1, 0]], np.float32)).tolist() == [[0, 1, 0]]
+
+
+# The window.
+
+
+def test_the_window_forgets_the_oldest_update() -> None:
+    algorithm = made(window=2)
+    try:
+        worker, seen = algorithm.workers[0], []
+        for _ in range(5):
+            algorithm.update(0.0)
+            held = worker.window
+            assert len(worker.ready) == min(algorithm.updates_done, 2) * 32
+            seen.append(held.inputs[(algorithm.updates_done - 1) % 2 * 32 :][:32].copy())
+        assert np.array_equal(held.inputs, np.concatenate([seen[4], seen[3]]))
+    finally:
+        algorithm.close()
+
+
+def filled_window() -> Window:
+    algorithm = made(window=4)
+    try:
+        for _ in range(3):
+            algorithm.update(0.0)
+        return algorithm.workers[0].window
+    finally:
+        algorithm.close()
+
+
+def test_a_window_is_the_same_after_loading() -> None:
+    window = filled_window()
+    other = Window(window.game, window.network_inputs, window.length, window.size)
+    other.load(window.save(), 3)
+    rows = window.filled()
+    assert len(rows) == 3 * 32
+    for name in ("inputs", "action_features", "masks", "targets"):
+        assert np.array_equal(getattr(other, name)[rows], getattr(window, name)[rows]), name
+    assert np.array_equal(other.filled(), rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("observations", (0, 0), 127),
+        ("observations", (0, 0), -128),
+        ("targets", (0, 0), 2.0),
+        ("targets", (0, slice(None)), 0.0),
+        ("targets", (-1, 0), 1.0),
+        ("masks", (0, slice(None)), False),
+        ("masks", (-1, 0), True),  # of an update that was not made
+    ],
+)
+def test_a_window_that_no_search_comes_to_is_refused(name: str, place: Any, value: float) -> None:
+    window = filled_window()
+    arrays = window.save()
+    arrays[name][place] = value
+    before = window.masks.copy()
+    with pytest.raises(ValueError, match=r"window\.\w+ holds what no search comes to"):
+        window.load(arrays, 3)
+    assert np.array_equal(window.masks, before)
+
+
+# The loss.
+
+
+@pytest.mark.parametrize("action_features", [False, True])
+def test_the_gradient_is_that_of_cross_entropy_less_entropy(action_features: bool) -> None:
+    algorithm = made(action_features=action_features)
+    try:
+        algorithm.update(0.0)
+        worker, networks = algorithm.workers[0], algorithm.weights.networks
+        rows, weight = worker.ready[:20], 0.3
+        metrics = dict(
+            zip(LEARNING_METRICS, loss_gradient(worker, rows, 20, entropy_weight=weight), strict=True)
+        )
+        masks, targets = (
+            torch.from_numpy(getattr(worker.window, name)[rows]) for name in ("masks", "targets")
+        )
+        logits = networks.actor.logits(
+            torch.from_numpy(worker.window.inputs[rows]),
+            torch.from_numpy(worker.window.action_features[rows]),
+        )
+        log_probabilities = torch.log_softmax(logits.masked_fill(~masks, -1e9), 1)
+        entropy = -(log_probabilities.exp() * log_probabilities).sum(1).mean()
+        cross_entropy = -(targets * log_probabilities).sum(1).mean()
+        (cross_entropy - weight * entropy).backward()
+        gradient = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
+        assert torch.allclose(worker.networks.gradient, gradient, atol=1e-5)
+        assert gradient.abs().max() > 1e-3
+        assert metrics["entropy"] == pytest.approx(entropy.item(), rel=1e-4)
+        of_targets = -torch.special.xlogy(targets, targets).sum(1).mean()
+        assert metrics["target_kl"] == pytest.approx((cross_entropy - of_targets).item(), abs=1e-5)
+    finally:
+        algorithm.close()
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("change", "fits"),
+    [
+        ({}, True),
+        ({"rows": np.array([0, 9])}, False),
+        ({"rows": np.array([-1, 0])}, False),
+        ({"rows": np.array([0])}, False),
+        ({"rows": np.array([0, 2])}, False),  # an empty row
+        ({"targets": np.zeros((3, 2), np.float32)}, False),
+        ({"logits": np.zeros((2, 2), np.float32)}, False),
+        ({"sums": np.zeros(1)}, False),
+    ],
+)
+def test_rows_that_are_not_there_are_refused(change: dict[str, np.ndarray], fits: bool) -> None:
+    given = {
+        "logits": np.zeros((2, 4), np.float32),
+        "rows": np.array([0, 1]),
+        "masks": np.array([[True, True, False], [True, True, True], [False] * 3]),
+        "targets": np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0]], np.float32),
+        "entropy_weight": 0.1,
+        "size": 2,
+        "gradient": np.zeros((2, 4), np.float32),
+        "sums": np.zeros(2),
+    }
+    assert logit_gradient(**{**given, **change}) == fits
+
+
+# Where it starts.
+
+
+def checkpoint(path: Path, **settings: Any) -> str:
+    """A checkpoint of a policy with the settings of PPO, at ``path``."""
+    algorithm = made(**settings)
+    try:
+        save_checkpoint(path, algorithm.policy(), algorithm.game)
+    finally:
+        algorithm.close()
+    return str(path)
+
+
+@pytest.mark.usefixtures("no_picture")
+def test_it_starts_from_a_policy_and_goes_on_from_its_own(tmp_path: Path) -> None:
+    path = checkpoint(tmp_path / "policy.safetensors", seed=5)
+    algorithm = made(start_from=path)
+    other = made(seed=5)
+    try:
+        assert torch.equal(algorithm.weights.vector, other.weights.vector)
+        assert algorithm.weights.vector.data_ptr() == next(algorithm.weights.networks.parameters()).data_ptr()
+    finally:
+        algorithm.close()
+        other.close()
+    run = tmp_path / "run"
+    settings = {**SETTINGS, "total_decisions": 2 * 128, "opponents": ["random"], "start_from": path}
+    results = train(small(**settings), run, quiet())
+    assert resume(run, quiet())["matches"] == results["matches"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"hidden": [8]}, r"holds the network .*'hidden': \[8\].*ask for .*'hidden': \[16\].*set hidden"),
+        ({"action_features": False}, "holds the network .*action_features.*set hidden"),
+        ({"activation": "tanh"}, "holds the network .*'tanh'"),
+        ({"game_options": {**SMALL["game_options"], "num_ranks": 4}}, "start_from: .*was trained for"),  # type: ignore[dict-item]
+    ],
+)
+def test_a_policy_that_does_not_fit_is_refused(
+    tmp_path: Path, settings: dict[str, Any], message: str
+) -> None:
+    path = checkpoint(tmp_path / "policy.safetensors", **settings)
+    with pytest.raises(ValueError, match=message):
+        made(start_from=path)
+
+
+def test_a_policy_that_is_not_there_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
+        train(small(**SETTINGS, start_from=str(tmp_path / "nowhere")), tmp_path / "run", quiet())
+    assert not (tmp_path / "run").exists()
+
+
+# Learning.
+
+
+def test_it_learns_to_play_as_the_search_does() -> None:
+    """From nothing, with the heuristic in its rollouts: among random players it wins clearly."""
+    config = small(
+        **{
+            **SETTINGS,
+            "game_options": {"num_players": 3, "num_ranks": 3, "copies": 4},
+            "num_envs": 64,
+            "batch_size": 1024,
+            "minibatch_size": 128,
+            "hidden": [32],
+            "learning_rate": 3e-3,
+            "rollout_policy": "heuristic",
+        }
+    )
+    algorithm = ExpertIteration(config, config.make_game())
+    try:
+        for k in range(25):
+            algorithm.update(k / 24)
+        player = PolicyAgent(algorithm.policy(), algorithm.game)
+        standing = catbox_agents.evaluate(
+            algorithm.game, [player, "random"], num_deals=300, seed=9
+        ).standings[0]
+        assert standing.margin - standing.margin_ci95 > 0.2
+    finally:
+        algorithm.close()
+
+
+def test_after_divergence_calmer_settings_are_proposed() -> None:
+    options = small(algorithm="exit", learning_rate=5.0, entropy=3.0).algorithm_options
+    assert options.calmer()["learning_rate"] <= 5e-4
+    assert options.calmer()["entropy"] == type(options)().entropy
+    assert options.replace(**options.calmer()).calmer() != options.calmer()

@@ -1,0 +1,179 @@
+"""Training of networks that take histories: what is kept, the gradient, and runs that go on exactly."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import catbox_agents
+from catbox_env import Vec
+from catbox_env.core.kernels import UNUSED
+from catbox_train.algorithms.exit.algorithm import ExpertIteration
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithms.ppo.loss import loss_gradient
+from catbox_train.algorithms.ppo.networks import ActorCritic, critic_size
+from catbox_train.algorithms.ppo.options import ppo_options
+from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.config import TrainConfig
+from catbox_train.opponents import PAST
+from catbox_train.runs.loop import resume, train
+from catbox_train.runs.progress import TrainingInterrupted
+from catbox_train.self_play.algorithm import SelfPlay
+from catbox_train.self_play.weights import SharedWeights, actor_size
+from tests.train.ppo_reference import outputs_of, ppo_losses
+from tests.train.ppo_runs import BRIEF, final_arrays, quiet, small
+from tests.train.test_training_damage import TINY, loaded
+
+pytestmark = pytest.mark.usefixtures("no_picture")
+
+ALONE = {"workers": 1, "history": True}
+#: Each algorithm, and what it takes beside histories.
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "ppo": {"opponents_in_training": {PAST: 0.4, "random": 0.2}, "past_every": 1},
+    "dmc": {"opponents_in_training": {PAST: 0.4}, "past_every": 1},
+    "exit": {"rollout_policy": "heuristic", "search_share": 0.1, "search_worlds": 2},
+}
+
+
+def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
+    game, options = config.make_game(), ppo_options(config)
+    weights = SharedWeights(ActorCritic(game, options, config.seed), options.precision, config.num_workers)
+    return Worker(game, config, weights, np.random.SeedSequence(seed))
+
+
+# What is kept, and what is learned from it.
+
+
+def test_a_row_holds_the_history_of_the_seat_to_move() -> None:
+    worker = worker_for(small(**ALONE), seed=5)
+    deals, *_ = np.random.SeedSequence(5).spawn(3)
+    vec = Vec(worker.vec.game, worker.vec.num_envs, seed=deals, history=True)
+    worker.collect()
+    for row in range(worker.num_carried, len(worker.seats)):
+        assert np.array_equal(worker.histories[row], vec.history)
+        vec.step(worker.actions[row])
+    assert (worker.histories[worker.num_carried :, :, 3, 0] != UNUSED).any()
+
+
+def test_without_the_setting_nothing_is_kept() -> None:
+    worker = worker_for(small(workers=1))
+    assert worker.histories.size == 0
+    assert "histories" not in worker.decision
+    with pytest.raises(ValueError, match="history is not kept"):
+        _ = worker.vec.history
+
+
+@pytest.mark.parametrize("settings", [{}, {"privileged_critic": True}, {"features": False}])
+def test_the_gradient_of_both_networks_is_that_of_automatic_differentiation(
+    settings: dict[str, object],
+) -> None:
+    config = small(**ALONE, **settings, activation="tanh", hidden=[16, 8])
+    networks = ActorCritic(config.make_game(), ppo_options(config), config.seed)
+    with torch.no_grad():  # at first the actor's answers hardly depend on what it takes
+        networks.actor.linear_layers()[-1].weight.mul_(100)
+    weights = SharedWeights(networks, "float32", 1)
+    worker = Worker(config.make_game(), config, weights, np.random.SeedSequence(0))
+    worker.collect()
+    rows = worker.ready[::3]
+    loss_gradient(worker, rows, size=len(rows), clip=0.2, entropy_weight=0.1)
+    names = ("observations", "states", "histories", "action_features", "masks", "actions")
+    numbers = ("log_probabilities", "advantages", "returns")
+    picked = {name: torch.from_numpy(worker.flat[name][rows]) for name in (*names, *numbers)}
+    outputs = outputs_of(networks, picked, worker.options.privileged_critic)
+    losses = ppo_losses(*outputs, picked, clip=0.2)
+    (losses["policy_loss"] - 0.1 * losses["entropy"] + losses["value_loss"]).backward()
+    found = worker.networks.gradient.split([parameter.numel() for parameter in networks.parameters()])
+    for part, parameter in zip(found, networks.parameters(), strict=True):
+        assert (part - parameter.grad.reshape(-1)).norm() <= 1e-4 * parameter.grad.norm()
+        assert parameter.grad.norm() > 1e-3
+    assert networks.actor.history is not None
+    assert (networks.critic.history is None) == worker.options.privileged_critic
+
+
+def test_the_sizes_that_memory_is_estimated_from_are_those_of_the_networks() -> None:
+    for settings in ({}, {"privileged_critic": True}):
+        config = small(history=True, **settings)
+        game, options = config.make_game(), ppo_options(config)
+        networks = ActorCritic(game, options, 1)
+        for network, size in ((networks.actor, actor_size), (networks.critic, critic_size)):
+            assert sum(parameter.numel() for parameter in network.parameters()) == size(game, options)
+    game = small().make_game()
+    more = PPO.memory_needed(small(history=True), game) - PPO.memory_needed(small(), game)
+    assert more > 2 * game.history_length * small().batch_size
+
+
+# Whole runs.
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_stopped_run_goes_on_exactly(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = small(algorithm=name, history=True, **ALGORITHMS[name], **BRIEF)
+    train(config, tmp_path / "whole", quiet())
+    collect = SelfPlay.collect
+
+    def collect_and_signal(trainer: SelfPlay) -> None:
+        if trainer.updates_done == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        collect(trainer)
+
+    for kind in SelfPlay.__subclasses__():
+        if "collect" not in kind.__dict__:
+            continue
+        monkeypatch.setattr(kind, "collect", collect_and_signal)
+    monkeypatch.setattr(SelfPlay, "collect", collect_and_signal)
+    with pytest.raises(TrainingInterrupted):
+        train(config, tmp_path / "run", quiet())
+    monkeypatch.undo()
+    resume(tmp_path / "run", quiet())
+    one, two = (final_arrays(tmp_path / run) for run in ("whole", "run"))
+    assert one.keys() == two.keys()
+    assert [array for array in one if not np.array_equal(one[array], two[array])] == []
+    game = config.make_game()
+    agent = catbox_agents.make(tmp_path / "run", game)
+    assert agent.needs_history
+    vec = Vec(game, 3, seed=1, history=True)
+    assert catbox_agents.play_out(vec, [agent, "random", agent]).shape == (3, 3)
+
+
+def test_saved_histories_that_no_game_has_are_refused(tmp_path: Path) -> None:
+    train(small(**{**TINY, "history": True}), tmp_path / "run", quiet())
+    loaded(tmp_path / "run")
+    algorithm = loaded(tmp_path / "run")
+    for wrong in (3, -1):
+        state = algorithm.state()
+        held = np.argwhere(state.arrays["worker0.carried.seats"] >= 0)[0]
+        history = state.arrays["worker0.carried.histories"][tuple(held)]
+        history[-1] = [wrong, 0]
+        with pytest.raises(
+            ValueError, match=r"carried\.histories holds what no decision of this run comes to"
+        ):
+            algorithm.restore(state, 3)
+
+
+def test_expert_iteration_keeps_the_histories_of_its_window(tmp_path: Path) -> None:
+    config = small(algorithm="exit", history=True, **ALGORITHMS["exit"], **BRIEF)
+    algorithm = ExpertIteration(config, config.make_game())
+    try:
+        algorithm.update(0.0)
+        window = algorithm.workers[0].window
+        filled = window.filled()
+        assert (window.histories[filled, 0] != UNUSED).any()
+        state = algorithm.state()
+        algorithm.restore(state, 1)
+        state.arrays["worker0.window.histories"][filled[0], 0] = [7, 0]
+        with pytest.raises(ValueError, match=r"window\.histories holds what no search comes to"):
+            algorithm.restore(state, 1)
+    finally:
+        algorithm.close()
+
+
+def test_a_policy_with_histories_plays_no_rollouts() -> None:
+    with pytest.raises(ValueError, match="rollout_policy = 'policy' with history = true: expected another"):
+        small(algorithm="exit", history=True)
+    assert small(algorithm="exit").algorithm_options

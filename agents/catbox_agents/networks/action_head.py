@@ -25,6 +25,19 @@ def _score(weights: np.ndarray, features: np.ndarray) -> np.float32:
     return score
 
 
+@numba.njit
+def _list_legal(mask: np.ndarray, legal: np.ndarray) -> int:
+    """Fill the front of ``legal`` (A,) int64 with the actions of ``mask`` (A,) bool; how many there are.
+
+    Without a branch for each action, which would be guessed wrong too often.
+    """
+    count = 0
+    for action in range(len(mask)):
+        legal[count] = action  # count <= action
+        count += mask[action]
+    return count
+
+
 @cached_njit(nogil=True)
 def add_action_scores(
     outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray, rows: np.ndarray
@@ -39,15 +52,15 @@ def add_action_scores(
     if not _fits(outputs, masks, features, num_features, rows):
         return False
     weights = np.empty(num_features, np.float32)
+    legal = np.empty(num_actions, np.int64)
     for i in range(len(rows)):
         row = rows[i]
         if row < 0 or row >= len(masks):
             return False
         for k in range(num_features):
             weights[k] = scale[k] * outputs[i, num_actions + k]
-        for action in range(num_actions):
-            if masks[row, action]:
-                outputs[i, action] += _score(weights, features[row, action])
+        for n in range(_list_legal(masks[row], legal)):
+            outputs[i, legal[n]] += _score(weights, features[row, legal[n]])
     return True
 
 
@@ -63,16 +76,16 @@ def add_score_gradient(
     if not _fits(gradient, masks, features, num_features, rows):
         return False
     sums = np.empty(num_features, np.float32)
+    legal = np.empty(num_actions, np.int64)
     for i in range(len(rows)):
         row = rows[i]
         if row < 0 or row >= len(masks):
             return False
         sums[:] = 0.0
-        for action in range(num_actions):
-            if masks[row, action]:
-                of_logit = gradient[i, action]
-                for k in range(num_features):
-                    sums[k] += of_logit * np.float32(features[row, action, k])
+        for n in range(_list_legal(masks[row], legal)):
+            of_logit, of_action = gradient[i, legal[n]], features[row, legal[n]]
+            for k in range(num_features):
+                sums[k] += of_logit * np.float32(of_action[k])
         for k in range(num_features):
             gradient[i, num_actions + k] = scale[k] * sums[k]
     return True

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -38,6 +39,8 @@ PROCESS_BYTES = 250_000_000
 _HERE, _LEFT = b"h", b"l"
 #: How long a process may take to end when it is told to, in seconds.
 _TIME_TO_END = 5.0
+#: How long a worker looks for what another one says before it sleeps until it is woken, in seconds.
+_TIME_TO_LISTEN = 0.0002
 _START = "import sys; sys.path[:] = {path!r}; from catbox_train.self_play.worker_process import main; main({given})"
 
 
@@ -255,6 +258,11 @@ def _say(to: socket.socket, what: bytes) -> None:
 def _heard(of: socket.socket) -> bytes:
     """What the worker at the other end says; nothing if it has ended."""
     try:
+        # To be woken takes longer than most meetings do.
+        until = time.perf_counter() + _TIME_TO_LISTEN
+        while time.perf_counter() < until:
+            with suppress(BlockingIOError):
+                return of.recv(1, socket.MSG_DONTWAIT)
         return of.recv(1)
     except ConnectionResetError:
         return b""

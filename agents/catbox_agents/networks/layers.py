@@ -75,7 +75,7 @@ class Layers:
         for weight, bias in self._views[:-1]:
             output = torch.addmm(bias, found[-1], weight.t())
             if self._bits:  # several times as fast as torch
-                _relu_bits(output.view(torch.uint16).numpy())
+                _relu_bits(output.view(-1).view(torch.uint16).numpy())
             else:
                 self._activate(output)
             found.append(output)
@@ -137,12 +137,11 @@ class _Function(torch.autograd.Function):
 
 @cached_njit(nogil=True)
 def _relu_bits(numbers: np.ndarray) -> None:
-    """ReLU in place of ``numbers`` (n, H) uint16, the bits of bfloat16. A NaN stays one, as in torch."""
+    """ReLU in place of ``numbers`` (n,) uint16, the bits of bfloat16. A NaN stays one, as in torch."""
     smallest, largest = np.uint16(_MINUS_ZERO), np.uint16(_MINUS_INFINITY)
-    for row in numbers:
-        for i in range(len(row)):
-            negative = (row[i] >= smallest) & (row[i] <= largest)
-            row[i] = np.uint16(0) if negative else row[i]
+    for i in range(len(numbers)):
+        negative = (numbers[i] >= smallest) & (numbers[i] <= largest)
+        numbers[i] = np.uint16(0) if negative else numbers[i]
 
 
 @cached_njit(nogil=True)

@@ -14,6 +14,7 @@
 | startup | import to first step in a fresh process, empty and warm compilation cache |
 | learner | the vectorised Gymnasium view among random and heuristic opponents |
 | ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
+| inputs | self-play training with the features of the game and the action head, and without them |
 | gpu | self-play training with the networks on a GPU, and on the CPU alone; nothing where there is no GPU |
 | scaling | self-play training with 1, 2, 4, 8 and 16 workers, up to the physical cores |
 
@@ -30,6 +31,7 @@ MEASUREMENTS = {
     "startup": 1,
     "learner": 1,
     "ppo": 2,
+    "inputs": 1,
     "gpu": 1,
     "scaling": 1,
 }

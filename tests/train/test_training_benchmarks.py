@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from benchmarks import gpu, scaling
+from benchmarks import gpu, inputs, scaling
 from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.config import TrainConfig
 
 
 @pytest.fixture(autouse=True)
 def no_change_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (gpu, scaling):
+    for module in (gpu, inputs, scaling):
         monkeypatch.setattr(module, "keep_freed_memory", lambda: None)
 
 
@@ -25,6 +25,12 @@ def test_scaling_goes_up_to_the_physical_cores(
     assert all(metric.value > 0 for metric in metrics)
     assert [metric.name for metric in metrics if metric.unit == "x"] == ratios
     assert len(metrics) == 1 + 2 * len(ratios)
+
+
+def test_training_with_and_without_features_is_measured() -> None:
+    metrics = inputs.measure(quick=True)
+    assert [metric.unit for metric in metrics] == ["/s", "/s", "x"]
+    assert all(metric.value > 0 for metric in metrics)
 
 
 def test_where_there_is_no_gpu_nothing_is_measured_on_one(

@@ -138,18 +138,3 @@ def test_a_cell_between_two_groups_of_another_seat_is_denied_to_it() -> None:
         parts["group_room"][0] == 0
     )  # beside its blue 2 there are a 1 that is taken, 3 and two 2s: none is in hand
     assert number(state, "green 4", "group_room") == 1  # yellow 4 for the other 4
-
-
-def test_the_features_depend_on_the_observation_alone() -> None:
-    game = make_game("cat_in_the_box_v0", num_players=4)
-    state, rng = game.new_initial_state(seed=3), np.random.default_rng(3)
-    for _ in range(30):
-        seat = state.current_player
-        worlds = game.sample_states(state.observation(seat), 4, seed=0)
-        out, action_out = game.features.compute(worlds.observe([seat] * 4), worlds.action_mask)
-        own = game.features.compute(state.observation(seat)[None], state.action_mask(seat)[None].astype(bool))
-        assert (out == own[0]).all()
-        assert (action_out == own[1]).all()
-        state.apply_action(int(rng.choice(state.legal_actions())))
-        if state.is_terminal():
-            break

@@ -168,16 +168,3 @@ def test_a_card_that_stops_a_sweep_is_marked() -> None:
     assert actions[move_id("AC")]["stays_in"] == 1
     assert actions[move_id("AC")]["wins_surely"] == 1
     assert "wins_now" not in actions[move_id("fold 8S")]
-
-
-def test_the_features_depend_on_the_observation_alone() -> None:
-    game = make_game("cat_te_v0", num_players=4)
-    state, rng = game.new_initial_state(seed=3), np.random.default_rng(3)
-    for _ in range(16):
-        seat = state.current_player
-        worlds = game.sample_states(state.observation(seat), 4, seed=0)
-        out, action_out = game.features.compute(worlds.observe([seat] * 4), worlds.action_mask)
-        own = game.features.compute(state.observation(seat)[None], state.action_mask(seat)[None].astype(bool))
-        assert (out == own[0]).all()
-        assert (action_out == own[1]).all()
-        state.apply_action(int(rng.choice(state.legal_actions())))

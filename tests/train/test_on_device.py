@@ -26,10 +26,8 @@ from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
 from catbox_train.algorithms.ppo.on_device import OnDevice, device_bytes
 from catbox_train.algorithms.ppo.torch_loss import draw, legal_log_probabilities
 from catbox_train.config import TrainConfig
-from catbox_train.runs import report
 from catbox_train.runs.arrays import DivergedError
-from catbox_train.runs.loop import train
-from tests.train.ppo_runs import quiet, small
+from tests.train.ppo_runs import check_that_it_learns, small
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 #: Games of six rounds: rewards come in the middle of a game.
@@ -268,22 +266,7 @@ def test_every_epoch_learns_from_every_row_once(
 @pytest.mark.usefixtures("no_picture")
 def test_training_learns(device: torch.device, tmp_path: Path) -> None:
     """What `test_ppo_training` asks of the CPU, at as many decisions."""
-    config = small(
-        total_decisions=60 * 4096,
-        num_envs=128,
-        batch_size=4096,
-        minibatch_size=512,
-        hidden=[64],
-        learning_rate=3e-3,
-        evaluate_every=1000,
-        checkpoint_every=1000,
-        final_deals=300,
-        opponents=["random"],
-    )
-    results = train(config, tmp_path / "run", quiet())
-    standing = next(s for s in results["matches"][0]["standings"] if s["name"] == report.POLICY)
-    assert standing["margin"] > 1.0
-    assert standing["margin"] - 2 * standing["margin_ci95"] > 0
+    check_that_it_learns(tmp_path / "run")
 
 
 # Checkpoints.

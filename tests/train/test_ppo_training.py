@@ -23,13 +23,13 @@ from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.devices import native_precision
-from catbox_train.runs import loop, report
+from catbox_train.runs import loop
 from catbox_train.runs.curves import LEARNING_PANELS, panels_of
 from catbox_train.runs.folder import locked, open_run, start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
-from tests.train.ppo_runs import assert_same_end, final_arrays, quiet, small
+from tests.train.ppo_runs import assert_same_end, check_that_it_learns, final_arrays, quiet, small
 
 
 @pytest.fixture(scope="module")
@@ -41,23 +41,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_training_learns(tmp_path: Path) -> None:
-    """Some seconds of a small game: the policy beats random play beyond doubt."""
-    config = small(
-        total_decisions=60 * 4096,
-        num_envs=128,
-        batch_size=4096,
-        minibatch_size=512,
-        hidden=[64],
-        learning_rate=3e-3,
-        evaluate_every=1000,
-        checkpoint_every=1000,
-        final_deals=300,
-        opponents=["random"],
-    )
-    results = train(config, tmp_path / "run", quiet())
-    standing = next(s for s in results["matches"][0]["standings"] if s["name"] == report.POLICY)
-    assert standing["margin"] > 1.0
-    assert standing["margin"] - 2 * standing["margin_ci95"] > 0
+    check_that_it_learns(tmp_path / "run")
 
 
 # What a run leaves behind.

@@ -14,9 +14,9 @@
 | startup | import to first step in a fresh process, empty and warm compilation cache |
 | learner | the vectorised Gymnasium view among random and heuristic opponents |
 | ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
-| inputs | self-play training with the features of the game and the action head, and without them |
+| earlier | self-play training with and without features and action head, and the code of an earlier commit |
 | gpu | self-play training with the networks on a GPU, and on the CPU alone; nothing where there is no GPU |
-| scaling | self-play training with 1, 2, 4, 8 and 16 workers, up to the physical cores |
+| scaling | self-play training with 1, 2, 4, 8 and 16 workers, up to the physical cores, and 2 of them in threads |
 
 Each module has one function `measure(quick) -> list[Metric]` and runs in a process of its own.
 """
@@ -31,7 +31,7 @@ MEASUREMENTS = {
     "startup": 1,
     "learner": 1,
     "ppo": 2,
-    "inputs": 1,
+    "earlier": 1,
     "gpu": 1,
     "scaling": 1,
 }

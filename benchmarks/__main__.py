@@ -65,13 +65,14 @@ def _in_own_process(name: str, quick: bool) -> list[Metric]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "metrics.json"
         command = [sys.executable, "-m", "benchmarks", name, "--in-process", "--json", str(file)]
-        done = subprocess.run(
-            command + ["--quick"] * quick, env=environment, stdout=subprocess.DEVNULL, check=False
-        )
-        if done.returncode:
-            sys.exit(
-                f"python -m benchmarks {name} ended with exit code {done.returncode}: its error is above"
-            )
+        process = subprocess.Popen(command + ["--quick"] * quick, env=environment, stdout=subprocess.DEVNULL)
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            process.wait()  # Ctrl-C has reached it too: it removes what it has made
+            raise
+        if code:
+            sys.exit(f"python -m benchmarks {name} ended with exit code {code}: its error is above")
         return [Metric(**metric) for metric in json.loads(file.read_text())["metrics"]]
 
 

@@ -33,6 +33,7 @@ def settings(precision: str, minibatch_size: int, batch_size: int) -> TrainConfi
     return TrainConfig(
         game=GAME,
         game_options={"num_players": NUM_PLAYERS},
+        device="cpu",
         workers=CORES,
         hidden=(256, 256),
         epochs=2,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -12,12 +13,20 @@ from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 
 
-def training_run(config: TrainConfig, num_updates: int, closing: ExitStack) -> Callable[[], float]:
+class InThreads(PPO):
+    """PPO whose workers are threads however long the run."""
+
+    processes_from = sys.maxsize
+
+
+def training_run(
+    config: TrainConfig, num_updates: int, closing: ExitStack, kind: type[PPO] = PPO
+) -> Callable[[], float]:
     """A run of ``num_updates`` batches, each played and learned from: decisions a second, end to end.
 
-    ``closing`` ends its threads.
+    ``closing`` ends its workers.
     """
-    algorithm = PPO(config, config.make_game())
+    algorithm = kind(config, config.make_game())
     closing.callback(algorithm.close)
 
     def run() -> float:

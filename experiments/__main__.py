@@ -44,7 +44,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     if elsewhere:
         print(f"Left to other processes, which had begun them: {elsewhere}.")
-    print(f"All other runs of {', '.join(names)} have results. The page:  python -m experiments report")
+    every = "All other runs" if elsewhere else "All runs"
+    print(f"{every} of {', '.join(names)} have results. The page:  python -m experiments report")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,6 +18,8 @@ from experiments.study import Study, read_study, settings_that_vary, study_names
 
 PICTURES = "pictures"
 POLICY = "policy"
+#: Before the list of studies.
+CONTENTS = "## The studies in short"
 NOTHING = "-"
 
 INTRODUCTION = """\
@@ -84,12 +87,13 @@ def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...
     names = study_names(studies)
     if strays := sorted(file for file in results.glob("*.jsonl") if file.stem not in names):
         raise ValueError(f"{strays[0]}: there is no study {strays[0].stem!r}; rename or delete the file")
-    sections, pictures = [INTRODUCTION], {}
+    contents, sections, pictures = [CONTENTS, ""], [], {}
     for name in names:
         study = read_study(name, studies)
         found = read_results(
             results_file(name, results), lambda text: print(f"experiments: {text}", file=sys.stderr)
         )
+        contents.append(_entry(study))
         sections.append(_section(name, study, found, read_fields(name, results)))
         if found:
             by_rules = {
@@ -100,7 +104,14 @@ def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...
                 rules: _opponent(result for result in found if result.rules == rules) for rules in by_rules
             }
             pictures[f"experiments-{name}.svg"] = (study.title, opponent, by_rules)
-    return "\n".join(sections), pictures
+    return "\n".join([INTRODUCTION, *contents, "", *sections]), pictures
+
+
+def _entry(study: Study) -> str:
+    """A link to what the page says about the study, and the first sentence of its conclusion if it has one."""
+    anchor = re.sub(r"[^\w -]", "", study.title.lower()).replace(" ", "-")
+    sentence = re.split(r"(?<=[.!?])\s+(?=[A-Z])", study.conclusion.strip(), maxsplit=1)[0]
+    return f"- [{study.title}](#{anchor})" + (f": {' '.join(sentence.split())}" if sentence else "")
 
 
 def _section(name: str, study: Study, results: Sequence[RunResult], fields: Sequence[FieldResult]) -> str:

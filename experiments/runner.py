@@ -60,6 +60,8 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
         key=lambda item: item[0],
     )
     runs_to_do = [run for _, run in by_seed]
+    finished = sum(run.key in {result.key for result in results[run.study]} for run in runs_to_do)
+    _say(console, f"{finished} of {len(runs_to_do)} runs have results already.")
     elsewhere = 0
     for number, run in enumerate(runs_to_do, start=1):
         done = {study: {result.key for result in found} for study, found in results.items()}

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_env.core.checks import shown
 from catbox_train import TrainConfig, load_config
 from catbox_train.config import SECTIONS
+from catbox_train.runs.loop import check_run
 from catbox_train.settings_file import read_settings
 
 FOLDER = Path(__file__).resolve().parent
@@ -185,12 +185,9 @@ def _config(study: Study, rules: str, variant: str, seed: int) -> TrainConfig:
 
 
 def _check_playable(run: Run) -> None:
-    """Raise ``ValueError`` for rules that cannot be played, and opponents and devices that do not exist."""
+    """Raise ``ValueError`` for what `catbox_train` would refuse before the run."""
     try:
-        game = run.config.make_game()
-        run.config.settled()
-        for spec in (*run.config.opponents, *run.config.algorithm_options.agents_in_training()):
-            catbox_agents.make(spec, game)
+        check_run(run.config)
     except ValueError as error:
         raise ValueError(f"study {run.study!r}, variant {run.variant!r}, {run.rules}: {error}") from error
 

@@ -121,6 +121,21 @@ def test_the_conclusion_comes_from_the_study_and_variants_that_left_it_stay(work
     assert "| gone | `entropy=0.12` | 1 | -2.00 (0.10) |" in text
 
 
+def test_the_page_begins_with_the_studies_and_the_first_sentence_of_their_conclusions(
+    workplace: Workplace,
+) -> None:
+    workplace.write(
+        title="Small, or large?", conclusion="Margins of 0.5 and\n1.2 were\nfound. The rest is noise."
+    )
+    text = page(workplace)
+    assert (
+        "\n- [Small, or large?](#small-or-large): Margins of 0.5 and 1.2 were found.\n\n## Small, or large?\n"
+        in text
+    )
+    workplace.write()
+    assert "\n- [Small](#small)\n\n## Small\n" in page(workplace)
+
+
 def test_a_study_without_results_says_so(workplace: Workplace) -> None:
     assert "Its 2 runs have not been made yet." in page(workplace)
     assert outdated(workplace) == []

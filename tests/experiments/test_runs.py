@@ -60,11 +60,15 @@ def test_a_result_holds_the_settings_the_curve_and_the_matches(workplace: Workpl
     assert "torch" in low.machine
 
 
-def test_a_finished_run_is_not_repeated(workplace: Workplace) -> None:
+def test_a_finished_run_is_not_repeated(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
     assert workplace.run() == 0
+    assert "0 of 2 runs have results already." in capsys.readouterr().out
     before = workplace.file.read_bytes()
     shutil.rmtree(workplace.runs)
     assert workplace.run() == 0
+    told = capsys.readouterr().out
+    assert "2 of 2 runs have results already." in told
+    assert "All runs of small have results." in told
     assert workplace.file.read_bytes() == before
     assert not workplace.runs.exists()
     workplace.write(seeds=[1, 2])
@@ -142,7 +146,8 @@ def test_a_run_that_another_process_trains_is_left_to_it(
     folder.mkdir(parents=True)
     with FileLock(folder / ".experiment.lock"):
         assert workplace.run() == 0
-    assert "Left to other processes, which had begun them: 1." in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "Left to other processes, which had begun them: 1.\nAll other runs of small have results." in told
     assert [result.variant for result in workplace.lines()] == ["high"]
 
 

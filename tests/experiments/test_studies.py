@@ -8,6 +8,7 @@ import pytest
 
 from experiments.study import Run, flat, read_study, runs_of, settings_that_vary, study_names
 from tests.experiments.small_studies import BASE, Workplace
+from tests.train.agents_in_training import REMEMBERING
 
 TWO = {"low": {"entropy": 0.01}, "high": {"entropy": 0.12}}
 
@@ -83,6 +84,15 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
     [
         ({"base": {**BASE, "opponents_in_training": {"grandmaster": 0.1}}}, "unknown agent 'grandmaster'"),
         ({"base": {**BASE, "device": "cuda:99"}}, "device = 'cuda:99' is not there"),
+        (
+            {"base": {**BASE, "algorithm": "exit", "start_from": "/no/such/run"}},
+            "study 'small', variant 'low', 3 players: start_from: .*/no/such/run does not exist",
+        ),
+        (
+            {"base": {**BASE, "algorithm": "exit", "rollout_policy": REMEMBERING}},
+            "variant 'low', 3 players: rollout_policy: .*asks for its history",
+        ),
+        ({"base": {**BASE, "hidden": [2_000_000] * 2}}, "variant 'low', 3 players: not enough memory for hidden"),
         ({"title": None}, "study 'small': title is missing"),
         ({"variant": {}}, "study 'small': unknown key 'variant': did you mean 'variants'?"),
         ({"seeds": ["one"]}, r"study 'small': seeds\.0 = 'one': "),

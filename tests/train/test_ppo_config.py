@@ -15,9 +15,11 @@ import yaml
 from catbox_agents.networks.mlp import ACTIVATIONS
 from catbox_env import GAMES, make_game
 from catbox_env.core.options import QuotedText
+from catbox_train.algorithm import algorithm_class
 from catbox_train.config import TrainConfig, default_preset, load_config, preset_names
 from catbox_train.network_options import Activation
 from catbox_train.runs.folder import free_run_folder, locked, open_run, start_run
+from catbox_train.runs.loop import check_run
 
 
 def test_later_sources_win(tmp_path: Path) -> None:
@@ -48,6 +50,22 @@ def test_every_preset_is_for_every_game_and_number_of_players(preset: str, game_
         settings = {"game": game_id, "game_options.num_players": num_players}
         assert load_config(preset, overrides=settings).settled().make_game().num_players == num_players
     assert numbers >= 2
+
+
+@pytest.mark.parametrize("preset", ["quick", "standard", "strong"])
+@pytest.mark.parametrize("game_id", GAMES)
+def test_every_preset_makes_an_algorithm_on_a_computer_with_four_gib(preset: str, game_id: str) -> None:
+    settings = {"game": game_id, "device": "cpu"}
+    config, game = check_run(load_config(preset, overrides={**settings, "workers": 2}))
+    kind = algorithm_class(config.algorithm)
+    assert 2**20 < kind.memory_needed(config, game) < 4 * 2**30
+
+    config, game = check_run(load_config(preset, overrides={**settings, "workers": 1}))
+    algorithm = kind(config, game)
+    try:
+        assert algorithm.policy().describe()["hidden"] == list(config.algorithm_options.hidden)
+    finally:
+        algorithm.close()
 
 
 def test_a_preset_is_refused_for_a_game_that_it_has_not(tmp_path: Path) -> None:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
 import pytest
 import torch
 
-from benchmarks import gpu, inputs, scaling
+from benchmarks import earlier, gpu, scaling
 from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
+from catbox_train.self_play.crew import Threads
+from catbox_train.self_play.processes import Processes
 
 
 @pytest.fixture(autouse=True)
 def no_change_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (gpu, inputs, scaling):
+    for module in (gpu, scaling):
         monkeypatch.setattr(module, "keep_freed_memory", lambda: None)
 
 
-@pytest.mark.parametrize(("cores", "ratios"), [(1, []), (3, ["2 workers / 1 worker"])])
+@pytest.mark.parametrize(
+    ("cores", "ratios"), [(1, []), (3, ["2 workers / 1 worker", "2 workers, in processes / in threads"])]
+)
 def test_scaling_goes_up_to_the_physical_cores(
     monkeypatch: pytest.MonkeyPatch, cores: int, ratios: list[str]
 ) -> None:
@@ -27,10 +39,104 @@ def test_scaling_goes_up_to_the_physical_cores(
     assert len(metrics) == 1 + 2 * len(ratios)
 
 
-def test_training_with_and_without_features_is_measured() -> None:
-    metrics = inputs.measure(quick=True)
+def test_the_workers_of_scaling_are_processes_except_where_threads_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[tuple[int, type]] = []
+
+    def run(
+        config: TrainConfig, num_updates: int, closing: ExitStack, kind: type[PPO] = PPO
+    ) -> Callable[[], float]:
+        algorithm = kind(config, config.make_game())
+        made.append((config.num_workers, type(algorithm.crew)))
+        algorithm.close()
+        return lambda: 1.0
+
+    monkeypatch.setattr(scaling, "physical_cores", lambda: 2)
+    monkeypatch.setattr(scaling, "training_run", run)
+    scaling.measure(quick=True)
+    assert made == [(1, Threads), (2, Processes), (2, Threads)]
+
+
+def test_without_the_earlier_commit_training_is_measured_with_and_without_features(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(earlier, "COMMIT", "0" * 40)
+    metrics = earlier.measure(quick=True)
     assert [metric.unit for metric in metrics] == ["/s", "/s", "x"]
     assert all(metric.value > 0 for metric in metrics)
+    assert f"commit {'0' * 40} is not measured: " in capsys.readouterr().err
+
+
+@pytest.fixture
+def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A commit of another repository, whose code has been changed since."""
+
+    def git(*arguments: str) -> str:
+        settings = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.com")
+        command = ["git", "-C", str(tmp_path), *settings, *arguments]
+        return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()
+
+    if shutil.which("git") is None:
+        pytest.skip("there is no git")
+    (tmp_path / "train").mkdir()
+    module = tmp_path / "train" / "speed_of_training.py"
+    module.write_text("speed = 100\n")
+    git("init", "--quiet")
+    git("add", "train")
+    git("commit", "--quiet", "--no-gpg-sign", "--message", "slow")
+    module.write_text("speed = {'alone': 160, 'features': 140}[__import__('sys').argv[-1]]\n")
+    monkeypatch.setattr(earlier, "ROOT", tmp_path)
+    return git("rev-parse", "HEAD")
+
+
+def test_training_is_compared_with_the_code_of_the_earlier_commit(
+    monkeypatch: pytest.MonkeyPatch, commit: str
+) -> None:
+    program = "import sys, speed_of_training\nfor _ in sys.stdin: print(speed_of_training.speed, flush=True)"
+    for name, value in (("COMMIT", commit), ("EARLIER", program), ("NOW", program)):
+        monkeypatch.setattr(earlier, name, value)
+    metrics = earlier.measure(quick=False)
+    assert [(metric.value, metric.target, metric.met) for metric in metrics] == [
+        (100, None, None),
+        (160, None, None),
+        (140, None, None),
+        (1.6, 1.5, True),
+        (1.4, 1.5, False),
+        (0.875, 0.75, True),
+    ]
+
+
+def test_the_code_of_a_commit_is_removed_also_after_ctrl_c(commit: str) -> None:
+    folders = []
+
+    def stopped() -> None:
+        with earlier.checked_out(commit) as folder:
+            assert folder
+            folders.append(folder)
+            assert (folder / "train" / "speed_of_training.py").read_text() == "speed = 100\n"
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert not folders[0].exists()
+
+
+def test_a_process_of_a_measurement_ends_with_it(tmp_path: Path) -> None:
+    program = "import os, sys\nfor _ in sys.stdin: print(os.getpid(), flush=True)"
+    with earlier.run_in_process(tmp_path, program) as run:
+        number = int(run())
+        assert psutil.pid_exists(number)
+    assert not psutil.pid_exists(number)
+
+
+def test_a_process_that_fails_ends_the_measurement(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with (
+        pytest.raises(RuntimeError, match=f"code in {tmp_path} ended early: its error is above"),
+        earlier.run_in_process(tmp_path, "import nothing_of_this_name") as run,
+    ):
+        run()
+    assert "No module named 'nothing_of_this_name'" in capfd.readouterr().err
 
 
 def test_where_there_is_no_gpu_nothing_is_measured_on_one(

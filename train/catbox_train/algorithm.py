@@ -94,6 +94,13 @@ class Algorithm(ABC):
         """Bytes that a run takes, about; asked of the system before anything is trained."""
         return 0
 
+    @classmethod  # noqa: B027  (not every algorithm has something to check)
+    def check_run(cls, config: TrainConfig, game: Game) -> None:
+        """Raise ``ValueError`` for settings with which the run cannot begin: files that are not there, say.
+
+        Called before the algorithm is made, and for each run of a study before the first one.
+        """
+
     @abstractmethod
     def update(self, through: float) -> Mapping[str, float]:
         """Play ``config.batch_size`` decisions and learn from them.

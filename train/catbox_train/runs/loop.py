@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -64,10 +65,8 @@ def train(
     too few decisions to learn from ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()``
     makes training about a tenth faster, if it is called before.
     """
-    game = config.make_game()
-    _check_opponents(config, game)
-    # Settled for good, so that the run goes on the same on another machine.
-    return _run(config.settled(), game, Path(output), console or Console(), new=True)
+    config, game = check_run(config)
+    return _run(config, game, Path(output), console or Console(), new=True)
 
 
 def resume(
@@ -87,11 +86,26 @@ def resume(
     run = Path(output)
     config = open_run(run, trust)
     check_trusted("opponents", _agents(config), run / CONFIG_FILE, trust)
-    game = config.make_game()
-    _check_opponents(config, game)
     if device is not None:
         config = config.replace(device=device)
-    return _run(config.settled(), game, run, console or Console(), new=False)
+    config, game = check_run(config)
+    return _run(config, game, run, console or Console(), new=False)
+
+
+def check_run(config: TrainConfig) -> tuple[TrainConfig, Game]:
+    """``config`` settled for good, so that the run goes on the same on another machine, and its game.
+
+    Raises ``ValueError`` for rules, agents, files or a device that do not exist or cannot be used, and for a run that
+    does not fit into memory. Nothing is trained, written or kept.
+    """
+    game = config.make_game()
+    _check_opponents(config, game)
+    config = config.settled()
+    kind = algorithm_class(config.algorithm)
+    with _memory_for(config):
+        check_memory(kind.memory_needed(config, game))
+        kind.check_run(config, game)
+    return config, game
 
 
 def _trusted(config: TrainConfig) -> bool:
@@ -119,7 +133,8 @@ def _check_opponents(config: TrainConfig, game: Game) -> None:
 
 def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool) -> dict[str, Any]:
     try:
-        algorithm = _allocated(config, game)  # before anything is written
+        with _memory_for(config):  # before anything is written
+            algorithm = algorithm_class(config.algorithm)(config, game)
         try:
             with locked(run):
                 if new:
@@ -145,14 +160,14 @@ def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool
         raise WriteError(f"{error}. Then go on with:  {resume_command(run, _trusted(config))}") from error
 
 
-def _allocated(config: TrainConfig, game: Game) -> Algorithm:
-    """The algorithm. Raises ``ValueError`` when it does not fit into memory."""
-    kind = algorithm_class(config.algorithm)
+@contextmanager
+def _memory_for(config: TrainConfig) -> Iterator[None]:
+    """Raises ``ValueError`` with the settings to change where memory is lacking."""
     try:
-        check_memory(kind.memory_needed(config, game))
-        return kind(config, game)
+        yield
     except MemoryError as error:
-        sizes = {name: getattr(config.algorithm_options, name) for name in kind.Options.size_settings}
+        options = config.algorithm_options
+        sizes = {name: getattr(options, name) for name in options.size_settings}
         sizes |= {name: getattr(config, name) for name in ("batch_size", "num_envs", "workers")}
         given = ", ".join(
             f"{name} = {list(value) if isinstance(value, tuple) else value}" for name, value in sizes.items()

@@ -15,8 +15,8 @@ from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.search.rollout import MAX_GAMES
 from catbox_env import Game
 from catbox_train.algorithms.exit.loss import LEARNING_METRICS, check_outputs, loss_gradient
-from catbox_train.algorithms.exit.options import ExitOptions, exit_options
-from catbox_train.algorithms.exit.rollout import Worker
+from catbox_train.algorithms.exit.options import POLICY, ExitOptions, exit_options
+from catbox_train.algorithms.exit.rollout import Worker, make_search
 from catbox_train.algorithms.exit.window import window_bytes
 from catbox_train.config import TrainConfig
 from catbox_train.self_play.algorithm import SelfPlay, memory_of_weights
@@ -53,6 +53,14 @@ class ExpertIteration(SelfPlay[Worker]):
                 )
             networks.actor.load_state_dict(found.state_dict())
         return networks
+
+    @classmethod
+    def check_run(cls, config: TrainConfig, game: Game) -> None:
+        """Raise ``ValueError`` for a ``start_from`` or a rollout policy that cannot be used."""
+        cls.make_networks(config, game)
+        options = exit_options(config)
+        if options.rollout_policy != POLICY:
+            make_search(game, options, options.rollout_policy)
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:

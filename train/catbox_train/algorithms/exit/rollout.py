@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from catbox_agents.search import RolloutSearch, policy_target
+from catbox_agents.specs import AgentSpec
 from catbox_env import Game
-from catbox_train.algorithms.exit.options import POLICY, exit_options
+from catbox_train.algorithms.exit.options import POLICY, ExitOptions, exit_options
 from catbox_train.algorithms.exit.rollout_policy import RolloutPolicy
 from catbox_train.algorithms.exit.window import Window
 from catbox_train.config import TrainConfig
@@ -39,7 +40,6 @@ class Worker(self_play.Worker):
         size = self.options.searched_by_worker(config)
         self.window = Window(game, self.network_inputs, self.options.window, size)
         self.policy = RolloutPolicy(game, self.networks, self.network_inputs)
-        self.make_search()  # so that what cannot play in a search is refused now
         self._log_probabilities = np.zeros(self.shape[1], np.float32)
         self.searched = self.rollouts = self.corrected = 0
         self.seconds = 0.0
@@ -71,22 +71,14 @@ class Worker(self_play.Worker):
             flat[name][rows] for name in ("observations", "action_features", "histories", "masks")
         )
         # Made anew: an agent with random numbers of its own then gives the same in a run that was resumed.
-        found = self.make_search().search(inputs[:, : game.observation_layout.size], masks, seed)
+        spec = options.rollout_policy
+        search = make_search(game, options, self.policy if spec == POLICY else spec)
+        found = search.search(inputs[:, : game.observation_layout.size], masks, seed)
         logits = np.where(masks, self.policy.logits(inputs, action_features, histories, masks), -np.inf)
         targets = improved_policy(logits, policy_target(found, options.temperature))
         self.window.put(self.updates_done, inputs, action_features, histories, masks, targets)
         self.searched, self.rollouts = len(rows), int(found.visits.sum())
         self.corrected = int((logits.argmax(axis=1) != found.actions).sum())
-
-    def make_search(self) -> RolloutSearch:
-        """The search. Raises ``ValueError`` for a rollout policy that cannot play in one."""
-        spec = self.options.rollout_policy
-        try:
-            return RolloutSearch(
-                self.vec.game, self.policy if spec == POLICY else spec, self.options.search_worlds
-            )
-        except ValueError as error:
-            raise ValueError(f"rollout_policy: {error}") from error
 
     def save(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Everything that the worker's future depends on besides the weights: arrays, and JSON values."""
@@ -99,6 +91,14 @@ class Worker(self_play.Worker):
         window = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
         super().load(arrays, values, num_past)
         self.window.load(window, self.updates_done)
+
+
+def make_search(game: Game, options: ExitOptions, policy: AgentSpec) -> RolloutSearch:
+    """The search in which ``policy`` plays on. Raises ``ValueError`` for one that cannot."""
+    try:
+        return RolloutSearch(game, policy, options.search_worlds)
+    except ValueError as error:
+        raise ValueError(f"rollout_policy: {error}") from error
 
 
 def improved_policy(logits: np.ndarray, factors: np.ndarray) -> np.ndarray:

@@ -22,11 +22,10 @@ import torch
 
 from catbox_agents.errors import AgentError
 from catbox_agents.networks.checkpoint import latest_checkpoint
-from catbox_train.algorithm import TrainingState, algorithm_class
+from catbox_train.algorithm import DivergedError, TrainingState, algorithm_class
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play.algorithm import SelfPlay

@@ -68,6 +68,10 @@ class AlgorithmOptions(Settings):
         return {}
 
 
+class DivergedError(ArithmeticError):
+    """A number of a run is infinite, NaN, or too large to go on; the text says which."""
+
+
 @dataclass(frozen=True)
 class TrainingState:
     """What an algorithm has to keep to go on exactly: ``arrays`` by name, and ``values`` that JSON can hold."""

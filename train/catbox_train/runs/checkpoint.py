@@ -37,8 +37,8 @@ from catbox_agents.networks.checkpoint import (
 )
 from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
-from catbox_train.algorithm import TrainingState
-from catbox_train.runs.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
+from catbox_train.algorithm import DivergedError, TrainingState
+from catbox_train.runs.arrays import name_of_not_finite, read_arrays, write_arrays
 
 #: The value of "format" in training.json. It goes up when runs of earlier versions can no longer be continued.
 FORMAT = "catbox-training-3"

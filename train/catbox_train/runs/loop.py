@@ -24,10 +24,9 @@ from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import imports_module
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, TrainingState, algorithm_class
+from catbox_train.algorithm import Algorithm, DivergedError, TrainingState, algorithm_class
 from catbox_train.config import TrainConfig, check_trusted
 from catbox_train.memory import check_memory
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.checkpoint import best_margin, damage_error, load_training, save_best, save_training
 from catbox_train.runs.folder import CONFIG_FILE, locked, open_run, remove_leftovers, start_run
 from catbox_train.runs.metrics import MetricsLog

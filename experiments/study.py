@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_env.core.checks import shown
 from catbox_train import TrainConfig, load_config
@@ -189,8 +188,7 @@ def _check_playable(run: Run) -> None:
     try:
         game = run.config.make_game()
         run.config.settled()
-        for spec in (*run.config.opponents, *run.config.algorithm_options.agents_in_training()):
-            catbox_agents.make(spec, game)
+        run.config.check_agents(game)
     except ValueError as error:
         raise ValueError(f"study {run.study!r}, variant {run.variant!r}, {run.rules}: {error}") from error
 

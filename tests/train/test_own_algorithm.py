@@ -77,7 +77,7 @@ def test_a_run_of_it_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(reinforce.Reinforce, "update", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(own(), tmp_path / "stopped", quiet())
-    with pytest.raises(ValueError, match=r"names an algorithm by Python classes.*--trust"):
+    with pytest.raises(ValueError, match=r"names Python classes.*algorithm: examples.*--trust"):
         resume(tmp_path / "stopped", quiet())
     resume(tmp_path / "stopped", quiet(), trust=True)
     assert calls[-1] == 1.0

@@ -337,8 +337,9 @@ def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> N
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nobody", "an agent in training: unknown agent 'nobody'"),
-        ("/no/such/checkpoint", "an agent in training: .*/no/such/checkpoint"),
+        ("nobody", "^rollout_policy: unknown agent 'nobody'; expected policy, one of"),
+        ("polcy", "^rollout_policy: unknown agent 'polcy'; did you mean 'policy'"),
+        ("/no/such/checkpoint", "^rollout_policy: .*/no/such/checkpoint"),
         (REMEMBERING, "rollout_policy: .*asks for its history"),
     ],
 )

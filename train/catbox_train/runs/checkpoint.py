@@ -64,8 +64,9 @@ def save_training(run: Path, update: int, actor: MLP, game: Game, state: Trainin
     try:
         with writing(unfinished):
             unfinished.mkdir()
-        counters = {name: state.values[name] for name in ("update", "decisions")}
-        save_checkpoint(unfinished / POLICY_FILE, actor, game, training=counters)
+        facts = {name: state.values[name] for name in ("update", "decisions")}
+        facts["algorithm"] = state.values["config"]["algorithm"]
+        save_checkpoint(unfinished / POLICY_FILE, actor, game, training=facts)
         write_arrays(unfinished / ARRAYS_FILE, state.arrays)
         with writing(unfinished):
             files = {name: _file_checksum(unfinished / name) for name in (POLICY_FILE, ARRAYS_FILE)}

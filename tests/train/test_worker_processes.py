@@ -262,6 +262,23 @@ def test_an_agent_that_fails_stops_the_run_as_in_threads(
     assert processes() == []
 
 
+def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: Callable[[bool], None]
+) -> None:
+    learn, run = PPO.learn, tmp_path / "run"
+
+    def kill(trainer: PPO, *args: float) -> dict[str, float]:
+        if trainer.updates_done == 3:
+            processes()[0].kill()
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(PPO, "learn", kill)
+    said = rf"SIGKILL.*the last checkpoint, {run}/checkpoints/00000002, is lost\. Go on with:  .* --output {run}$"
+    with pytest.raises(ChildProcessError, match=said):
+        train(small(**BRIEF), run, quiet())
+    assert processes() == []
+
+
 def test_what_goes_wrong_while_the_workers_are_made_ends_the_processes(
     in_processes: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

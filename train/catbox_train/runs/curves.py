@@ -67,7 +67,8 @@ def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
         axes.set_title(title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]}...")
         axes.set_xlabel("million decisions")
         axes.grid(alpha=0.3)
-        if len(metrics) > 1 or name.endswith("/margin"):
+        if name.endswith("/margin"):
+            axes.set_ylabel("points a game")
             axes.legend()
     picture = io.BytesIO()
     figure.savefig(picture, dpi=100, format="png")

@@ -240,6 +240,23 @@ def test_a_class_that_is_typed_needs_no_trust_whatever_file_is_given(
     assert [spec for specs in config.specs().values() for spec in specs if ":" in spec]
 
 
+def test_the_command_trusts_what_is_typed_and_nothing_else(stranger: Path) -> None:
+    settings = {**SMALL, **BRIEF, "algorithm": "exit", "total_decisions": 512, "search_worlds": 1}
+    Path("bad.yaml").write_text(json.dumps({**settings, "rollout_policy": OWN}))
+    typed = ("--set", "opponents_in_training={heuristic: 0.1}", "--set", "opponents=random")
+    code, said = command("train", "--config", "bad.yaml", *typed, "--output", "run")
+    assert code == 2
+    assert f"bad.yaml names Python classes, and loading them runs their code (rollout_policy: {OWN})" in said
+    assert not (stranger / "imported").exists()
+    assert not Path("run").exists()
+    Path("good.yaml").write_text(json.dumps(settings))
+    code, said = command(
+        "train", "--config", "good.yaml", "--set", f"rollout_policy={OWN}", "--output", "run"
+    )
+    assert code == 0, said
+    assert (stranger / "imported").exists()
+
+
 def test_a_stopped_run_with_classes_says_that_to_go_on_takes_trust() -> None:
     assert str(TrainingInterrupted(Path("run"), 5, trusted=True)).endswith("--resume --output run --trust")
     assert str(TrainingInterrupted(Path("run"), 5)).endswith("--resume --output run")

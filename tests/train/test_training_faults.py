@@ -55,7 +55,7 @@ def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch:
     run = tmp_path / "run"
     train(small(**TWO_OPPONENTS), run, quiet())
     best = load_checkpoint(run / "checkpoints" / "best")
-    assert best.training == {"update": 4, "decisions": 4 * 512, "margin": 3.5}
+    assert best.training == {"algorithm": "ppo", "update": 4, "decisions": 4 * 512, "margin": 3.5}
     same = load_checkpoint(run / "checkpoints" / "00000004").network.state_dict()
     assert all(torch.equal(array, same[name]) for name, array in best.network.state_dict().items())
     assert latest_checkpoint(run).name == "00000005"

@@ -16,6 +16,7 @@ from catbox_train.settings import Float, Widths
 
 
 class ReinforceOptions(AlgorithmOptions):
+    cpu_only = True
     hidden: Widths = Field((128,), min_length=1, description="widths of the hidden layers")
     learning_rate: Float = Field(1e-3, gt=0, description="of Adam")
 

@@ -48,6 +48,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     if seed is not None:
         seed_sequence(seed)  # raises ValueError unless it is a seed
     text = os.fspath(spec).strip()
+    check_spec(text)
     if text in BUILT_IN:
         return _construct(BUILT_IN[text], game, seed)
     if text == "heuristic":
@@ -56,11 +57,19 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
                 f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
             )
         return _construct(HEURISTICS[game.id], game, seed)
-    if text and (os.path.exists(text) or _looks_like_path(text)):
+    if _is_path(text):
         return _load_checkpoint(text, game, seed)
-    if imports_module(text):
-        return _construct(text, game, seed)
-    raise ValueError(_unknown(text))
+    return _construct(text, game, seed)
+
+
+def check_spec(spec: str, words: Sequence[str] = ()) -> None:
+    """Raise ``ValueError`` for a text that is no spec of an agent, however it is written; nothing is imported or read.
+
+    ``words``: what may stand there beside specs, for the message.
+    """
+    text = spec.strip()
+    if text not in known_agents() and not _is_path(text) and not imports_module(text):
+        raise ValueError(_unknown(text, words))
 
 
 def imports_module(spec: str) -> bool:
@@ -176,15 +185,19 @@ def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
         raise ValueError(f"the checkpoint could not be loaded: {error}") from None
 
 
-def _looks_like_path(text: str) -> bool:
-    return "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".json", ".pt")
+def _is_path(text: str) -> bool:
+    if not text:
+        return False
+    looks_like_one = "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".json", ".pt")
+    return looks_like_one or os.path.exists(text)
 
 
-def _unknown(spec: str) -> str:
+def _unknown(spec: str, words: Sequence[str] = ()) -> str:
     known = known_agents()
+    also = f"{', '.join(words)}, " if words else ""
     return (
-        f"unknown agent {shown(spec)}{_closest(spec, known)}; expected one of the known agents: {', '.join(known)}, "
-        "the path of a checkpoint, or 'package.module:Class' for your own"
+        f"unknown agent {shown(spec)}{_closest(spec, [*words, *known])}; expected {also}one of the known agents: "
+        f"{', '.join(known)}, the path of a checkpoint, or 'package.module:Class' for your own"
     )
 
 

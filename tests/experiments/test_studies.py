@@ -82,7 +82,7 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"base": {**BASE, "opponents_in_training": {"grandmaster": 0.1}}}, "unknown agent 'grandmaster'"),
+        ({"base": {**BASE, "opponents_in_training": {"grandmaster": 0.1}}}, "training: unknown agent 'grandmaster'"),
         ({"base": {**BASE, "device": "cuda:99"}}, "device = 'cuda:99' is not there"),
         (
             {"base": {**BASE, "algorithm": "exit", "start_from": "/no/such/run"}},
@@ -124,7 +124,7 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
             "study 'small', variant 'low', 7 players: num_players=7",
         ),
         ({"base": {**BASE, "game_options.colors": 2}}, "variant 'low', 3 players: .*colors"),
-        ({"base": {**BASE, "opponents": ["heuristik"]}}, "variant 'low', 3 players: unknown agent 'heuristik'"),
+        ({"base": {**BASE, "opponents": ["heuristik"]}}, "'low', 3 players: opponents: unknown agent 'heuristik'"),
         ({"variants": {**TWO, "again": {"entropy": 0.01, "clip": 0.15}}}, "variants 'low' and 'again' have the same"),
     ],
 )  # fmt: skip

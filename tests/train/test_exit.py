@@ -295,6 +295,21 @@ def test_a_policy_that_does_not_fit_is_refused(
         made(start_from=path)
 
 
+def test_a_network_of_deep_monte_carlo_is_no_policy_to_start_from(tmp_path: Path) -> None:
+    path, algorithm = tmp_path / "policy.safetensors", made()
+    try:
+        network = algorithm.policy()
+        save_checkpoint(path, network, algorithm.game, {"algorithm": "dmc"})
+        with pytest.raises(
+            ValueError, match=r"^start_from = .* was trained by dmc: its network gives values"
+        ):
+            made(start_from=str(path))
+        save_checkpoint(path, network, algorithm.game, {"algorithm": "ppo"})
+        made(start_from=str(path)).close()
+    finally:
+        algorithm.close()
+
+
 def test_a_policy_that_is_not_there_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
         train(small(**SETTINGS, start_from=str(tmp_path / "nowhere")), tmp_path / "run", quiet())

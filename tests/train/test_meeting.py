@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
+from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo import algorithm
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.self_play.crew import ThreadMeeting
 from catbox_train.self_play.weights import SharedWeights
 from tests.train.ppo_runs import small

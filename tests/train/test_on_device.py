@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from catbox_train import devices
-from catbox_train.algorithm import TrainingState
+from catbox_train.algorithm import DivergedError, TrainingState
 from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo import on_device
 from catbox_train.algorithms.ppo.algorithm import PPO, accelerator
@@ -26,7 +26,6 @@ from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
 from catbox_train.algorithms.ppo.on_device import OnDevice, device_bytes
 from catbox_train.algorithms.ppo.torch_loss import draw, legal_log_probabilities
 from catbox_train.config import TrainConfig
-from catbox_train.runs.arrays import DivergedError
 from tests.train.ppo_runs import check_that_it_learns, small
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]

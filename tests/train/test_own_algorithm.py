@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
+from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_train import (
     Algorithm,
     AlgorithmOptions,
@@ -18,6 +22,7 @@ from catbox_train import (
     train,
 )
 from catbox_train.algorithm import algorithm_class
+from catbox_train.runs.metrics import parse_metrics, read_metrics
 from examples import reinforce
 from tests.train.ppo_runs import SMALL, command, final_arrays, quiet
 
@@ -77,7 +82,7 @@ def test_a_run_of_it_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(reinforce.Reinforce, "update", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(own(), tmp_path / "stopped", quiet())
-    with pytest.raises(ValueError, match=r"names an algorithm by Python classes.*--trust"):
+    with pytest.raises(ValueError, match=r"names Python classes.*algorithm: examples.*--trust"):
         resume(tmp_path / "stopped", quiet())
     resume(tmp_path / "stopped", quiet(), trust=True)
     assert calls[-1] == 1.0
@@ -94,6 +99,95 @@ def test_numbers_that_are_not_finite_stop_the_run(tmp_path: Path, monkeypatch: p
     with pytest.raises(TrainingDiverged, match="update 1: the loss is not finite") as stopped:
         train(own(), tmp_path / "run", quiet())
     assert "--set" not in str(stopped.value)
+
+
+def returning(metrics: Any, monkeypatch: pytest.MonkeyPatch, in_update: int = 4) -> None:
+    """Let the algorithm return ``metrics`` in one update."""
+    update, calls = reinforce.Reinforce.update, []
+
+    def spoiled(algorithm: reinforce.Reinforce, through: float) -> Any:
+        calls.append(through)
+        good = update(algorithm, through)
+        return metrics if len(calls) == in_update else good
+
+    monkeypatch.setattr(reinforce.Reinforce, "update", spoiled)
+
+
+@pytest.mark.parametrize("value", [math.nan, np.float32("inf"), torch.tensor(-math.inf)])
+def test_a_metric_that_is_not_finite_stops_the_run_before_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: Any
+) -> None:
+    returning({"learning/loss": value}, monkeypatch)
+    said = r"diverged in update 4: the metric learning/loss is not finite.*checkpoint is .*00000003"
+    with pytest.raises(TrainingDiverged, match=said):
+        train(own(), tmp_path / "run", quiet())
+    rows, damaged = parse_metrics((tmp_path / "run" / "metrics.jsonl").read_bytes())
+    assert ([row["update"] for row in rows], damaged) == ([1, 2, 3], [])
+
+
+def test_numbers_of_any_type_are_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    returning({"learning/a": np.float32(0.5), "game/b": torch.tensor(2), "game/c": np.int64(3)}, monkeypatch)
+    train(own(), tmp_path / "run", quiet())
+    rows = read_metrics(tmp_path / "run")
+    assert len(rows) == 8
+    assert (rows[3]["learning/a"], rows[3]["game/b"], rows[3]["game/c"]) == (0.5, 2.0, 3.0)
+    assert "learning/loss" not in rows[3]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        (None, r"None, expected a mapping"),
+        ({"learning/loss": None}, r"None as the metric learning/loss; expected a number"),
+        ({"learning/loss": "0.5"}, r"'0\.5' as the metric learning/loss"),
+        ({"learning/loss": np.zeros(2)}, r".* as the metric learning/loss"),
+        ({"learning/loss": torch.zeros(2)}, r".* as the metric learning/loss"),
+        ({"learning/loss": 10**400}, r".* as the metric learning/loss"),
+        ({"update": 1.0}, r"a metric named 'update'; expected a name that begins with learning/ or game/"),
+        ({7: 1.0}, r"a metric named 7"),
+    ],
+)
+def test_what_is_no_metric_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metrics: Any, said: str
+) -> None:
+    returning(metrics, monkeypatch)
+    with pytest.raises(ValueError, match=rf"^{SPEC}: update returned {said}"):
+        train(own(), tmp_path / "run", quiet())
+    assert [row["update"] for row in read_metrics(tmp_path / "run")] == [1, 2, 3]
+
+
+def test_its_name_is_in_the_policies_of_its_run(tmp_path: Path) -> None:
+    train(own(), tmp_path / "run", quiet())
+    latest, best = (load_checkpoint(tmp_path / "run" / place) for place in ("", "checkpoints/best"))
+    assert latest.training == {"algorithm": SPEC, "update": 8, "decisions": 8 * 512}
+    assert best.training.keys() == {"algorithm", "update", "decisions", "margin"}
+    assert best.training["algorithm"] == SPEC
+
+
+def test_it_computes_on_the_cpu_and_says_so() -> None:
+    assert own(device="auto").settled().device == "cpu"
+    with pytest.raises(ValueError, match=r"examples.reinforce:Reinforce computes on the CPU"):
+        own(device="cuda").settled()
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_a_process_that_is_not_there_any_more_ends_the_run_with_the_way_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saved: bool
+) -> None:
+    update, calls, run = reinforce.Reinforce.update, [], tmp_path / "run"
+
+    def killed(algorithm: reinforce.Reinforce, through: float) -> dict[str, float]:
+        calls.append(through)
+        if len(calls) == (5 if saved else 1):
+            raise ChildProcessError("the process of worker 1 was ended")
+        return update(algorithm, through)
+
+    monkeypatch.setattr(reinforce.Reinforce, "update", killed)
+    kept = rf"the last checkpoint, {run}/checkpoints/00000003, is lost" if saved else "no checkpoint yet, .*"
+    said = rf"^the process of worker 1 was ended; .*{kept}\. Go on with:  .* --resume --output {run} --trust$"
+    with pytest.raises(ChildProcessError, match=said):
+        train(own(), run, quiet())
+    assert resume(run, quiet(), trust=True)["training"]["update"] == 8
 
 
 def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:

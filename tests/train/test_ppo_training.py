@@ -24,7 +24,7 @@ from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.devices import native_precision
 from catbox_train.runs import loop
-from catbox_train.runs.curves import LEARNING_PANELS, panels_of
+from catbox_train.runs.curves import draw_learning_curves, panels_of
 from catbox_train.runs.folder import locked, open_run, start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
@@ -361,14 +361,24 @@ def test_tiny_rules_train_too(tmp_path: Path) -> None:
     assert len(results["matches"]) == 2
 
 
-def test_the_picture_leaves_out_what_never_changes_in_self_play() -> None:
+def test_the_picture_shows_what_the_algorithm_measures_and_leaves_out_what_never_changes() -> None:
     rows = [
-        {"decisions": n, "game/place": 0.5, "game/rounds": n, "game/tricks_won": n / 10, "learning/kl": 0.1}
+        {"decisions": n, "game/place": 0.5, "game/rounds": n, "game/tricks_won": n / 10}
+        | {"learning/surprise": 1e-9 * n, "learning/rate": 0.1, "speed/decisions_per_second": 1000.0}
         for n in (1, 2, 3)
     ]
+    rows[2]["learning/beats_past"] = 0.6  # once
     rows[1] |= {"evaluation/random/margin": 1.0, "evaluation/random/margin_ci95": 0.1}
     assert panels_of(rows) == {
         "Margin of one policy among ...": ("evaluation/random/margin",),
         "Self-play: tricks won": ("game/tricks_won",),
-        **LEARNING_PANELS,
+        "Learning: surprise": ("learning/surprise",),
+        "Learning: beats past": ("learning/beats_past",),
+        "Decisions a second": ("speed/decisions_per_second",),
     }
+    assert panels_of([]) == {}
+
+
+def test_a_picture_can_be_drawn_of_a_run_whose_metrics_were_lost(tmp_path: Path) -> None:
+    draw_learning_curves([], tmp_path / "learning.png")
+    assert (tmp_path / "learning.png").read_bytes().startswith(b"\x89PNG")

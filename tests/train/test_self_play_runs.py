@@ -17,12 +17,11 @@ import numpy as np
 import pytest
 
 from catbox_agents.networks.checkpoint import latest_checkpoint
-from catbox_train.algorithm import algorithm_class
+from catbox_train.algorithm import DivergedError, algorithm_class
 from catbox_train.algorithms.dmc.algorithm import DMC
 from catbox_train.algorithms.exit.algorithm import ExpertIteration
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.folder import open_run, start_run
 from catbox_train.runs.loop import Loop, resume, train
 from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
@@ -338,8 +337,9 @@ def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> N
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("nobody", "an agent in training: unknown agent 'nobody'"),
-        ("/no/such/checkpoint", "an agent in training: .*/no/such/checkpoint"),
+        ("nobody", "^rollout_policy: unknown agent 'nobody'; expected policy, one of"),
+        ("polcy", "^rollout_policy: unknown agent 'polcy'; did you mean 'policy'"),
+        ("/no/such/checkpoint", "^rollout_policy: .*/no/such/checkpoint"),
         (REMEMBERING, "rollout_policy: .*asks for its history"),
     ],
 )

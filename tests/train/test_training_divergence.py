@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
+from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.checkpoint import TrainingState, save_training
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from rich.console import Console
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
 from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.config import load_config
 from catbox_train.runs import loop, report
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
@@ -53,7 +55,7 @@ def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch:
     run = tmp_path / "run"
     train(small(**TWO_OPPONENTS), run, quiet())
     best = load_checkpoint(run / "checkpoints" / "best")
-    assert best.training == {"update": 4, "decisions": 4 * 512, "margin": 3.5}
+    assert best.training == {"algorithm": "ppo", "update": 4, "decisions": 4 * 512, "margin": 3.5}
     same = load_checkpoint(run / "checkpoints" / "00000004").network.state_dict()
     assert all(torch.equal(array, same[name]) for name, array in best.network.state_dict().items())
     assert latest_checkpoint(run).name == "00000005"
@@ -183,6 +185,76 @@ def test_a_file_of_settings_imports_nothing_unless_trusted(stranger: Path) -> No
     assert command("train", "--config", "own.yaml", *typed, "--output", "two")[0] == 0
     assert (stranger / "imported").exists()
     assert command("train", "--config", "own.yaml", "--trust", "--output", "three")[0] == 0
+
+
+OWN = "stranger_module:Agent"
+#: Each setting that may name classes, with a value that names none.
+HARMLESS = {
+    "algorithm": "exit",
+    "opponents": "random",
+    "opponents_in_training": "{heuristic: 0.1}",
+    "rollout_policy": "heuristic",
+}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("algorithm", OWN),
+        ("opponents", [OWN]),
+        ("opponents_in_training", {OWN: 0.1}),
+        ("rollout_policy", OWN),
+        ("algorithm_options", {"rollout_policy": OWN}),
+    ],
+)
+def test_a_class_that_a_file_names_takes_trust_unless_that_setting_is_typed(
+    stranger: Path, setting: str, value: Any
+) -> None:
+    Path("own.yaml").write_text(json.dumps({"algorithm": "exit", setting: value}))
+    named = "rollout_policy" if setting == "algorithm_options" else setting
+    others = {name: typed for name, typed in HARMLESS.items() if name != named}
+    with pytest.raises(ValueError, match=rf"^own.yaml names Python classes.*{named}: {OWN}\).*--trust"):
+        load_config(file="own.yaml", overrides=others)
+    assert not (stranger / "imported").exists()
+    assert load_config(file="own.yaml", overrides=HARMLESS).algorithm == "exit"
+    if named != "algorithm":
+        assert OWN in sum(load_config(file="own.yaml", overrides=others, trust=True).specs().values(), ())
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("algorithm", "examples.reinforce:Reinforce"),
+        ("opponents", OWN),
+        ("opponents_in_training", f"{{'{OWN}': 0.1}}"),
+        ("rollout_policy", OWN),
+        ("algorithm_options", f"{{rollout_policy: '{OWN}'}}"),
+        ("algorithm_options.rollout_policy", OWN),
+    ],
+)
+def test_a_class_that_is_typed_needs_no_trust_whatever_file_is_given(
+    stranger: Path, setting: str, value: str
+) -> None:
+    Path("own.yaml").write_text(json.dumps({"algorithm": "exit", "opponents": ["random"]}))
+    config = load_config(file="own.yaml", overrides={setting: value})
+    assert [spec for specs in config.specs().values() for spec in specs if ":" in spec]
+
+
+def test_the_command_trusts_what_is_typed_and_nothing_else(stranger: Path) -> None:
+    settings = {**SMALL, **BRIEF, "algorithm": "exit", "total_decisions": 512, "search_worlds": 1}
+    Path("bad.yaml").write_text(json.dumps({**settings, "rollout_policy": OWN}))
+    typed = ("--set", "opponents_in_training={heuristic: 0.1}", "--set", "opponents=random")
+    code, said = command("train", "--config", "bad.yaml", *typed, "--output", "run")
+    assert code == 2
+    assert f"bad.yaml names Python classes, and loading them runs their code (rollout_policy: {OWN})" in said
+    assert not (stranger / "imported").exists()
+    assert not Path("run").exists()
+    Path("good.yaml").write_text(json.dumps(settings))
+    code, said = command(
+        "train", "--config", "good.yaml", "--set", f"rollout_policy={OWN}", "--output", "run"
+    )
+    assert code == 0, said
+    assert (stranger / "imported").exists()
 
 
 def test_a_stopped_run_with_classes_says_that_to_go_on_takes_trust() -> None:

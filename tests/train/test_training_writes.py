@@ -158,7 +158,8 @@ def test_a_folder_that_is_deleted_during_a_save_is_named(
         return result
 
     monkeypatch.setattr(checkpoint, name, call_without_folder)
-    state = checkpoint.TrainingState({"weights": np.zeros(2, np.float32)}, {"update": 1, "decisions": 512})
+    values = {"update": 1, "decisions": 512, "config": {"algorithm": "ppo"}}
+    state = checkpoint.TrainingState({"weights": np.zeros(2, np.float32)}, values)
     with pytest.raises(WriteError, match=rf"^cannot write {run}/\S+: No such file or directory \(its folder"):
         checkpoint.save_training(run, 1, network_for(game), game, state)
     assert not run.exists()

@@ -22,11 +22,10 @@ import torch
 
 from catbox_agents.errors import AgentError
 from catbox_agents.networks.checkpoint import latest_checkpoint
-from catbox_train.algorithm import TrainingState, algorithm_class
+from catbox_train.algorithm import DivergedError, TrainingState, algorithm_class
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play.algorithm import SelfPlay
@@ -260,6 +259,23 @@ def test_an_agent_that_fails_stops_the_run_as_in_threads(
     with pytest.raises(AgentError, match="raised") as error:
         train(small(**BRIEF, opponents_in_training={RAISING: 0.9}), tmp_path / "run", quiet())
     assert "agents_in_training.py" in error.value.agent_traceback()
+    assert processes() == []
+
+
+def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: Callable[[bool], None]
+) -> None:
+    learn, run = PPO.learn, tmp_path / "run"
+
+    def kill(trainer: PPO, *args: float) -> dict[str, float]:
+        if trainer.updates_done == 3:
+            processes()[0].kill()
+        return learn(trainer, *args)
+
+    monkeypatch.setattr(PPO, "learn", kill)
+    said = rf"SIGKILL.*the last checkpoint, {run}/checkpoints/00000002, is lost\. Go on with:  .* --output {run}$"
+    with pytest.raises(ChildProcessError, match=said):
+        train(small(**BRIEF), run, quiet())
     assert processes() == []
 
 

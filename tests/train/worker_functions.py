@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 
-from catbox_train.runs.arrays import DivergedError
+from catbox_train.algorithm import DivergedError
 from catbox_train.self_play.worker import Worker
 
 

@@ -13,9 +13,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from catbox_train.algorithm import Algorithm, AlgorithmOptions, TrainingState
+    from catbox_train.algorithm import Algorithm, AlgorithmOptions, DivergedError, TrainingState
     from catbox_train.config import TrainConfig, load_config
-    from catbox_train.runs.arrays import DivergedError
     from catbox_train.runs.loop import resume, train
     from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
 
@@ -36,7 +35,7 @@ __all__ = [
 _MODULES = {
     "Algorithm": "catbox_train.algorithm",
     "AlgorithmOptions": "catbox_train.algorithm",
-    "DivergedError": "catbox_train.runs.arrays",
+    "DivergedError": "catbox_train.algorithm",
     "TrainingState": "catbox_train.algorithm",
     "TrainConfig": "catbox_train.config",
     "TrainingDiverged": "catbox_train.runs.progress",

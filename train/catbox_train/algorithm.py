@@ -48,6 +48,9 @@ class AlgorithmOptions(Settings):
 
     #: Whether the algorithm computes on the CPU alone; ``device`` is then cpu or auto.
     cpu_only: ClassVar[bool] = False
+    #: Settings that name agents which play in training -> words that these settings take beside agents, such as
+    #: {"rollout_policy": ("policy",)}. Each holds a spec, a list of specs, or a mapping from specs.
+    agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: Settings to name when a run does not fit into memory.
     size_settings: ClassVar[tuple[str, ...]] = ()
 
@@ -55,9 +58,18 @@ class AlgorithmOptions(Settings):
         """What is wrong with these settings beside the others of ``config``, a sentence each."""
         return []
 
+    def agents_by_setting(self) -> dict[str, tuple[str, ...]]:
+        """The agents (specs) that each of ``agent_settings`` names."""
+        found = {}
+        for setting, words in self.agent_settings.items():
+            value = getattr(self, setting)
+            specs = (value,) if isinstance(value, str) else value
+            found[setting] = tuple(spec for spec in specs if spec not in words)
+        return found
+
     def agents_in_training(self) -> tuple[str, ...]:
         """The agents (specs) that play in training; they are made before it, to see that they can be."""
-        return ()
+        return tuple(spec for specs in self.agents_by_setting().values() for spec in specs)
 
     def settled(self, device: str) -> Self:
         """A copy in which every "auto" is replaced by what it stands for on this machine and ``device``."""
@@ -66,6 +78,10 @@ class AlgorithmOptions(Settings):
     def calmer(self) -> dict[str, Any]:
         """Settings with which a run that diverged is less likely to."""
         return {}
+
+
+class DivergedError(ArithmeticError):
+    """A number of a run is infinite, NaN, or too large to go on; the text says which."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +121,10 @@ class Algorithm(ABC):
     def update(self, through: float) -> Mapping[str, float]:
         """Play ``config.batch_size`` decisions and learn from them.
 
-        ``through`` is the share of the run that is done, 0 in the first update and 1 in the last one. Returns metrics,
-        names that begin with ``learning/`` or ``game/``. Raises ``DivergedError`` for a number that is not finite.
+        ``through`` is the share of the run that is done, 0 in the first update and 1 in the last one. Returns metrics:
+        finite numbers under names that begin with ``learning/`` or ``game/``, the mean of what this update did; one
+        that it has nothing to say of, such as the mean over no games, is left out. Raises ``DivergedError`` for a
+        number that is not finite; the run takes a metric that is not finite for the same.
         """
 
     @abstractmethod

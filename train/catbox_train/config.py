@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+import catbox_agents
 from catbox_agents.arena import MIN_DEALS
-from catbox_agents.specs import default_agent, imports_module
+from catbox_agents.errors import AgentError
+from catbox_agents.specs import check_spec, default_agent, imports_module
 from catbox_env import Game, make_game
 from catbox_env.core.checks import shown
 from catbox_env.core.options import read_options
@@ -101,7 +103,8 @@ class TrainConfig(Settings):
     opponents: Texts = Field(("random", "heuristic"), description="agents to play against in evaluations")
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**_in_sections(settings))
+        options = options_class(_algorithm_of(settings))
+        super().__init__(**_in_sections(settings, "the settings", options, known_only=False))
 
     @field_validator("game_options", mode="before")
     @classmethod
@@ -131,6 +134,27 @@ class TrainConfig(Settings):
         if wrong:
             raise ValueError("; ".join(wrong))
         return self
+
+    def check_agents(self, game: Game) -> None:
+        """Make each agent once: what cannot be made is refused now rather than when it is to play.
+
+        Raises ``ValueError`` that names the setting.
+        """
+        options = self.algorithm_options
+        for setting, specs in {"opponents": self.opponents, **options.agents_by_setting()}.items():
+            for spec in specs:
+                try:
+                    check_spec(spec, options.agent_settings.get(setting, ()))
+                    catbox_agents.make(spec, game)
+                except AgentError:  # names the agent
+                    raise
+                except ValueError as error:
+                    raise ValueError(f"{setting}: {error}") from None
+
+    def specs(self) -> dict[str, tuple[str, ...]]:
+        """What may be a class, ``"package.module:Class"``: each setting that names the algorithm or agents -> these."""
+        agents = self.algorithm_options.agents_by_setting()
+        return {"algorithm": (self.algorithm,), "opponents": self.opponents, **agents}
 
     @property
     def num_updates(self) -> int:
@@ -209,9 +233,10 @@ def load_config(
     opponents.
 
     Raises ``ValueError`` for an unknown preset or setting, a wrong type or an impossible value, and, without ``trust``,
-    for an algorithm that is a class which ``file`` names, because importing it runs its code; ``OSError`` for a file
-    that cannot be read.
+    where the algorithm or an agent is a class (``"package.module:Class"``) that ``file`` names, because importing it
+    runs its code; ``OSError`` for a file that cannot be read.
     """
+    overrides = overrides or {}
     sources: list[tuple[Mapping[Any, Any], str]] = []
     if preset is not None:
         presets = _presets()
@@ -219,9 +244,10 @@ def load_config(
             raise ValueError(f"unknown preset {preset!r}: expected one of {', '.join(presets)}")
     if file is not None:
         content = read_settings(Path(file))
-        check_trusted("an algorithm", [_algorithm_of(content)], file, trust)
+        if "algorithm" not in overrides and not trust:  # before it is imported, for its settings
+            _check_no_classes({"algorithm": [_algorithm_of(content)]}, file)
         sources.append((content, str(file)))
-    sources.append((overrides or {}, "an override"))
+    sources.append((overrides, "an override"))
     if preset is not None:
         games = presets[preset]
         named = [read_text(values["game"]) for values, _ in sources if "game" in values]
@@ -234,26 +260,36 @@ def load_config(
     chosen = _algorithm_of({name: value for values, _ in sources for name, value in values.items()})
     options = options_class(chosen)
     merged: dict[str, Any] = {}
+    from_file: set[str] = set()
     for values, source in sources:
         if source.startswith("preset ") and _algorithm_of(values) != chosen:
             values = {name: value for name, value in values.items() if name in TrainConfig.model_fields}
             values.pop("algorithm_options", None)
-        _merge(merged, values, source, options)
+        own = _in_sections(values, source, options)
+        names = {*own, *own.get("algorithm_options", ())}
+        from_file = from_file | names if file is not None and source == str(file) else from_file - names
+        merged |= {
+            name: {**merged.get(name, {}), **value} if name in SECTIONS else value
+            for name, value in own.items()
+        }
     if default_agent(str(read_text(merged.get("game", TrainConfig().game)))) != "heuristic":
         merged.setdefault("opponents", ["random"])
-    return TrainConfig(**merged)
+    config = TrainConfig(**merged)
+    if file is not None and not trust:
+        _check_no_classes({name: specs for name, specs in config.specs().items() if name in from_file}, file)
+    return config
 
 
-def check_trusted(what: str, specs: Iterable[str], source: str | os.PathLike[str], trust: bool) -> None:
-    """Raise ``ValueError``, with nothing imported, for ``specs`` that are classes of modules, unless ``trust``.
+def _check_no_classes(specs: Mapping[str, Sequence[str]], file: str | os.PathLike[str]) -> None:
+    """Raise ``ValueError``, with nothing imported, for those of the ``specs`` of each setting that are classes.
 
-    ``source`` is the file that names them, which may come from somebody else; to import a module runs its code.
+    They stand in ``file``, which may come from somebody else; to import a module runs its code.
     """
-    classes = [spec for spec in specs if imports_module(spec)]
-    if classes and not trust:
+    classes = [f"{name}: {spec}" for name, found in specs.items() for spec in found if imports_module(spec)]
+    if classes:
         raise ValueError(
-            f"{source} names {what} by Python classes, and loading them runs their code: {', '.join(classes)}. "
-            "If you know what these modules do, add --trust; otherwise take these names out of the file"
+            f"{file} names Python classes, and loading them runs their code ({', '.join(classes)}). If you know what "
+            "these modules do, add --trust; otherwise take these names out of the file"
         )
 
 
@@ -267,25 +303,18 @@ def _algorithm_of(values: Mapping[Any, Any]) -> str:
     return str(read_text(name))
 
 
-def _in_sections(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """``settings`` with those of the algorithm in their section, however they were given."""
-    options = options_class(_algorithm_of(settings))
-    merged: dict[str, Any] = {}
-    _merge(merged, settings, "the settings", options, known_only=False)
-    return merged
-
-
-def _merge(
-    into: dict[str, Any],
+def _in_sections(
     values: Mapping[Any, Any],
     source: str,
     options: type[AlgorithmOptions],
     known_only: bool = True,
-) -> None:
-    """Add the settings of ``source`` to ``into``; those of the game and of the algorithm one by one.
+) -> dict[str, Any]:
+    """The settings of ``source``, with those of the game and of the algorithm in their sections, however they were
+    given.
 
     Settings that do not exist and options that are given twice are refused, unless ``known_only`` is off.
     """
+    into: dict[str, Any] = {}
     given: dict[str, dict[str, Any]] = {}
     for key, value in values.items():
         name, dot, option = str(key).partition(".")
@@ -314,7 +343,8 @@ def _merge(
         given[name] = section | found if option else found | section
     for name, section in given.items():
         if section or name in values:
-            into[name] = {**into.get(name, {}), **section}
+            into[name] = section
+    return into
 
 
 def _nearest(unknown: str, options: type[AlgorithmOptions]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ TABLES_EACH = 64
 class OpponentOptions(AlgorithmOptions):
     """Who plays in training beside the learner."""
 
+    agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {"opponents_in_training": (PAST,)}
+
     opponents_in_training: Shares = Field(
         {},
         description="opponent -> share of the tables at which it plays, such as {heuristic: 0.1, past: 0.2}; past: "
@@ -67,11 +69,7 @@ class OpponentOptions(AlgorithmOptions):
 
     def opponent_agents(self) -> tuple[str, ...]:
         """The agents among the opponents."""
-        return tuple(spec for spec in self.opponents_in_training if spec != PAST)
-
-    def agents_in_training(self) -> tuple[str, ...]:
-        """The agents among the opponents."""
-        return self.opponent_agents()
+        return self.agents_by_setting()["opponents_in_training"]
 
     def pool_size(self) -> int:
         """How many earlier policies are kept at most."""

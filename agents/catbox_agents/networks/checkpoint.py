@@ -49,7 +49,8 @@ class PolicyCheckpoint:
 def save_checkpoint(
     path: str | os.PathLike[str], network: MLP, game: Game, training: dict[str, Any] | None = None
 ) -> None:
-    """Write ``network`` as a policy checkpoint for ``game``. ``training``: any JSON values, for the caller.
+    """Write ``network`` as a policy checkpoint for ``game``. ``training``: any JSON values, for the caller; a training
+    run gives ``algorithm``, ``update`` and ``decisions``, and for its best policy ``margin``.
 
     Raises ``ValueError`` for weights that are not finite, ``OSError`` if the file cannot be written.
     """

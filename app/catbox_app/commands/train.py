@@ -133,12 +133,6 @@ def train(
         if preset is None and config is None:
             preset = configuration.default_preset(game or DEFAULT_GAME)
         chosen = configuration.load_config(preset, config, overrides, trust)
-        if config is not None:
-            typed = {name.rpartition(".")[2] for name in overrides}
-            named = () if "opponents" in typed else chosen.opponents
-            if "opponents_in_training" not in typed:
-                named += chosen.algorithm_options.agents_in_training()
-            configuration.check_trusted("opponents", named, config, trust)
         from catbox_train.runs.loop import train as train_run
 
         name = config.stem if config and not preset else "-".join(_names(preset, chosen.game))

@@ -28,10 +28,6 @@ _DAMAGE = (
 )
 
 
-class DivergedError(ArithmeticError):
-    """A number of a run is infinite, NaN, or too large to go on; the text says which."""
-
-
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write ``arrays`` and bring them to the disk. Raises ``WriteError``."""
     with writing(path), open(path, "wb") as file:

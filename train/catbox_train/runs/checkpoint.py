@@ -37,8 +37,8 @@ from catbox_agents.networks.checkpoint import (
 )
 from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
-from catbox_train.algorithm import TrainingState
-from catbox_train.runs.arrays import DivergedError, name_of_not_finite, read_arrays, write_arrays
+from catbox_train.algorithm import DivergedError, TrainingState
+from catbox_train.runs.arrays import name_of_not_finite, read_arrays, write_arrays
 
 #: The value of "format" in training.json. It goes up when runs of earlier versions can no longer be continued.
 FORMAT = "catbox-training-3"
@@ -64,8 +64,9 @@ def save_training(run: Path, update: int, actor: MLP, game: Game, state: Trainin
     try:
         with writing(unfinished):
             unfinished.mkdir()
-        counters = {name: state.values[name] for name in ("update", "decisions")}
-        save_checkpoint(unfinished / POLICY_FILE, actor, game, training=counters)
+        facts = {name: state.values[name] for name in ("update", "decisions")}
+        facts["algorithm"] = state.values["config"]["algorithm"]
+        save_checkpoint(unfinished / POLICY_FILE, actor, game, training=facts)
         write_arrays(unfinished / ARRAYS_FILE, state.arrays)
         with writing(unfinished):
             files = {name: _file_checksum(unfinished / name) for name in (POLICY_FILE, ARRAYS_FILE)}

@@ -10,35 +10,44 @@ from matplotlib.figure import Figure
 
 from catbox_agents.files import write_atomically
 
-#: Panels of metrics that every game and every run has: title -> metrics.
-LEARNING_PANELS = {
-    "Entropy (nats) and explained variance": ("learning/entropy", "learning/explained_variance"),
-    "Step of the policy": ("learning/kl", "learning/clip_fraction"),
-}
-
+SPEED = "speed/decisions_per_second"
 #: Inches.
 PANEL_WIDTH, PANEL_HEIGHT = 5, 3.2
 PANELS_IN_A_ROW = 3
+#: Characters of a title that a panel has room for.
+LONGEST_TITLE = 48
 #: Fewer points than these are marked, because the line between them says little.
 FEW_POINTS = 30
-#: Means over equal values differ by less, from rounding.
+#: Means of the game over equal values differ by less, from rounding.
 SMALLEST_CHANGE = 1e-6
 
 
 def panels_of(rows: list[dict[str, float]]) -> dict[str, tuple[str, ...]]:
-    """Title -> metrics of each panel. Metrics of the game that never change in self-play are left out: in many games
-    the mean score, place and share of wins among equals are the same whatever is learned."""
+    """Title -> metrics of each panel: the matches, the game in self-play, what the algorithm measures, and the speed.
+
+    What never changes is left out. That is so for metrics of the game, too: in many games the mean score, place and
+    share of wins among equals are the same in self-play whatever is learned.
+    """
     names = list(dict.fromkeys(name for row in rows for name in row))
     panels: dict[str, tuple[str, ...]] = {}
     margins = tuple(name for name in names if name.startswith("evaluation/") and name.endswith("/margin"))
     if margins:
         panels["Margin of one policy among ..."] = margins
-    for name in names:
-        if name.startswith("game/") and name != "game/rounds":
-            values = [row[name] for row in rows if name in row]
-            if max(values) - min(values) > SMALLEST_CHANGE:
-                panels[f"Self-play: {name.removeprefix('game/').replace('_', ' ')}"] = (name,)
-    return panels | LEARNING_PANELS
+    for prefix, title in (("game/", "Self-play"), ("learning/", "Learning")):
+        for name in names:
+            if name.startswith(prefix) and name != "game/rounds" and _changes(rows, name):
+                panels[f"{title}: {_label(name)}"] = (name,)
+    if SPEED in names:
+        panels["Decisions a second"] = (SPEED,)
+    return panels
+
+
+def _changes(rows: list[dict[str, float]], name: str) -> bool:
+    values = [row[name] for row in rows if name in row]
+    change = max(values) - min(values)
+    if name.startswith("game/"):
+        return change > SMALLEST_CHANGE
+    return change > 0 or len(values) == 1
 
 
 def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
@@ -48,17 +57,18 @@ def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
     """
     panels = panels_of(rows)
     columns = PANELS_IN_A_ROW
-    lines = -(-len(panels) // columns)
+    lines = max(1, -(-len(panels) // columns))
     # Unlike pyplot, it has no global state.
     figure = Figure(figsize=(PANEL_WIDTH * columns, PANEL_HEIGHT * lines), layout="constrained")
     for place, (title, metrics) in enumerate(panels.items(), start=1):
         axes = figure.add_subplot(lines, columns, place)
         for name in metrics:
             _curve(axes, rows, name)
-        axes.set_title(title)
+        axes.set_title(title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]}...")
         axes.set_xlabel("million decisions")
         axes.grid(alpha=0.3)
-        if len(metrics) > 1 or name.endswith("/margin"):
+        if name.endswith("/margin"):
+            axes.set_ylabel("points a game")
             axes.legend()
     picture = io.BytesIO()
     figure.savefig(picture, dpi=100, format="png")
@@ -69,10 +79,15 @@ def _curve(axes: Axes, rows: list[dict[str, float]], name: str) -> None:
     points = [row for row in rows if name in row]
     x = [row["decisions"] / 1e6 for row in points]
     y = [row[name] for row in points]
-    label = name.split("/")[1].replace("_", " ")
-    axes.plot(x, y, label=label, marker="o" if len(points) < FEW_POINTS else None)
+    axes.plot(x, y, label=_label(name), marker="o" if len(points) < FEW_POINTS else None)
     if name.endswith("/margin"):
         reach = [row[f"{name}_ci95"] for row in points]
         low, high = ([a + sign * b for a, b in zip(y, reach, strict=True)] for sign in (-1, 1))
         axes.fill_between(x, low, high, alpha=0.2)
         axes.axhline(0, color="grey", linewidth=0.8)
+
+
+def _label(metric: str) -> str:
+    """A metric in words; of a margin, the opponent."""
+    kind, _, name = metric.partition("/")
+    return name.removesuffix("/margin") if kind == "evaluation" else name.replace("_", " ")

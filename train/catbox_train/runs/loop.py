@@ -19,19 +19,16 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-import catbox_agents
-from catbox_agents.errors import AgentError
 from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import imports_module
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, TrainingState, algorithm_class
-from catbox_train.config import TrainConfig, check_trusted
+from catbox_train.algorithm import Algorithm, DivergedError, TrainingState, algorithm_class
+from catbox_train.config import TrainConfig
 from catbox_train.memory import check_memory
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.runs.checkpoint import best_margin, damage_error, load_training, save_best, save_training
 from catbox_train.runs.folder import CONFIG_FILE, locked, open_run, remove_leftovers, start_run
-from catbox_train.runs.metrics import MetricsLog
+from catbox_train.runs.metrics import MetricsLog, checked_metrics
 from catbox_train.runs.progress import (
     StopRequest,
     TrainingAborted,
@@ -39,6 +36,7 @@ from catbox_train.runs.progress import (
     TrainingInterrupted,
     resume_command,
     training_progress,
+    what_is_kept,
 )
 from catbox_train.runs.report import evaluate_policy, final_report
 
@@ -61,9 +59,10 @@ def train(
     memory, ``FileExistsError`` when the folder holds a run already, ``OSError`` when it cannot be written or another
     process trains in it; all before anything is trained. Ctrl-C (or SIGTERM, or SIGHUP) raises ``TrainingInterrupted``
     after saving, a second Ctrl-C ``TrainingAborted`` at once; ``resume`` goes on from what is saved. A loss, gradient
-    or weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, a batch with
-    too few decisions to learn from ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()``
-    makes training about a tenth faster, if it is called before.
+    or weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, a worker
+    whose process was killed ``ChildProcessError`` (both are ``OSError``), a batch with too few decisions to learn from
+    ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()`` makes training about a tenth
+    faster, if it is called before.
     """
     config, game = check_run(config)
     return _run(config, game, Path(output), console or Console(), new=True)
@@ -85,7 +84,6 @@ def resume(
     """
     run = Path(output)
     config = open_run(run, trust)
-    check_trusted("opponents", _agents(config), run / CONFIG_FILE, trust)
     if device is not None:
         config = config.replace(device=device)
     config, game = check_run(config)
@@ -99,7 +97,7 @@ def check_run(config: TrainConfig) -> tuple[TrainConfig, Game]:
     does not fit into memory. Nothing is trained, written or kept.
     """
     game = config.make_game()
-    _check_opponents(config, game)
+    config.check_agents(game)
     config = config.settled()
     kind = algorithm_class(config.algorithm)
     with _memory_for(config):
@@ -110,25 +108,7 @@ def check_run(config: TrainConfig) -> tuple[TrainConfig, Game]:
 
 def _trusted(config: TrainConfig) -> bool:
     """Whether to go on with a run of ``config`` takes ``--trust``."""
-    return any(map(imports_module, (config.algorithm, *_agents(config))))
-
-
-def _agents(config: TrainConfig) -> tuple[str, ...]:
-    """The agents that ``config`` names."""
-    return (*config.opponents, *config.algorithm_options.agents_in_training())
-
-
-def _check_opponents(config: TrainConfig, game: Game) -> None:
-    """Make each agent once: what cannot be made is refused now rather than at the first evaluation."""
-    for spec in config.opponents:
-        catbox_agents.make(spec, game)
-    for spec in config.algorithm_options.agents_in_training():
-        try:
-            catbox_agents.make(spec, game)
-        except AgentError:  # names the agent
-            raise
-        except ValueError as error:
-            raise ValueError(f"an agent in training: {error}") from None
+    return any(imports_module(spec) for specs in config.specs().values() for spec in specs)
 
 
 def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool) -> dict[str, Any]:
@@ -141,13 +121,16 @@ def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool
                     start_run(run, config)
                 remove_leftovers(run)
                 loop = Loop(config, game, run, algorithm)
-                loop.load_latest()
                 try:
+                    loop.load_latest()
                     loop.train(console)
                 except TrainingInterrupted:
                     raise
                 except KeyboardInterrupt:  # Ctrl-C for the second time
                     raise TrainingAborted(run, _trusted(config)) from None
+                except ChildProcessError as error:  # a process of the algorithm is not there any more
+                    go_on = resume_command(run, _trusted(config))
+                    raise ChildProcessError(f"{error}; {what_is_kept(run)}. Go on with:  {go_on}") from error
                 try:
                     return final_report(config, game, run, algorithm.policy(), asdict(loop.done), console)
                 except KeyboardInterrupt:  # all is saved: resuming plays these matches alone
@@ -195,6 +178,7 @@ class Loop:
                 began = time.perf_counter()
                 try:
                     metrics = self.algorithm.update(done.update / max(1, config.num_updates - 1))
+                    metrics = checked_metrics(metrics, config.algorithm)
                 except DivergedError as error:
                     raise self.diverged(done.update + 1, error) from error
                 seconds = time.perf_counter() - began
@@ -225,7 +209,12 @@ class Loop:
         margin = float(np.mean(margins)) if margins else -math.inf
         if margin > self.best_margin:
             self.best_margin = margin
-            training = {"update": done.update, "decisions": done.decisions, "margin": margin}
+            training = {
+                "algorithm": self.config.algorithm,
+                "update": done.update,
+                "decisions": done.decisions,
+                "margin": margin,
+            }
             save_best(self.run, policy, self.game, training)
         return row
 

@@ -14,9 +14,13 @@ from io import FileIO
 from pathlib import Path
 
 from catbox_agents.files import WriteError, parse_json, write_all, write_atomically, writing
+from catbox_env.core.checks import shown
+from catbox_train.algorithm import DivergedError
 from catbox_train.runs.tensorboard import EventFile
 
 METRICS_FILE = "metrics.jsonl"
+#: How the names of the metrics of an algorithm begin.
+PREFIXES = ("learning/", "game/")
 #: Numbers of damaged lines that the notice lists.
 MOST_LINES = 10
 
@@ -89,6 +93,36 @@ class MetricsLog:
     def __exit__(self, *error: object) -> None:
         self._file.close()
         self._board.close()
+
+
+def checked_metrics(metrics: Mapping[str, float], algorithm: str) -> dict[str, float]:
+    """What an algorithm's ``update`` returned, as names and finite floats.
+
+    Raises ``DivergedError`` for a number that is not finite, ``ValueError`` for another name or value than ``update``
+    may return; both name the metric.
+    """
+    if not isinstance(metrics, Mapping):
+        raise ValueError(
+            f"{algorithm}: update returned {shown(metrics)}, expected a mapping of names to numbers"
+        )
+    checked = {}
+    for name, value in metrics.items():
+        if not isinstance(name, str) or not name.startswith(PREFIXES):
+            raise ValueError(
+                f"{algorithm}: update returned a metric named {shown(name)}; expected a name that begins with "
+                f"{' or '.join(PREFIXES)}"
+            )
+        try:
+            number = float("" if isinstance(value, str | bytes) else value)
+        except (TypeError, ValueError, RuntimeError, OverflowError):  # torch raises RuntimeError for an array
+            raise ValueError(
+                f"{algorithm}: update returned {shown(value)} as the metric {name}; expected a number, or no such "
+                "metric where there is nothing to say"
+            ) from None
+        if not math.isfinite(number):
+            raise DivergedError(f"the metric {name} is not finite")
+        checked[name] = number
+    return checked
 
 
 def read_metrics(run: Path) -> list[dict[str, float]]:

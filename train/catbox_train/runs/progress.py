@@ -45,6 +45,14 @@ def resume_command(run: Path, trusted: bool) -> str:
     return f"{command()} train --resume --output {shlex.quote(str(run))}{' --trust' if trusted else ''}"
 
 
+def what_is_kept(run: Path) -> str:
+    """What there is of a run that stopped in the middle of an update."""
+    last = latest_checkpoint(run)
+    if last is None:
+        return "there is no checkpoint yet, the run starts from the beginning"
+    return f"the work since the last checkpoint, {last}, is lost"
+
+
 class TrainingInterrupted(KeyboardInterrupt):
     """A run was stopped on request, after a checkpoint was written. Its text says how to go on."""
 
@@ -60,13 +68,8 @@ class TrainingAborted(KeyboardInterrupt):
     """A run was stopped at once, in the middle of an update. Its text says what is kept and how to go on."""
 
     def __init__(self, run: Path, trusted: bool = False) -> None:
-        last = latest_checkpoint(run)
-        kept = (
-            f"the work since the last checkpoint, {last}, is lost"
-            if last
-            else "there is no checkpoint yet, the run starts from the beginning"
-        )
-        super().__init__(f"Stopped at once; {kept}. Go on with:  {resume_command(run, trusted)}")
+        go_on = resume_command(run, trusted)
+        super().__init__(f"Stopped at once; {what_is_kept(run)}. Go on with:  {go_on}")
         self.run = run
 
 

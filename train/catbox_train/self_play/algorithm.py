@@ -18,10 +18,9 @@ import torch
 
 from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, TrainingState, algorithm_class
+from catbox_train.algorithm import Algorithm, DivergedError, TrainingState, algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST, Pool, pool_bytes
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.self_play.adam import LARGEST_STEP
 from catbox_train.self_play.crew import AnyWorker, Crew, Threads
 from catbox_train.self_play.options import SelfPlayOptions, self_play_options

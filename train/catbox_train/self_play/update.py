@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_train.runs.arrays import DivergedError
+from catbox_train.algorithm import DivergedError
 from catbox_train.self_play.weights import SharedWeights
 from catbox_train.self_play.worker import Worker
 

@@ -7,8 +7,8 @@ import torch
 
 from catbox_agents.networks.action_head import add_score_gradient
 from catbox_env.core.compilation import cached_njit
+from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.dmc.rollout import Worker
-from catbox_train.runs.arrays import DivergedError
 
 
 @torch.no_grad()

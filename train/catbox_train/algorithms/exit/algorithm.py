@@ -23,6 +23,9 @@ from catbox_train.self_play.algorithm import SelfPlay, memory_of_weights
 from catbox_train.self_play.weights import Actor, network_inputs
 from catbox_train.self_play.worker import buffer_bytes
 
+#: The algorithm whose networks give values, which are no logits of a policy.
+DMC = "dmc"
+
 
 class ExpertIteration(SelfPlay[Worker]):
     """The policy, the optimizer, and the workers with their games and searched decisions."""
@@ -36,15 +39,21 @@ class ExpertIteration(SelfPlay[Worker]):
     def make_networks(cls, config: TrainConfig, game: Game) -> Actor:
         """The policy, that of ``start_from`` if it is given.
 
-        Raises ``ValueError`` where that checkpoint is not there, damaged, or of another network or game.
+        Raises ``ValueError`` where that checkpoint is not there, damaged, of another network or game, or no policy.
         """
         options = exit_options(config)
         networks = Actor(game, options, torch.Generator().manual_seed(config.seed))
         if path := options.start_from:
             try:
-                found = load_checkpoint(path, game).network
+                checkpoint = load_checkpoint(path, game)
             except (OSError, ValueError) as error:
                 raise ValueError(f"start_from: {error}") from error
+            if checkpoint.training.get("algorithm") == DMC:
+                raise ValueError(
+                    f"start_from = {path!r} was trained by {DMC}: its network gives values of actions, no "
+                    "probabilities; start from a policy, such as one of ppo, or from none"
+                )
+            found = checkpoint.network
             there, wanted = found.describe(), networks.actor.describe()
             if there != wanted:
                 raise ValueError(

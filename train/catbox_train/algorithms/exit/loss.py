@@ -9,8 +9,8 @@ import torch
 
 from catbox_agents.networks.action_head import add_action_scores, add_score_gradient
 from catbox_env.core.compilation import cached_njit
+from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.exit.rollout import Worker
-from catbox_train.runs.arrays import DivergedError
 
 #: What ``logit_gradient`` adds up and ``loss_gradient`` returns, in this order. The first is that of the target from
 #: the policy: the cross-entropy less the entropy of the target.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -22,6 +23,10 @@ class ExitOptions(SelfPlayOptions):
     """Settings of expert iteration (Anthony et al. 2017, https://arxiv.org/abs/1705.08439)."""
 
     cpu_only = True
+    agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        **SelfPlayOptions.agent_settings,
+        "rollout_policy": (POLICY,),
+    }
 
     start_from: Text = Field(
         "", description="checkpoint of a policy to begin with, of the same hidden, activation and features"
@@ -61,11 +66,6 @@ class ExitOptions(SelfPlayOptions):
                 "= false; the worlds that a search draws have no history that the policy could be shown"
             )
         return wrong
-
-    def agents_in_training(self) -> tuple[str, ...]:
-        """The opponents, and who plays the rollouts."""
-        rollouts = () if self.rollout_policy == POLICY else (self.rollout_policy,)
-        return (*super().agents_in_training(), *rollouts)
 
     def calmer(self) -> dict[str, float]:
         """A tenth of the learning rate, and nothing above the defaults."""

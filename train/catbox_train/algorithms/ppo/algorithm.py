@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from catbox_env import Game
+from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo.loss import (
     LEARNING_METRICS,
     check_outputs,
@@ -28,7 +29,6 @@ from catbox_train.algorithms.ppo.on_device import OnDevice
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker, check_enough_to_learn
 from catbox_train.config import TrainConfig
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.self_play.adam import LARGEST_STEP
 from catbox_train.self_play.algorithm import SelfPlay, between, memory_of_weights
 from catbox_train.self_play.crew import Threads

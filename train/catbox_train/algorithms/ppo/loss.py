@@ -14,8 +14,8 @@ import torch
 
 from catbox_agents.networks.action_head import add_score_gradient
 from catbox_env.core.compilation import cached_njit
+from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.runs.arrays import DivergedError
 
 #: What ``logit_gradient`` adds up and ``loss_gradient`` returns, in this order.
 LEARNING_METRICS = ("policy_loss", "value_loss", "entropy", "kl", "clip_fraction")

@@ -29,6 +29,7 @@ from torch.nn.utils import parameters_to_vector
 
 from catbox_agents.networks.history import HEADS, OUTPUTS
 from catbox_env import Game
+from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo.loss import (
     LARGE_LOGIT,
     LARGEST_LOGIT,
@@ -50,7 +51,6 @@ from catbox_train.algorithms.ppo.torch_loss import (
 from catbox_train.algorithms.ppo.transfer import Group, RowBytes
 from catbox_train.config import TrainConfig
 from catbox_train.devices import check_compiler, free_memory
-from catbox_train.runs.arrays import DivergedError
 from catbox_train.self_play.adam import BETA_1, BETA_2, EPSILON
 from catbox_train.self_play.weights import SharedWeights, actor_size, network_inputs, weight_bytes
 

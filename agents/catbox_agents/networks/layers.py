@@ -38,8 +38,8 @@ class Layers:
         gradient: (K,) in the precision of the hidden layers; a backward pass fills it.
         history: what made the last of the inputs, if they were made; a backward pass goes on through its last call.
 
-    The vectors are used where they lie and never copied: change them in place. No graph is made, for one costs more than a
-    matrix product does: nothing that is given may have ``requires_grad``.
+    The vectors are used where they lie and never copied: change them in place. Nothing given may have
+    ``requires_grad``: there is no graph, which would cost more than a matrix product does.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
-"""The error of an agent's own code, under the agent's name."""
+"""The error of an agent's own code, under the agent's name; and errors as other processes can read them."""
 
 from __future__ import annotations
 
+import pickle
 import traceback
 from typing import Any
 
@@ -18,8 +19,10 @@ class AgentError(ValueError):
         self._traceback: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For another process, which cannot be given the traceback itself."""
-        return type(self), (self.label, self.error), {"_traceback": self.agent_traceback()}
+        """For another process, which cannot be given the traceback itself, nor an error that cannot be pickled."""
+        error = portable(self.error)
+        state = {**vars(self), "error": error, "args": self.args, "_traceback": self.agent_traceback()}
+        return type(self), (self.label, error), state
 
     def agent_traceback(self) -> str:
         """The traceback of the error, from the agent's first line on; empty for an agent that comes with catbox."""
@@ -31,3 +34,20 @@ class AgentError(ValueError):
         if lines is None:
             return ""
         return "".join(traceback.TracebackException(type(self.error), self.error, lines).format())
+
+
+def portable(error: Exception) -> Exception:
+    """``error``, or if it cannot be pickled, one of its nearest built-in type with the same text and notes."""
+    try:
+        if isinstance(pickle.loads(pickle.dumps(error)), type(error)):
+            return error
+    except Exception:  # noqa: BLE001  (pickling and unpickling raise anything)
+        pass
+    kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+    try:
+        plain: Exception = kind(str(error))
+    except Exception:  # noqa: BLE001  (a type that takes more than a text, or an error that has none)
+        plain = RuntimeError(traceback.format_exception_only(error)[0].strip())
+    for note in getattr(error, "__notes__", ()):
+        plain.add_note(note)
+    return plain

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, AgentError
+from catbox_agents.errors import portable
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -150,6 +153,71 @@ def test_ctrl_c_in_an_agent_is_not_reported_as_its_error() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         catbox_agents.play_out(Vec(game_for(), 3, seed=1), Interrupted(game_for()))
+
+
+# Other processes -------------------------------------------------------------------------------------------------
+
+
+class TwoWords(ValueError):
+    """An error that another process cannot be given as it is: it is made anew from its text alone."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} {other}")
+
+
+class Undecodable(UnicodeDecodeError):
+    """One whose built-in type takes more than a text, too."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__("ascii", b"\xff", 0, 1, f"{one} {other}")
+
+
+class WithoutText(OSError):
+    """One that cannot even be shown."""
+
+    def __reduce__(self) -> Any:
+        raise TypeError
+
+    def __str__(self) -> str:
+        raise RecursionError
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        (KeyError("x"), KeyError, "'x'"),
+        (TwoWords("two", "words"), ValueError, "two words"),
+        (Undecodable("two", "words"), RuntimeError, ".*Undecodable: 'ascii' .* two words"),
+        (WithoutText(), RuntimeError, ".*WithoutText: <exception str.. failed>"),
+    ],
+)
+def test_every_error_can_be_given_to_another_process(
+    error: Exception, kind: type[Exception], text: str
+) -> None:
+    error.add_note("where it was")
+    found = pickle.loads(pickle.dumps(portable(error)))
+    assert type(found) is kind
+    assert re.fullmatch(text, str(found))
+    assert found.__notes__ == ["where it was"]
+
+
+@pytest.mark.parametrize("error", [TwoWords("two", "words"), Undecodable("two", "words")])
+def test_the_error_of_an_agent_keeps_its_text_and_traceback_there(error: Exception) -> None:
+    class Failing(Agent):
+        def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
+            raise error
+
+    with pytest.raises(AgentError) as raised:
+        catbox_agents.play_out(Vec(game_for(), 3, seed=1), Failing(game_for()))
+    raised.value.add_note("where it was")
+    found = pickle.loads(pickle.dumps(raised.value))
+    assert type(found) is AgentError
+    assert str(found) == str(raised.value)
+    assert f"raised {type(error).__name__}: " in str(found)
+    assert found.label == raised.value.label
+    assert found.__notes__ == ["where it was"]
+    assert "in act" in found.agent_traceback()
+    assert found.agent_traceback() == raised.value.agent_traceback()
 
 
 # Trained policies ------------------------------------------------------------------------------------------------

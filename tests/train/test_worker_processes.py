@@ -7,6 +7,7 @@ import errno
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -28,12 +29,13 @@ from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import TrainingInterrupted
+from catbox_train.self_play import processes as worker_processes
 from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.crew import Threads
-from catbox_train.self_play.processes import Processes, SharedMemory, portable, processes_possible
+from catbox_train.self_play.processes import Processes, SharedMemory, processes_possible, reported
 from tests.train.agents_in_training import DRAWING, RAISING
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, final_arrays, quiet, small
-from tests.train.worker_functions import fail, meet, signals_blocked
+from tests.train.worker_functions import fail, meet, signals_blocked, unpicklable
 
 pytestmark = [
     pytest.mark.usefixtures("no_picture"),
@@ -212,12 +214,21 @@ def test_each_worker_has_a_process_and_signals_reach_the_programs_it_starts(
             ChildProcessError,
             r"worker 1 was ended by signal 9 \(SIGKILL\), as .* memory runs out",
         ),
+        (2, "exits", ChildProcessError, "the process of worker 2 was ended with exit code 3"),
+        (1, "exits with a thread", ChildProcessError, "worker 1 has ended, but its process has not"),
     ],
 )
 def test_what_happens_to_one_worker_is_said_and_ends_all(
-    in_processes: Callable[[bool], None], failing: int, how: str, kind: type[Exception], message: str
+    in_processes: Callable[[bool], None],
+    monkeypatch: pytest.MonkeyPatch,
+    failing: int,
+    how: str,
+    kind: type[Exception],
+    message: str,
 ) -> None:
     """While the others wait for it."""
+    # Whether a process ends in time must not depend on how busy the machine is: one never does.
+    monkeypatch.setattr(worker_processes, "_TIME_TO_END", 0.5 if how == "exits with a thread" else 60.0)
     with trainer_of(small(workers=3, num_envs=48, batch_size=768)) as trainer:
         with pytest.raises(kind, match=message):
             trainer.crew.map(fail, failing, how)
@@ -226,11 +237,24 @@ def test_what_happens_to_one_worker_is_said_and_ends_all(
             trainer.crew.map(meet, 1)
 
 
-class Unportable(ValueError):
-    """An error that another process cannot be given as it is."""
+def test_a_result_that_cannot_be_sent_is_an_error(in_processes: Callable[[bool], None]) -> None:
+    with trainer_of(small()) as trainer, pytest.raises((TypeError, AttributeError), match="pickle") as error:
+        trainer.crew.map(unpicklable)
+    assert "process of worker 1" in error.value.__notes__[0]
 
-    def __init__(self, one: str, other: str) -> None:
-        super().__init__(f"{one} {other}")
+
+def test_a_default_timeout_of_sockets_is_not_that_of_the_workers(
+    in_processes: Callable[[bool], None],
+) -> None:
+    """A script may set one for its own connections."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(0.01)
+    try:
+        with trainer_of(small()) as trainer:
+            assert [number for number, _ in trainer.crew.map(meet, 5)] == [0, 1]
+            trainer.update(0.0)
+    finally:
+        socket.setdefaulttimeout(before)
 
 
 def test_an_error_keeps_its_type_text_and_traceback() -> None:
@@ -238,19 +262,17 @@ def test_an_error_keeps_its_type_text_and_traceback() -> None:
         try:
             raise error
         except Exception as caught:  # noqa: BLE001
-            return portable(caught, 3)
+            return pickle.loads(pickle.dumps(reported(caught, 3)))
 
-    diverged = pickle.loads(pickle.dumps(raised(DivergedError("a number"))))
+    diverged = raised(DivergedError("a number"))
     assert type(diverged) is DivergedError
     assert str(diverged) == "a number"
     assert "process of worker 3" in diverged.__notes__[0]
     assert "in raised" in diverged.__notes__[0]
-    plain = raised(Unportable("two", "words"))
-    assert type(plain) is ValueError
-    assert str(plain) == "two words"
-    of_agent = pickle.loads(pickle.dumps(raised(AgentError("mine:Bot", KeyError("x")))))
+    of_agent = raised(AgentError("mine:Bot", KeyError("x")))
     assert type(of_agent) is AgentError
     assert "agent 'mine:Bot' raised KeyError" in str(of_agent)
+    assert "in raised" in of_agent.__notes__[0]
 
 
 def test_an_agent_that_fails_stops_the_run_as_in_threads(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
+import time
 
 from catbox_train.algorithm import DivergedError
 from catbox_train.self_play.worker import Worker
@@ -18,14 +20,23 @@ def meet(worker: Worker, times: int) -> tuple[int, int]:
 
 
 def fail(worker: Worker, failing: int, how: str) -> None:
-    """Meet the others for ever, but for worker ``failing``, which soon diverges or is killed."""
+    """Meet the others for ever, but for worker ``failing``, which soon diverges, or whose process ends."""
     number = worker.networks.number
     for turn in range(1_000_000):
         if (number, turn) == (failing, 5):
             if how == "diverged":
                 raise DivergedError("a number of this worker")
-            os.kill(os.getpid(), signal.SIGKILL)
+            if how == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if how == "exits with a thread":
+                threading.Thread(target=time.sleep, args=(600,)).start()
+            sys.exit(3)
         worker.meeting.wait(number)
+
+
+def unpicklable(worker: Worker) -> object:
+    """A result that cannot be sent to another process."""
+    return threading.Lock()
 
 
 def signals_blocked(worker: Worker) -> set[int]:

@@ -76,8 +76,8 @@ class TrainConfig(Settings):
     )
     workers: Workers = Field(
         "auto",
-        description="how many play and learn side by side, a core each, or auto (the physical cores); the result "
-        "depends on it",
+        description="how many play and learn side by side, a core each, or auto (the largest divisor of num_envs up "
+        "to the physical cores); the result depends on it",
     )
     num_envs: Integer = Field(
         512, ge=1, le=MAX_COUNT, description="games played side by side, all workers together"

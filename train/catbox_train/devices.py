@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import psutil
 import torch
+
+from catbox_train.control_groups import cpu_quota
 
 
 def check_device(name: str) -> str:
@@ -30,17 +33,27 @@ def check_device(name: str) -> str:
     return name
 
 
-def physical_cores() -> int:
-    """Cores that this process may use; two hardware threads of a core count once."""
-    if hasattr(os, "sched_getaffinity"):
-        allowed = len(os.sched_getaffinity(0))
-    else:
-        allowed = os.cpu_count() or 1
-    return max(1, min(allowed, psutil.cpu_count(logical=False) or allowed))
+def physical_cores(root: Path = Path("/")) -> int:
+    """Cores that this process may use, at least 1; two hardware threads of a core count once.
+
+    Which processors it may run on counts, and on Linux the quota of its control group, rounded down; ``root`` is the
+    folder in which ``proc`` and ``sys`` are.
+    """
+    process = psutil.Process()
+    # Not on macOS.
+    allowed = process.cpu_affinity() if hasattr(process, "cpu_affinity") else range(os.cpu_count() or 1)
+    try:
+        threads = root / "sys/devices/system/cpu"
+        cores = len({(threads / f"cpu{k}/topology/thread_siblings_list").read_text() for k in allowed})
+    except OSError:  # not on Linux, or in a sandbox that hides it
+        cores = min(len(allowed), psutil.cpu_count(logical=False) or len(allowed))
+    quota = cpu_quota(root)
+    return max(1, cores if quota is None else min(cores, int(quota)))
 
 
 def num_workers(num_envs: int) -> int:
-    """The largest number of workers up to the physical cores that share ``num_envs`` games in equal parts."""
+    """The largest number of workers up to ``physical_cores`` that divides ``num_envs``: they share the games in equal
+    parts."""
     return max(count for count in range(1, physical_cores() + 1) if num_envs % count == 0)
 
 

@@ -6,6 +6,9 @@ import ctypes
 import sys
 
 import numpy as np
+import psutil
+
+from catbox_train.control_groups import memory_left
 
 # From malloc.h, for mallopt.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
@@ -15,13 +18,19 @@ _MMAP_THRESHOLD = 1 << 25
 
 
 def check_memory(num_bytes: int) -> None:
-    """Raise ``MemoryError`` unless the system grants ``num_bytes`` now, in one piece, which is given back at once.
+    """Raise ``MemoryError`` unless ``num_bytes`` are there now, and the system grants them in one piece.
 
-    Asked of NumPy before torch allocates: torch has no error of its own for memory. Nothing is written to the piece,
-    so it costs no time. A system that grants more than it has (Linux does within bounds) may still run out later.
+    There is what is free or can be freed at once, in the limit of the control group too. A system may grant more, and
+    end the process when it is used. What is granted is given back at once; nothing is written to it, so it costs no
+    time. Asked of NumPy before torch allocates: torch has no error of its own for memory.
     """
     if num_bytes > sys.maxsize:
         raise MemoryError(f"{num_bytes} bytes are more than this process can address")
+    left, where, limited = psutil.virtual_memory().available, "on this machine", memory_left()
+    if limited is not None and limited < left:
+        left, where = limited, "in the limit of its control group (of a container, say)"
+    if num_bytes > left:
+        raise MemoryError(f"{num_bytes / 1e9:,.1f} GB are needed, {left / 1e9:,.1f} GB are free {where}")
     np.empty(num_bytes, np.uint8)
 
 

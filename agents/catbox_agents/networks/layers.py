@@ -32,13 +32,14 @@ class Layers:
     Args:
         sizes: the number of inputs, the widths of the hidden layers, the number of outputs.
         activation: of the hidden layers, ``"relu"`` or ``"tanh"``.
-        weights: (K,) in the precision of the hidden layers, with ``requires_grad``.
+        weights: (K,) in the precision of the hidden layers.
         last_weights: (K,) float32, the same numbers; the last layer is computed from these. bfloat16 has about three
             digits, too few for a logit or a value.
         gradient: (K,) in the precision of the hidden layers; a backward pass fills it.
         history: what made the last of the inputs, if they were made; a backward pass goes on through its last call.
 
-    The vectors are used where they lie and never copied: change them in place.
+    The vectors are used where they lie and never copied: change them in place. Nothing given may have
+    ``requires_grad``: there is no graph, which would cost more than a matrix product does.
     """
 
     def __init__(
@@ -51,23 +52,11 @@ class Layers:
         history: HistoryLayer | None = None,
     ) -> None:
         self.history = history
-        self._weights = weights
         self._activate, self._derivative = _ACTIVATIONS[activation]
         self._bits = activation == "relu" and weights.dtype == torch.bfloat16
-        self._views = _views(weights.detach(), sizes)
-        self._last = _views(last_weights.detach(), sizes)[-1]
+        self._views = _views(weights, sizes)
+        self._last = _views(last_weights, sizes)[-1]
         self._gradients = _views(gradient, sizes)
-
-    def __call__(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Outputs (n, num_outputs) float32 of ``inputs`` (n, I), scaled and in the precision of the hidden layers.
-
-        Differentiable, in ``inputs`` too. A backward pass fills ``gradient`` (and leaves ``weights.grad`` as it is), so
-        there is one backward pass at most before the gradient is read.
-        """
-        outputs: torch.Tensor = _Function.apply(inputs, self._weights, self)
-        return outputs
-
-    # The same without a graph, under ``torch.no_grad()``: a graph costs more than a matrix product does.
 
     def activations(self, inputs: torch.Tensor) -> list[torch.Tensor]:
         """``inputs``, and the output (n, H) of each hidden layer."""
@@ -86,24 +75,19 @@ class Layers:
         weight, bias = self._last
         return torch.addmm(bias, activations[-1].float(), weight.t())
 
-    def backward(
-        self, activations: Sequence[torch.Tensor], gradient: torch.Tensor, of_inputs: bool = False
-    ) -> torch.Tensor | None:
-        """Fill the gradient of the weights from that of the outputs (n, num_outputs); return that of the inputs, if
-        ``of_inputs``."""
+    def backward(self, activations: Sequence[torch.Tensor], gradient: torch.Tensor) -> None:
+        """Fill the gradient of the weights from that of the outputs (n, num_outputs)."""
         gradient = gradient.to(activations[0].dtype)
         torch.sum(gradient, 0, out=self._gradients[-1][1])
         for layer in reversed(range(len(activations))):
             torch.mm(gradient.t(), activations[layer], out=self._gradients[layer][0])
             if not layer and self.history:
                 self.history.backward(torch.mm(gradient, self._views[0][0][:, -self.history.outputs :]))
-            if layer or of_inputs:
-                gradient = torch.mm(gradient, self._views[layer][0])
             if layer:
+                gradient = torch.mm(gradient, self._views[layer][0])
                 gradient = self._before_activation(
                     gradient, activations[layer], self._gradients[layer - 1][1]
                 )
-        return gradient if of_inputs else None
 
     def _before_activation(
         self, gradient: torch.Tensor, output: torch.Tensor, of_bias: torch.Tensor
@@ -117,22 +101,6 @@ class Layers:
         gradient = self._derivative(gradient, output)
         torch.sum(gradient, 0, out=of_bias)
         return gradient
-
-
-class _Function(torch.autograd.Function):
-    """The outputs of ``Layers`` as one node of the graph. The weights are an argument so that there is a graph."""
-
-    @staticmethod
-    def forward(ctx: Any, inputs: torch.Tensor, weights: torch.Tensor, layers: Layers) -> torch.Tensor:
-        activations = layers.activations(inputs)
-        ctx.save_for_backward(*activations)
-        ctx.layers = layers
-        return layers.outputs(activations)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, None, None]:
-        return ctx.layers.backward(ctx.saved_tensors, gradient, ctx.needs_input_grad[0]), None, None
 
 
 @cached_njit(nogil=True)

@@ -155,7 +155,8 @@ def _memory_for(config: TrainConfig) -> Iterator[None]:
         given = ", ".join(
             f"{name} = {list(value) if isinstance(value, tuple) else value}" for name, value in sizes.items()
         )
-        raise ValueError(f"not enough memory for {given}: make one of them smaller") from error
+        reason = f" ({error})" if str(error) else ""
+        raise ValueError(f"not enough memory for {given}: make one of them smaller{reason}") from error
 
 
 class Loop:

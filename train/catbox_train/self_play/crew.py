@@ -75,6 +75,7 @@ class Threads(Crew[AnyWorker]):
         return [future.result() for future in futures]
 
     def close(self) -> None:
+        """Wait for what the workers are doing, and end them: a thread cannot be ended from outside."""
         self.pool.shutdown()
 
 

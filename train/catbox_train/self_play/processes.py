@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import pickle
 import signal
 import socket
 import subprocess
@@ -28,6 +27,7 @@ from typing import Any
 
 import torch
 
+from catbox_agents.errors import portable
 from catbox_train.config import TrainConfig
 from catbox_train.self_play.crew import AnyWorker, Crew, raise_first, run
 
@@ -121,6 +121,8 @@ class Processes(Crew[AnyWorker]):
     def _start(self, number: int) -> None:
         ours, theirs = socket.socketpair()
         our_meeting, their_meeting = socket.socketpair()
+        for end in (ours, theirs, our_meeting, their_meeting):
+            end.setblocking(True)  # whatever `socket.setdefaulttimeout` says
         self._connections.append(Connection(ours.detach()))
         self._meeting.sockets.append(our_meeting)
         given = (number, os.getpid(), theirs.fileno(), their_meeting.fileno(), self._memory.file)
@@ -185,8 +187,14 @@ class Processes(Crew[AnyWorker]):
         return found
 
     def _ended(self, number: int) -> ChildProcessError:
-        """The error of a worker whose process is not there any more."""
-        code = self._processes[number - 1].wait()
+        """The error of a worker whose process does not answer any more."""
+        process = self._processes[number - 1]
+        try:
+            code = process.wait(_TIME_TO_END)
+        except subprocess.TimeoutExpired:
+            return ChildProcessError(
+                f"worker {number} has ended, but its process has not: an agent's thread may keep it"
+            )
         how = f"by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with exit code {code}"
         if code == -signal.SIGKILL:
             how += ", as the system does when memory runs out"
@@ -203,9 +211,10 @@ class Processes(Crew[AnyWorker]):
             connection.close()  # which tells its process to end
         self._connections = []
         self._meeting.close()
+        until = time.monotonic() + _TIME_TO_END
         for process in self._processes:
             try:
-                process.wait(_TIME_TO_END)
+                process.wait(max(0.0, until - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -268,14 +277,7 @@ def _heard(of: socket.socket) -> bytes:
         return b""
 
 
-def portable(error: Exception, number: int) -> Exception:
+def reported(error: Exception, number: int) -> Exception:
     """``error`` of worker ``number`` as another process can read it, with its traceback as a note."""
     error.add_note(f"In the process of worker {number}:\n{''.join(traceback.format_exception(error))}")
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # noqa: BLE001  (unpickling raises anything)
-        kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
-        plain = kind(str(error))
-        plain.__notes__ = error.__notes__
-        return plain
-    return error
+    return portable(error)

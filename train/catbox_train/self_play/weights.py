@@ -141,7 +141,7 @@ class Networks:
         return Layers(
             network.sizes(),
             network.activation,
-            weights.rounded[own].detach().requires_grad_(),
+            weights.rounded[own],
             weights.vector[own],
             self.gradient[own],
             history,

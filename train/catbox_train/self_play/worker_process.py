@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import socket
 import threading
@@ -26,7 +27,7 @@ def main(number: int, parent: int, functions: int, meeting: int, memory: int) ->
     from catbox_train.memory import keep_freed_memory
     from catbox_train.self_play.algorithm import SelfPlay
     from catbox_train.self_play.crew import run
-    from catbox_train.self_play.processes import STOPPING, SharedMemory, Spoke, portable
+    from catbox_train.self_play.processes import STOPPING, SharedMemory, Spoke, reported
 
     for stopping in STOPPING:  # they were blocked; programs that an agent starts take them as always
         signal.signal(stopping, lambda *_: None)
@@ -35,13 +36,14 @@ def main(number: int, parent: int, functions: int, meeting: int, memory: int) ->
     torch.set_num_threads(1)
     worker = None
     with Connection(functions) as connection, socket.socket(fileno=meeting) as meetings:
+        meetings.setblocking(True)
         while True:
-            try:
-                first, second = connection.recv()
-            except (EOFError, ConnectionResetError):
-                return
             result = error = None
             try:
+                try:
+                    first, second = connection.recv()
+                except (EOFError, ConnectionResetError):
+                    return
                 if worker is None:
                     config, seed = first, second
                     kind = algorithm_class(config.algorithm)
@@ -55,9 +57,13 @@ def main(number: int, parent: int, functions: int, meeting: int, memory: int) ->
                 else:
                     result = run(worker, first, second)
             except Exception as raised:  # noqa: BLE001  (raised in the process of the run)
-                error = portable(raised, number)
+                error = reported(raised, number)
             try:
-                connection.send((error, result))
+                answer = pickle.dumps((error, result))
+            except Exception as raised:  # noqa: BLE001  (pickling raises anything)
+                answer = pickle.dumps((reported(raised, number), None))
+            try:
+                connection.send_bytes(answer)
             except (BrokenPipeError, ConnectionResetError):
                 return
 

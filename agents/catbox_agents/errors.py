@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import traceback
+from contextlib import suppress
 from typing import Any
 
 #: Packages whose lines are left out at the start of an agent's traceback.
@@ -38,11 +39,9 @@ class AgentError(ValueError):
 
 def portable(error: Exception) -> Exception:
     """``error``, or if it cannot be pickled, one of its nearest built-in type with the same text and notes."""
-    try:
+    with suppress(Exception):  # pickling and unpickling raise anything
         if isinstance(pickle.loads(pickle.dumps(error)), type(error)):
             return error
-    except Exception:  # noqa: BLE001  (pickling and unpickling raise anything)
-        pass
     kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
     try:
         plain: Exception = kind(str(error))

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +73,19 @@ def check_that_it_learns(folder: Path) -> None:
     standing = next(s for s in results["matches"][0]["standings"] if s["name"] == POLICY)
     assert standing["margin"] > 1.0
     assert standing["margin"] - 2 * standing["margin_ci95"] > 0
+
+
+def kill(script: str, *arguments: object) -> None:
+    """Run ``script`` in a process of its own, which ends itself with SIGKILL."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
 
 
 def quiet() -> Console:

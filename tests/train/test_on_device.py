@@ -17,18 +17,15 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train import devices
-from catbox_train.algorithm import DivergedError, TrainingState
+from catbox_train.algorithm import TrainingState
 from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo import on_device
-from catbox_train.algorithms.ppo.algorithm import PPO, accelerator
+from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
-from catbox_train.algorithms.ppo.on_device import OnDevice, device_bytes
+from catbox_train.algorithms.ppo.on_device import OnDevice
 from catbox_train.algorithms.ppo.torch_loss import draw, legal_log_probabilities
-from catbox_train.config import TrainConfig
+from tests.train.device_runs import collect, ppo_with, there
 from tests.train.ppo_runs import check_that_it_learns, small
 
-DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 #: Games of six rounds: rewards come in the middle of a game.
 MATCH = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 6}
 #: One minibatch, of the whole batch.
@@ -45,34 +42,6 @@ KINDS = {
     "one worker": {"workers": 1},
     "four workers": {"workers": 4},
 }
-
-
-@pytest.fixture(params=DEVICES)
-def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device:
-    """The networks of every PPO of the test are there, whatever its configuration says."""
-    where = torch.device(request.param)
-    monkeypatch.setattr(ppo, "accelerator", lambda config: where)
-    return where
-
-
-@contextmanager
-def ppo_with(config: TrainConfig) -> Iterator[PPO]:
-    algorithm = PPO(config, config.make_game())
-    try:
-        yield algorithm
-    finally:
-        algorithm.close()
-
-
-def there(algorithm: PPO) -> OnDevice:
-    assert algorithm.on_device is not None
-    return algorithm.on_device
-
-
-def collect(algorithm: PPO) -> None:
-    """Play a batch on the device, as an update does."""
-    algorithm.begin_update(0)
-    algorithm.collect()
 
 
 # Playing.
@@ -268,6 +237,37 @@ def test_training_learns(device: torch.device, tmp_path: Path) -> None:
     check_that_it_learns(tmp_path / "run")
 
 
+def test_nothing_waits_for_the_device_between_minibatches(
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No number is asked for; on CUDA, torch raises too wherever it would wait."""
+    step, steps = OnDevice._step, []
+
+    def refused(tensor: torch.Tensor) -> None:
+        raise AssertionError("a number of the device was asked for")
+
+    def watched(batch: OnDevice, *given: torch.Tensor) -> torch.Tensor:
+        with monkeypatch.context() as patch, no_waiting() if device.type == "cuda" else nullcontext():
+            for name in ("item", "tolist", "cpu", "numpy", "__bool__", "__float__", "__int__"):
+                patch.setattr(torch.Tensor, name, refused)
+            steps.append(1)
+            return step(batch, *given)
+
+    monkeypatch.setattr(OnDevice, "_step", watched)
+    with ppo_with(small()) as algorithm:
+        algorithm.update(0)
+    assert len(steps) == 2 * 4
+
+
+@contextmanager
+def no_waiting() -> Iterator[None]:
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
 # Checkpoints.
 
 
@@ -324,163 +324,7 @@ def test_a_checkpoint_moves_between_the_cpu_and_a_device(
         state, done = after, done + 2
 
 
-# What goes wrong.
-
-
-@pytest.mark.parametrize(
-    ("where", "number", "said"),
-    [
-        ("actor", torch.nan, "a logit of the policy is not finite"),
-        ("actor", torch.inf, "a logit of the policy is not finite"),
-        ("actor", 1e9, "a logit of the policy is larger than"),
-        ("critic", torch.nan, "the gradient of the critic is not finite"),
-        ("moment", torch.nan, "not finite"),
-    ],
-)
-def test_numbers_that_are_not_finite_are_named(
-    device: torch.device, where: str, number: float, said: str
-) -> None:
-    with ppo_with(small()) as algorithm:
-        collect(algorithm)
-        if where == "moment":
-            algorithm.optimizer.state["exp_avg_sq"][0] = number
-        else:
-            algorithm.weights.vector[algorithm.weights.parts[where]][-1] = number
-        with pytest.raises(DivergedError, match=said):
-            algorithm.learn(1e-3, 0.1)
-
-
-@pytest.mark.parametrize("where", ["actor", "critic"])
-def test_what_the_last_step_did_is_seen(
-    device: torch.device, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
-    """Weights that are finite and much too large."""
-    give_back = OnDevice._give_back
-
-    def spoiled(batch: OnDevice) -> None:
-        batch.vector.detach()[batch.weights.parts[where]] = 1e30
-        give_back(batch)
-
-    monkeypatch.setattr(OnDevice, "_give_back", spoiled)
-    with (
-        ppo_with(small()) as algorithm,
-        pytest.raises(
-            DivergedError, match=r"a logit of the policy is larger|a (logit|value) of the networks"
-        ),
-    ):
-        algorithm.update(0)
-
-
-def test_a_run_that_does_not_fit_on_the_device_is_refused_with_what_to_change(
-    device: torch.device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = small()
-    needed = device_bytes(config, config.make_game())
-    monkeypatch.setattr(on_device, "free_memory", lambda device: needed - 1)
-    with (
-        pytest.raises(
-            ValueError, match=r"not enough memory on .* free, .* batch_size = 512.*make one of them smaller"
-        ),
-        ppo_with(config),
-    ):
-        pass
-    monkeypatch.setattr(on_device, "free_memory", lambda device: needed)
-    with ppo_with(config) as algorithm:
-        assert algorithm.on_device is not None
-
-
-def test_a_larger_run_takes_more_memory_on_the_device() -> None:
-    def needed(**settings: object) -> int:
-        config = small(features=False, **settings)
-        return device_bytes(config, config.make_game())
-
-    default = needed()
-    inputs = small().make_game().observation_layout.size
-    assert needed(batch_size=1024) - default >= 512 * inputs
-    assert needed(hidden=[1024]) > default
-    assert needed(num_envs=64) > default
-    assert needed(privileged_critic=True) > default
-    assert needed(history=True) > default
-    assert needed(minibatch_size=128 * 1024, batch_size=128 * 1024) > needed(batch_size=128 * 1024)
-
-
-def test_a_device_that_runs_out_of_memory_is_named_with_what_to_change(
-    device: torch.device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(batch: OnDevice, *others: object) -> None:
-        raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-
-    monkeypatch.setattr(OnDevice, "learn", full)
-    with (
-        ppo_with(small()) as algorithm,
-        pytest.raises(ValueError, match="out of memory: make minibatch_size"),
-    ):
-        algorithm.update(0)
-
-
-def test_an_error_of_a_worker_reaches_the_run(device: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(worker: object, row: int) -> None:
-        raise ValueError(f"row {row} cannot be played")
-
-    monkeypatch.setattr(ppo.Worker, "act", broken)
-    with ppo_with(small()) as algorithm, pytest.raises(ValueError, match="row 3 cannot be played"):
-        algorithm.update(0)
-
-
-def test_only_other_devices_than_the_cpu_are_accelerators() -> None:
-    assert accelerator(TrainConfig(device="cpu")) is None
-    assert accelerator(TrainConfig(device="cuda:1")) == torch.device("cuda", 1)
-    assert accelerator(TrainConfig(device="mps")) == torch.device("mps")
-
-
-def test_nothing_waits_for_the_device_between_minibatches(
-    device: torch.device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No number is asked for; on CUDA, torch raises too wherever it would wait."""
-    step, steps = OnDevice._step, []
-
-    def refused(tensor: torch.Tensor) -> None:
-        raise AssertionError("a number of the device was asked for")
-
-    def watched(batch: OnDevice, *given: torch.Tensor) -> torch.Tensor:
-        with monkeypatch.context() as patch, no_waiting() if device.type == "cuda" else nullcontext():
-            for name in ("item", "tolist", "cpu", "numpy", "__bool__", "__float__", "__int__"):
-                patch.setattr(torch.Tensor, name, refused)
-            steps.append(1)
-            return step(batch, *given)
-
-    monkeypatch.setattr(OnDevice, "_step", watched)
-    with ppo_with(small()) as algorithm:
-        algorithm.update(0)
-    assert len(steps) == 2 * 4
-
-
-@contextmanager
-def no_waiting() -> Iterator[None]:
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        yield
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-
-
 # torch.compile.
-
-
-def test_compile_without_a_compiler_is_refused_before_training(
-    device: torch.device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(function: object) -> object:
-        raise RuntimeError("No working C++ compiler found\nand much more")
-
-    monkeypatch.setattr(devices.torch, "compile", broken)
-    with (
-        pytest.raises(
-            ValueError, match=r"compile = true: .* here \(No working C\+\+ compiler found\); install"
-        ),
-        ppo_with(small(compile=True)),
-    ):
-        pass
 
 
 @pytest.mark.slow

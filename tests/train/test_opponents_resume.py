@@ -6,9 +6,6 @@ import copy
 import os
 import shutil
 import signal
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,7 @@ from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import TrainingInterrupted
 from tests.train.agents_in_training import DRAWING, REMEMBERING
-from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, quiet, reseal, small
+from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, kill, quiet, reseal, small
 from tests.train.test_training_damage import (
     TINY,
     arrays_of,
@@ -109,15 +106,7 @@ resume(sys.argv[1], Console(quiet=True), trust=True)
 def test_a_killed_run_goes_on_exactly(finished: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     start_run(run, small(**EVERYONE))
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(KILLED), str(run)],
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    kill(KILLED, run)
     latest = latest_checkpoint(run)
     assert latest is not None
     assert latest.name == "00000003"

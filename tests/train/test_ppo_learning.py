@@ -233,7 +233,8 @@ def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
     assert torch.equal(one.outputs(rows)[0], two.outputs(rows)[0])
     assert not torch.equal(one.outputs(rows)[0], before)
     actor = one.networks.actor
-    actor(one.inputs(rows)[0]).sum().backward()
+    activations = actor.activations(one.inputs(rows)[0])
+    actor.backward(activations, torch.ones_like(actor.outputs(activations)))
     assert weights.shares[0, weights.parts["actor"]].abs().sum() > 0
     assert weights.shares[0, weights.parts["critic"]].abs().sum() == 0
     assert weights.shares[1].abs().sum() == 0

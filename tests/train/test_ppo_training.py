@@ -6,9 +6,7 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +27,7 @@ from catbox_train.runs.folder import locked, open_run, start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
-from tests.train.ppo_runs import assert_same_end, check_that_it_learns, final_arrays, quiet, small
+from tests.train.ppo_runs import assert_same_end, check_that_it_learns, final_arrays, kill, quiet, small
 
 
 @pytest.fixture(scope="module")
@@ -124,14 +122,7 @@ def test_a_killed_run_goes_on_exactly(finished: Path, tmp_path: Path, moment: st
     run ends with the same weights, games and generators, bit for bit, as the one that was never stopped."""
     run = tmp_path / "run"
     start_run(run, small())
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(KILLED), str(run), moment],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    kill(KILLED, run, moment)
     latest = latest_checkpoint(run)
     assert (latest.name if latest else None) == found
     resume(run, quiet())

@@ -6,9 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,7 +24,7 @@ from catbox_train.runs.loop import Loop, resume, train
 from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
 from catbox_train.self_play.algorithm import SelfPlay
 from tests.train.agents_in_training import DRAWING, REMEMBERING
-from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, quiet, reseal, small
+from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, kill, quiet, reseal, small
 
 pytestmark = pytest.mark.usefixtures("no_picture")
 
@@ -133,14 +130,7 @@ def test_a_killed_run_goes_on_exactly(finished: tuple[str, Path], tmp_path: Path
     kind, whole = finished
     run = tmp_path / "run"
     start_run(run, config_of(kind))
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(KILLED), str(run)],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    kill(KILLED, run)
     folder = latest_checkpoint(run)
     assert folder is not None
     assert folder.name == "00000004"

@@ -160,6 +160,33 @@ def sound_histories(histories: np.ndarray, num_players: int, num_actions: int, u
     return True
 
 
+@numba.njit
+def _fit(
+    histories: np.ndarray,
+    rows: np.ndarray,
+    token_scores: np.ndarray,
+    age_scores: np.ndarray,
+    token_values: np.ndarray,
+    age_values: np.ndarray,
+    outputs: np.ndarray,
+    attention: np.ndarray,
+) -> bool:
+    """Whether the shapes are those of one encoder, its histories and what it makes of ``rows``."""
+    num_players, num_tokens, heads = token_scores.shape
+    num_ages = len(age_scores)
+    if min(num_players, num_tokens, heads, num_ages) == 0:
+        return False
+    size = token_values.shape[2] // heads * heads
+    return (
+        token_values.shape == (num_players, num_tokens, size)
+        and age_scores.shape == (num_ages, heads)
+        and age_values.shape == (num_ages, size)
+        and outputs.shape == (len(rows), size)
+        and attention.shape == (len(rows), histories.shape[1], heads)
+        and histories.shape[2] == 2
+    )
+
+
 @cached_njit(nogil=True)
 def encode(
     histories: np.ndarray,
@@ -176,20 +203,10 @@ def encode(
     False, and what it fills is of no use, for a row that is not there, a seat or an action that is not in the tables,
     and arrays that do not fit each other.
     """
+    if not _fit(histories, rows, token_scores, age_scores, token_values, age_values, outputs, attention):
+        return False
     num_players, num_tokens, heads = token_scores.shape
-    if min(num_players, num_tokens, heads) == 0:
-        return False
-    num_ages, width = len(age_scores), token_values.shape[2] // heads
-    if (
-        token_values.shape != (num_players, num_tokens, heads * width)
-        or age_scores.shape != (num_ages, heads)
-        or age_values.shape != (num_ages, heads * width)
-        or outputs.shape != (len(rows), heads * width)
-        or attention.shape != (len(rows), histories.shape[1], heads)
-        or histories.shape[2] != 2
-        or num_ages == 0
-    ):
-        return False
+    width = token_values.shape[2] // heads
     of_token = _exponentials(token_scores.reshape(num_players * num_tokens, heads))
     of_age = _exponentials(age_scores)
     sums = np.empty(heads, np.float32)
@@ -234,24 +251,16 @@ def add_gradient(
 ) -> bool:
     """Add to the gradients by the weights, from ``gradient`` (n, D) by the outputs; ``outputs`` and ``attention`` are
     those that ``encode`` filled. False as there."""
-    num_players, num_tokens, heads = of_token_scores.shape
-    if min(num_players, num_tokens, heads) == 0:
-        return False
-    num_ages, width = len(of_age_scores), token_values.shape[2] // heads
-    if (
-        token_values.shape != (num_players, num_tokens, heads * width)
-        or of_token_values.shape != token_values.shape
-        or of_age_scores.shape != (num_ages, heads)
-        or age_values.shape != (num_ages, heads * width)
-        or of_age_values.shape != age_values.shape
-        or outputs.shape != (len(rows), heads * width)
-        or gradient.shape != outputs.shape
-        or attention.shape != (len(rows), histories.shape[1], heads)
-        or histories.shape[2] != 2
-        or num_ages == 0
+    if not _fit(
+        histories, rows, of_token_scores, of_age_scores, token_values, age_values, outputs, attention
     ):
         return False
-    pulled = np.empty(heads * width, np.float32)
+    if of_token_values.shape != token_values.shape or of_age_values.shape != age_values.shape:
+        return False
+    if gradient.shape != outputs.shape:
+        return False
+    num_players, num_tokens, _ = of_token_scores.shape
+    pulled = np.empty(token_values.shape[2], np.float32)
     for i in range(len(rows)):
         if rows[i] < 0 or rows[i] >= len(histories):
             return False

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 import torch
 
+from catbox_train.algorithm import Algorithm
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 
@@ -20,7 +21,7 @@ class InThreads(PPO):
 
 
 def training_run(
-    config: TrainConfig, num_updates: int, closing: ExitStack, kind: type[PPO] = PPO
+    config: TrainConfig, num_updates: int, closing: ExitStack, kind: type[Algorithm] = PPO
 ) -> Callable[[], float]:
     """A run of ``num_updates`` batches, each played and learned from: decisions a second, end to end.
 

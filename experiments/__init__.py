@@ -2,6 +2,7 @@
 
     python -m experiments run entropy lambda     train every run of two studies that has no result yet
     python -m experiments fields robust          play the nets of a study among agents of every kind
+    python -m experiments speeds entropy         measure how fast its variants play and learn; let nothing else run
     python -m experiments report                 make docs/experiments.md and its pictures from the results
     python -m experiments report --check         only say whether they are up to date
 

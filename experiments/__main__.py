@@ -14,6 +14,7 @@ from experiments.fields import play_fields
 from experiments.report import check_report, write_report
 from experiments.results import RESULTS
 from experiments.runner import ROOT, Folders, run_studies
+from experiments.speeds import measure_speeds
 from experiments.study import STUDIES, read_study, runs_of, study_names
 
 #: What a shell reports of a program that Ctrl-C ended.
@@ -30,6 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
         names = list(dict.fromkeys(options.names))
         studies = {name: runs_of(name, read_study(name, options.studies)) for name in names}
         keep_freed_memory()  # as `catbox train` does
+        if options.command == "speeds":
+            measure_speeds([run for runs in studies.values() for run in runs], options.results, console)
+            return 0
         folders = Folders(options.runs, options.results)
         if options.command == "fields":
             for name in names:
@@ -66,11 +70,13 @@ def _parser() -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="run | fields | report")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="run | fields | speeds | report")
     run = commands.add_parser("run", help="train the runs of studies that have no result yet")
     fields = commands.add_parser("fields", help="play the fields of studies whose runs are finished")
-    for command in (run, fields):
+    speeds = commands.add_parser("speeds", help="measure how fast the variants of studies play and learn")
+    for command in (run, fields, speeds):
         command.add_argument("names", nargs="+", metavar="NAME", help=f"any of {', '.join(study_names())}")
+    for command in (run, fields):
         command.add_argument(
             "--runs",
             type=Path,
@@ -87,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the page, with its pictures in pictures/ beside it (default: docs/experiments.md)",
     )
-    for command in (run, fields, report):
+    for command in (run, fields, speeds, report):
         command.add_argument(
             "--studies",
             type=Path,

@@ -21,10 +21,14 @@ PANEL_WIDTH, PANEL_HEIGHT = 5, 3.4
 
 #: variant -> its runs
 Runs = Mapping[str, Sequence[RunResult]]
+#: rule set -> variant -> seconds of a decision
+Seconds = Mapping[str, Mapping[str, float]]
 
 
-def picture(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs]) -> bytes:
+def picture(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds) -> bytes:
     """The curves of ``by_rules`` (rule set -> variant -> runs), each against the ``opponent`` of its rule set.
+
+    ``seconds`` are those of a decision, by rule set and variant.
 
     A line is the mean over the seeds, its band the 95 % interval over the seeds, or that over the deals where there is
     one seed; what does not fit into the panel is cut off. More than four variants are shown in several rows; the grey
@@ -32,13 +36,13 @@ def picture(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs
     data and version of matplotlib.
     """
     file = io.BytesIO()
-    metadata = {"Date": None, "Title": title, "Description": checksum(title, opponent, by_rules)}
+    metadata = {"Date": None, "Title": title, "Description": checksum(title, opponent, by_rules, seconds)}
     with matplotlib.rc_context({"svg.hashsalt": title, "svg.fonttype": "none"}):
-        draw(opponent, by_rules).savefig(file, format="svg", metadata=metadata)
+        draw(opponent, by_rules, seconds).savefig(file, format="svg", metadata=metadata)
     return file.getvalue()
 
 
-def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs]) -> Figure:
+def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds) -> Figure:
     """The figure: for each part of the variants a row over decisions and a row over seconds."""
     variants = list(dict.fromkeys(name for runs in by_rules.values() for name in runs))
     rows = [(part, over_time) for part in _parts(variants, len(STYLES)) for over_time in (False, True)]
@@ -48,7 +52,7 @@ def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs]) -> Figure:
     for row, (part, over_time) in enumerate(rows):
         for column, (rules, runs) in enumerate(by_rules.items()):
             axes = panels[row][column]
-            _panel(axes, runs, part, opponent[rules], over_time)
+            _panel(axes, runs, part, opponent[rules], seconds[rules] if over_time else None)
             axes.set_xlabel("seconds of playing and learning" if over_time else "million decisions")
             axes.set_ylim(_limits(runs, opponent[rules]))
             axes.set_title(rules if row == 0 else "")
@@ -56,21 +60,24 @@ def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs]) -> Figure:
     return figure
 
 
-def checksum(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs]) -> str:
+def checksum(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds) -> str:
     """SHA-256 of all that the picture shows."""
     shown = [title]
     for rules, runs in by_rules.items():
         shown += [f"{rules} {name} {result.model_dump_json()}" for name in runs for result in runs[name]]
-        shown.append(opponent[rules])
+        shown += [opponent[rules], f"{seconds[rules]}"]
     return hashlib.sha256("\n".join(shown).encode()).hexdigest()
 
 
-def _panel(axes: Axes, runs: Runs, part: Sequence[str], opponent: str, over_time: bool) -> None:
+def _panel(
+    axes: Axes, runs: Runs, part: Sequence[str], opponent: str, seconds: Mapping[str, float] | None
+) -> None:
+    """Over the ``seconds`` of each variant's decisions; None: over decisions."""
     styles = dict(zip(part, STYLES, strict=False))
     for name, results in runs.items():
         points = _points(results, opponent)
         means, reaches = [mean for _, mean, _ in points], [reach for _, _, reach in points]
-        x = [decisions * (_seconds_each(results) if over_time else 1e-6) for decisions, _, _ in points]
+        x = [decisions * (1e-6 if seconds is None else seconds[name]) for decisions, _, _ in points]
         if name not in styles:
             axes.plot(x, means, color=OTHERS, linewidth=0.8, zorder=1)
             continue
@@ -103,11 +110,6 @@ def _points(results: Sequence[RunResult], opponent: str) -> list[tuple[int, floa
         mean, over_seeds = mean_of([margin for margin, _ in values])
         curve.append((decisions, mean, values[0][1] if over_seeds is None else over_seeds))
     return curve
-
-
-def _seconds_each(results: Sequence[RunResult]) -> float:
-    """Seconds of a decision, all runs together."""
-    return sum(result.seconds for result in results) / max(1, sum(result.decisions for result in results))
 
 
 def _parts(names: Sequence[str], most: int) -> list[list[str]]:

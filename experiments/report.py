@@ -14,6 +14,7 @@ from experiments.fields import FieldResult, fields_table, read_fields
 from experiments.intervals import mean_of
 from experiments.pictures import checksum, picture
 from experiments.results import RunResult, read_results, results_file
+from experiments.speeds import Speeds
 from experiments.study import Study, read_study, settings_that_vary, study_names
 
 PICTURES = "pictures"
@@ -37,7 +38,9 @@ How to read the tables:
   action.
 - "0.12 ± 0.05 (0.08)": the mean over the seeds; half the width of its 95 % interval over the seeds (Student's t);
   in brackets that of a single run over the deals, the mean of the runs. With one seed there is no interval over seeds.
-- Seconds are of playing and learning, without evaluations, means over the seeds, on the machine named under the table.
+- Decisions/s are played and learned from, without evaluations, on the machine named under the table; seconds are the
+  decisions at that speed. `python -m experiments speeds` measures it, for all variants one after the other on a machine
+  that does nothing else; "≈" stands before the mean of runs that may have shared the machine.
 - A run whose numbers were not finite any more counts as diverged and has no matches.
 - Fields: the net, and on the same deals the heuristic, has the first seat among the agents named; nets among them are
   of another seed. The last one fills the seats that are left. Half widths of 95 % intervals over the deals.
@@ -87,6 +90,7 @@ def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...
     names = study_names(studies)
     if strays := sorted(file for file in results.glob("*.jsonl") if file.stem not in names):
         raise ValueError(f"{strays[0]}: there is no study {strays[0].stem!r}; rename or delete the file")
+    speeds = Speeds(results)
     contents, sections, pictures = [CONTENTS, ""], [], {}
     for name in names:
         study = read_study(name, studies)
@@ -94,7 +98,7 @@ def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...
             results_file(name, results), lambda text: print(f"experiments: {text}", file=sys.stderr)
         )
         contents.append(_entry(study))
-        sections.append(_section(name, study, found, read_fields(name, results)))
+        sections.append(_section(name, study, found, read_fields(name, results), speeds))
         if found:
             by_rules = {
                 rules: {variant: _of(found, rules, variant) for variant in _variants(study, found, rules)}
@@ -103,7 +107,14 @@ def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...
             opponent = {
                 rules: _opponent(result for result in found if result.rules == rules) for rules in by_rules
             }
-            pictures[f"experiments-{name}.svg"] = (study.title, opponent, by_rules)
+            seconds = {
+                rules: {
+                    variant: 1 / max(1.0, _speed(of_variant, speeds)[0])
+                    for variant, of_variant in runs.items()
+                }
+                for rules, runs in by_rules.items()
+            }
+            pictures[f"experiments-{name}.svg"] = (study.title, opponent, by_rules, seconds)
     return "\n".join([INTRODUCTION, *contents, "", *sections]), pictures
 
 
@@ -114,7 +125,9 @@ def _entry(study: Study) -> str:
     return f"- [{study.title}](#{anchor})" + (f": {' '.join(sentence.split())}" if sentence else "")
 
 
-def _section(name: str, study: Study, results: Sequence[RunResult], fields: Sequence[FieldResult]) -> str:
+def _section(
+    name: str, study: Study, results: Sequence[RunResult], fields: Sequence[FieldResult], speeds: Speeds
+) -> str:
     """What the page says about one study."""
     lines = [f"## {study.title}", "", study.question, ""]
     lines += ["```", f"python -m experiments run {name}", "```", ""]
@@ -123,7 +136,7 @@ def _section(name: str, study: Study, results: Sequence[RunResult], fields: Sequ
         lines += [f"Its {runs} runs have not been made yet.", ""]
     for rules in _ordered(study.rules, (result.rules for result in results)):
         of_rules = [result for result in results if result.rules == rules]
-        lines += [f"### {study.title}: {rules}", "", *_table(study, of_rules, rules), ""]
+        lines += [f"### {study.title}: {rules}", "", *_table(study, of_rules, rules, speeds), ""]
     for rules in study.rules if fields else ():
         lines += [f"### {study.title}, fields: {rules}", "", *_markdown(fields_table(fields, rules)), ""]
     if results:
@@ -134,11 +147,11 @@ def _section(name: str, study: Study, results: Sequence[RunResult], fields: Sequ
     return "\n".join(lines)
 
 
-def _table(study: Study, results: Sequence[RunResult], rules: str) -> list[str]:
+def _table(study: Study, results: Sequence[RunResult], rules: str, speeds: Speeds) -> list[str]:
     """A row for each variant under one rule set."""
     matches = list(dict.fromkeys(match.agents for result in results for match in result.matches))
     varied = settings_that_vary(result.config for result in results)
-    header = ["variant", "settings", "seeds", *map(_line_up, matches), "decisions", "seconds", "decisions/s"]
+    header = ["variant", "settings", "seeds", *map(_line_up, matches), "decisions", "decisions/s", "seconds"]
     rows = [header]
     for variant in _variants(study, results, rules):
         runs = _of(results, rules, variant)
@@ -151,17 +164,28 @@ def _table(study: Study, results: Sequence[RunResult], rules: str) -> list[str]:
                 ", ".join(settings) or NOTHING,
                 f"{len(runs)}" + (f", {diverged} diverged" if diverged else ""),
                 *(_margin(finished, match) for match in matches),
-                *(
-                    f"{statistics.fmean(values):,.0f}" if values else NOTHING
-                    for values in (
-                        [run.decisions for run in finished],
-                        [run.seconds for run in finished],
-                        [run.decisions_per_second for run in finished],
-                    )
-                ),
+                *_time(finished, speeds),
             ]
         )
     return _markdown(rows)
+
+
+def _time(runs: Sequence[RunResult], speeds: Speeds) -> tuple[str, str, str]:
+    """Decisions, decisions a second and seconds, for the table."""
+    if not runs:
+        return NOTHING, NOTHING, NOTHING
+    decisions = statistics.fmean(run.decisions for run in runs)
+    speed, alone = _speed(runs, speeds)
+    about = "" if alone else "≈ "
+    return f"{decisions:,.0f}", f"{about}{speed:,.0f}", f"{about}{decisions / max(1.0, speed):,.0f}"
+
+
+def _speed(runs: Sequence[RunResult], speeds: Speeds) -> tuple[float, bool]:
+    """Decisions a second of a variant, and whether it was measured with nothing else running."""
+    measured = speeds.of(runs[0].config)
+    if measured:
+        return measured.decisions_per_second, True
+    return sum(run.decisions for run in runs) / max(1e-9, sum(run.seconds for run in runs)), False
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:

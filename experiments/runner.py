@@ -42,13 +42,14 @@ class Folders:
 
     def results_of(self, study: str, console: Console) -> list[RunResult]:
         """The results of a study so far."""
-        return read_results(results_file(study, self.results), lambda text: _say(console, text))
+        return read_results(results_file(study, self.results), lambda text: say(console, text))
 
 
 def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console: Console) -> int:
     """Train each run that has no result yet, seed by seed; the number of runs that other processes were training.
 
-    A run that diverges is a result too; one that any study has made with the same settings is not made again. Raises
+    A run that diverges is a result too. One that any study has made with the same settings is not made again, unless
+    its net is needed. Raises
     ``ValueError``, before anything is trained, for results and half-finished runs that were made with other settings;
     in training what ``catbox_train.train`` raises.
     """
@@ -61,7 +62,7 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
     )
     runs_to_do = [run for _, run in by_seed]
     finished = sum(run.key in {result.key for result in results[run.study]} for run in runs_to_do)
-    _say(console, f"{finished} of {len(runs_to_do)} runs have results already.")
+    say(console, f"{finished} of {len(runs_to_do)} runs have results already.")
     elsewhere = 0
     for number, run in enumerate(runs_to_do, start=1):
         done = {study: {result.key for result in found} for study, found in results.items()}
@@ -69,7 +70,7 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
             continue
         left = [other for other in runs_to_do[number - 1 :] if other.key not in done[other.study]]
         time_left = _time_left(left, [result for found in results.values() for result in found])
-        _say(console, f"\nRun {number} of {len(runs_to_do)}: {run}. {time_left}")
+        say(console, f"\nRun {number} of {len(runs_to_do)}: {run}. {time_left}")
         folder = folders.of(run)
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -78,9 +79,9 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
                 results[run.study] = folders.results_of(run.study, console)
                 if run.key in {result.key for result in results[run.study]}:  # of another process by now
                     continue
-                same = _made_with_the_same_settings(run, folders, console)
+                same = None if run.net_needed else _made_with_the_same_settings(run, folders, console)
                 if same:
-                    _say(
+                    say(
                         console,
                         f"Study {same.study!r} has made it, as variant {same.variant!r}: taken from there.",
                     )
@@ -89,10 +90,10 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
                 else:
                     result = train_run(run, folder, console)
                 append_result(
-                    results_file(run.study, folders.results), result, lambda text: _say(console, text)
+                    results_file(run.study, folders.results), result, lambda text: say(console, text)
                 )
         except Timeout:
-            _say(console, "Another process is training it.")
+            say(console, "Another process is training it.")
             elsewhere += 1
         results[run.study] = folders.results_of(run.study, console)
     return elsewhere
@@ -100,10 +101,10 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
 
 def _made_with_the_same_settings(run: Run, folders: Folders, console: Console) -> RunResult | None:
     """A result of any study that was made with exactly the settings of ``run``."""
-    settings = flat(run.config)
+    settings = flat(run.config.settled())
     for file in sorted(folders.results.glob("*.jsonl")):
         for result in folders.results_of(file.stem, console):
-            if result.config.keys() == settings.keys() and not differences(result.config, settings):
+            if result.config == settings:
                 return result
     return None
 
@@ -120,7 +121,7 @@ def train_run(run: Run, folder: Path, console: Console) -> RunResult:
             report = train(run.config, folder, console)
     except TrainingDiverged as error:
         diverged = str(error).partition(". ")[0]  # without the paths that follow
-        _say(console, f"Recorded as a result: {diverged}.")
+        say(console, f"Recorded as a result: {diverged}.")
     except ValueError as error:
         raise ValueError(f"{run}: {error}") from error
     rows = read_metrics(folder)
@@ -144,7 +145,7 @@ def train_run(run: Run, folder: Path, console: Console) -> RunResult:
         diverged=diverged,
         version=catbox_env.__version__,
         commit=_commit(),
-        machine=_machine(),
+        machine=machine(),
     )
 
 
@@ -235,10 +236,12 @@ def _commit() -> str:
     return answer("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
 
 
-def _machine() -> str:
+def machine() -> str:
+    """The processor, and what the packages are that compute."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("torch", "numpy", "numba"))
     return f"{processor()}; {platform.system()}, Python {platform.python_version()}, {versions}"
 
 
-def _say(console: Console, text: str) -> None:
+def say(console: Console, text: str) -> None:
+    """A line as it is, without colours."""
     console.print(text, soft_wrap=True, highlight=False, markup=False)

@@ -63,6 +63,8 @@ class Run:
     variant: str
     seed: int
     config: TrainConfig
+    #: Whether the study plays its nets in fields.
+    net_needed: bool = False
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -104,7 +106,8 @@ def runs_of(name: str, study: Study) -> list[Run]:
             for variant in study.variants:
                 where = f"study {name!r}, variant {variant!r}, {rules}"
                 try:
-                    runs.append(Run(name, rules, variant, seed, _config(study, rules, variant, seed)))
+                    config = _config(study, rules, variant, seed)
+                    runs.append(Run(name, rules, variant, seed, config, net_needed=bool(study.fields)))
                 except ValueError as error:
                     raise ValueError(f"{where}: {error}") from error
     first = runs[: len(study.rules) * len(study.variants)]

@@ -1,11 +1,8 @@
-"""Shared by every test: hypothesis repeats the same examples on every machine and never judges by the clock.
-
-Signals do what they do in a terminal, also where the tests were started with nohup or in the background of a script:
-what runs there, and every process it starts, ignores SIGINT and SIGHUP.
-"""
+"""Shared by every test: hypothesis repeats the same examples on every machine and never judges by the clock."""
 
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -13,6 +10,14 @@ settings.register_profile(
 )
 settings.load_profile("catbox")
 
-signal.signal(signal.SIGINT, signal.default_int_handler)
-if hasattr(signal, "SIGHUP"):
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+@pytest.fixture(scope="session", autouse=True)
+def _signals_are_not_ignored() -> None:
+    """What nohup or a script starts in its background ignores SIGHUP or SIGINT, and so would all that tests start.
+
+    A terminal that is closed still does not end the tests themselves.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)

@@ -57,7 +57,9 @@ class Workplace:
 
     def arguments(self, command: str) -> list[str]:
         """Of the command line."""
-        own = ["--page", str(self.page)] if command == "report" else ["--runs", str(self.runs), "small"]
+        own = {"report": ["--page", str(self.page)], "speeds": ["small"]}.get(
+            command, ["--runs", str(self.runs), "small"]
+        )
         return [command, "--studies", str(self.studies), "--results", str(self.results), *own]
 
     def run(self) -> int:

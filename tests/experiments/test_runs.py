@@ -96,7 +96,17 @@ def test_a_run_that_another_study_has_made_is_taken_from_there(
     first, second = workplace.lines()
     assert first == taken.model_copy(update={"variant": "0.12"})
     assert (second.variant, second.config["entropy"]) == ("0.2", 0.2)
-    assert not (workplace.runs / "small" / "3 players" / "0.12" / "seed 1" / "config.yaml").exists()
+    config = workplace.runs / "small" / "3 players" / "0.12" / "seed 1" / "config.yaml"
+    assert not config.exists()
+
+    workplace.file.unlink()
+    workplace.write(
+        variants={"0.12": {"entropy": 0.12}, "0.2": {"entropy": 0.2}},
+        judged="0.2",
+        fields={"random": ["random"]},
+    )
+    assert workplace.run() == 0
+    assert config.exists(), "a net that is played in fields is trained here"
 
 
 def test_a_run_that_diverges_is_recorded_and_the_study_goes_on(workplace: Workplace) -> None:

@@ -1,0 +1,71 @@
+"""The speed of each variant: measured once for all studies, and shown instead of the seconds of the runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from catbox_train import TrainConfig
+from experiments import speeds
+from experiments.__main__ import main
+from experiments.speeds import FILE, Speeds
+from tests.experiments.small_studies import BASE, Workplace
+
+
+def test_speeds_are_measured_once_and_shown(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
+    workplace.write(
+        base={name: value for name, value in BASE.items() if name != "total_decisions"},
+        variants={
+            "short": {"total_decisions": 2048},
+            "long": {"total_decisions": 4096},
+            "wide": {"total_decisions": 2048, "hidden": [64]},
+        },
+    )
+    assert workplace.run() == 0
+    assert main(workplace.arguments("report")) == 0
+    assert "| 2,048 | ≈ " in workplace.page.read_text()
+    capsys.readouterr()
+    assert main(workplace.arguments("speeds")) == 0
+    assert "1 of 2: study 'small', 3 players, variant 'short': " in capsys.readouterr().out
+    measured = {line.variant: Speeds(workplace.results).of(line.config) for line in workplace.lines()}
+    assert measured["short"] is not None
+    assert measured["short"] == measured["long"] != measured["wide"]
+    assert len(json.loads((workplace.results / FILE).read_text())) == 2
+    before = (workplace.results / FILE).read_bytes()
+    assert main(workplace.arguments("speeds")) == 0
+    assert capsys.readouterr().out == ""
+    assert (workplace.results / FILE).read_bytes() == before
+
+    assert main([*workplace.arguments("report"), "--check"]) == 1
+    assert main(workplace.arguments("report")) == 0
+    speed = measured["short"].decisions_per_second
+    assert f"| 2,048 | {speed:,.0f} | {2048 / speed:,.0f} |" in workplace.page.read_text()
+    assert "| ≈ " not in workplace.page.read_text()
+
+
+def test_the_pool_of_earlier_policies_is_filled_from_the_first_update_on(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configs: list[TrainConfig] = []
+
+    def run(config: TrainConfig, *_: Any) -> Any:
+        configs.append(config)
+        return lambda: 1000.0
+
+    monkeypatch.setattr(speeds, "training_run", run)
+    workplace.write(variants={"past": {"opponents_in_training": {"past": 0.5}}, "alone": {}})
+    assert main(workplace.arguments("speeds")) == 0
+    assert {config.algorithm_options.past_every for config in configs} == {1}
+    kept = [speed["settings"]["past_every"] for speed in json.loads((workplace.results / FILE).read_text())]
+    assert kept == [25, 25]
+
+
+def test_a_damaged_file_is_refused(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
+    workplace.results.mkdir()
+    for text in ("[", '[{"settings": {}}]', "7"):
+        (workplace.results / FILE).write_text(text)
+        for command in ("speeds", "report"):
+            assert main(workplace.arguments(command)) == 1
+            assert f"{FILE} is damaged" in capsys.readouterr().err

@@ -25,7 +25,8 @@ def test_the_studies_of_the_repository_can_be_trained(name: str) -> None:
     if not study.fields:
         assert len({run.config.total_decisions for run in made}) == 1, "compared at equal decisions"
     assert len(study.seeds) >= (2 if study.fields else 3)
-    assert {run.config.make_game().num_players for run in made} >= {3, 5}
+    if all(run.config.game == "cat_in_the_box_v0" for run in made):
+        assert {run.config.make_game().num_players for run in made} >= {3, 5}
 
 
 def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_base(

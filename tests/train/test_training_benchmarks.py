@@ -155,6 +155,7 @@ def test_ctrl_c_ends_a_measurement_and_leaves_no_process_and_no_folder(tmp_path:
         os.close(signal_of_git)
         with suppress(ProcessLookupError):  # nobody is left
             os.killpg(measuring.pid, signal.SIGKILL)
+        measuring.wait()
 
 
 def test_a_process_of_a_measurement_ends_with_it(tmp_path: Path) -> None:

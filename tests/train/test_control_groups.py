@@ -12,7 +12,7 @@ from catbox_train.control_groups import cpu_quota, memory_left
 from catbox_train.devices import num_workers, physical_cores
 from catbox_train.memory import check_memory
 from catbox_train.runs.folder import start_run
-from catbox_train.runs.loop import check_run, resume, train
+from catbox_train.runs.loop import resume, train
 from tests.train.ppo_runs import quiet, small
 
 UNLIMITED = 9223372036854771712
@@ -208,12 +208,3 @@ def test_a_run_that_is_resumed_is_told_to_free_memory_because_its_settings_stay(
     message = r"^not enough memory to go on with the run: free some, then resume \(.* GB are needed, 0\.0 GB are free"
     with pytest.raises(ValueError, match=message):
         resume(tmp_path / "run", quiet())
-
-
-def test_a_study_is_read_whatever_memory_is_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its runs may be finished, or begin hours from now."""
-    free(monkeypatch, 10_000, None)
-    config = small()
-    assert check_run(config, now=False)[0] == config
-    with pytest.raises(ValueError, match="not enough memory for hidden"):
-        check_run(config.replace(hidden=[2_000_000] * 2), now=False)

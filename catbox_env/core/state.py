@@ -153,6 +153,16 @@ class GameState:
         self.game.loops.history_one(self.game.params, self.records, self.log, player, out)
         return out
 
+    def information_state(self, player: int) -> np.ndarray:
+        """Everything that a seat has seen and done: a new int8 array (O + 2 T,), ``observation`` and then
+        ``history_observation``.
+
+        Two states of a game of one round have equal information states for a seat exactly if the seat cannot tell them
+        apart even with perfect memory. In a game of several rounds, a card that the seat held to the end of an earlier
+        round, unplayed, is not remembered.
+        """
+        return np.concatenate([self.observation(player), self.history_observation(player).reshape(-1)])
+
     def clone(self) -> GameState:
         """A copy that plays on by itself. It holds the same cards, but draws its own future deals."""
         twin = GameState(self.game, copy_records(self.records), np.zeros(1, GENERATOR), self.log.copy())

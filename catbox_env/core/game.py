@@ -136,8 +136,8 @@ class Game(ABC):
     def weighted_deals(self) -> Iterator[tuple[Any, int]]:
         """Every deal of the first round, as `set_deal` takes it, with a weight that its probability is proportional to.
 
-        Deals that differ in cards of equal rank alone, which no seat can tell apart, are one. A game need not have
-        this: without it there is no exact solving. Raises ``ValueError`` where the deals are not listed.
+        Deals that no seat can ever tell apart are one. A game need not have this: without it there are no
+        `chance_outcomes` and no exact solving. Raises ``ValueError`` where the deals are not listed.
         """
         raise ValueError(f"{self.id} does not list its deals, so that its game tree cannot be walked through")
 
@@ -203,19 +203,18 @@ class Game(ABC):
         """Every deal that a game can begin with: pairs (deal, probability), in a fixed order.
 
         Args:
-            limit: the most deals to list, at least 1.
+            limit: the most deals to list, 1 .. 2**62.
 
-        ``new_initial_state(deal=deal)`` begins a game with a deal. Deals that no seat can ever tell apart are one: cards
-        of equal rank are alike. Of a game of several rounds these are the deals of the first round.
+        ``new_initial_state(deal=deal)`` begins a game with a deal. Deals that no seat can ever tell apart are one:
+        cards of equal rank are alike. Of a game of several rounds these are the deals of the first round.
 
         Raises ``ValueError`` where there are more than ``limit``, and for a game that does not list its deals.
         """
-        limit = check_integer("limit", limit, 1)
+        limit = check_integer("limit", limit, 1, 2**62)
         weighted = list(itertools.islice(self.weighted_deals(), limit + 1))
         if len(weighted) > limit:
             raise ValueError(
-                f"{self.id} has more than {limit:,} deals under these rules; take rules with fewer cards, or a larger "
-                f"limit"
+                f"{self.id} with {self.rules} has more than limit={limit:,} deals; take smaller rules or a larger limit"
             )
         total = sum(weight for _, weight in weighted)
         return [(deal, weight / total) for deal, weight in weighted]

@@ -154,12 +154,11 @@ class GameState:
         return out
 
     def information_state(self, player: int) -> np.ndarray:
-        """Everything that a seat has seen and done: a new int8 array (O + 2 T,), ``observation`` and then
-        ``history_observation``.
+        """What a seat knows: a new int8 array (O + 2 T,), ``observation`` and then ``history_observation``.
 
-        Two states of a game of one round have equal information states for a seat exactly if the seat cannot tell them
-        apart even with perfect memory. In a game of several rounds, a card that the seat held to the end of an earlier
-        round, unplayed, is not remembered.
+        In a round of Cat in the Box or Cat Te, two states have the same exactly if all that the seat has seen and done
+        in them is the same (perfect recall). Not in it: a card of an earlier round that the seat never played, and
+        which of the closed cells of Petrify each player began on.
         """
         return np.concatenate([self.observation(player), self.history_observation(player).reshape(-1)])
 

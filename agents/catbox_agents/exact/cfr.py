@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.exact.tree import GameTree
+from catbox_agents.agent import Seed
+from catbox_agents.exact.tabular import TabularAgent
+from catbox_agents.exact.tree import MAX_HISTORIES, GameTree
 from catbox_agents.exact.values import Floats, back_up, reach
+from catbox_env import Game
+from catbox_env.core.checks import check_integer
+
+#: How many iterations the reference agent is the average of.
+ITERATIONS = 1000
 
 
 class CFRPlus:
@@ -47,7 +54,7 @@ class CFRPlus:
 
     def iterate(self, iterations: int = 1) -> None:
         """Do so many iterations more."""
-        for _ in range(iterations):
+        for _ in range(check_integer("iterations", iterations, 0)):
             self.iterations += 1
             for seat in range(2):
                 self._update(seat)
@@ -86,3 +93,27 @@ def _own_reach(tree: GameTree, policy: Floats) -> Floats:
         through = tree.own_slot[level]
         found[level] = np.where(through < 0, 1.0, found[tree.slot_state[through]] * policy[through])
     return found
+
+
+class CFRAgent(TabularAgent):
+    """Plays the average policy of CFR+ in a game that is small enough, solved when the agent is made.
+
+    Args:
+        game, seed: as of every agent.
+        iterations: of CFR+, at least 1.
+        max_histories: as of `GameTree`.
+
+    Errors as of `GameTree` and `CFRPlus`.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        seed: Seed = None,
+        iterations: int = ITERATIONS,
+        max_histories: int = MAX_HISTORIES,
+    ) -> None:
+        iterations = check_integer("iterations", iterations, 1)
+        solver = CFRPlus(GameTree(game, max_histories))
+        solver.iterate(iterations)
+        super().__init__(solver.tree, solver.average_policy(), seed)

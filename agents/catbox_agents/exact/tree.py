@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from catbox_env.core.checks import check_integer
 from catbox_env.core.game import check_game_object
 
 #: The largest tree that is walked through unless more is asked for.
-MAX_HISTORIES = 5_000_000
+MAX_HISTORIES = 10_000_000
+#: Before the deals are listed, the estimate of the size of a tree may be too high by this factor.
+SLACK = 4
 #: Random games from which the size of a tree is estimated beforehand.
 DIVES = 200
 #: Most games side by side during the walk, which bounds its memory.
@@ -23,9 +26,10 @@ GAMES_AT_ONCE = 8192
 class GameTree:
     """Every history of a game: a deal, and the actions taken since. M of them, in I information states.
 
-    An information state is all that the seat to move has seen and done (`GameState.information_state`), so seats have
-    perfect recall. A *slot* is a legal action in an information state; there are S. A policy of all seats is an array
-    (S,) float64 of the probabilities of the slots, which sum to 1 in every information state.
+    An information state is all that the seat to move has seen and done: what it sees now, its history, and its last
+    information state and action, so that no seat forgets anything (perfect recall). A *slot* is a legal action in an
+    information state; there are S. A policy of all seats is an array (S,) float64 of the probabilities of the slots,
+    which sum to 1 in every information state.
 
     Histories stand in order of their length: those of k actions are ``histories[k]:histories[k+1]`` of the arrays
     below, and the deals come first. So do information states, and slots in order of their information state.
@@ -59,19 +63,19 @@ class GameTree:
         check_game_object(game)
         limit = check_integer("max_histories", max_histories, 1)
         self.game, self.num_players = game, game.num_players
+        game.weighted_deals()  # raises ValueError for a game that does not list its deals
         per_deal = histories_per_deal(game)
-        if per_deal > limit:
-            raise ValueError(_too_large(game, f"every deal has about {per_deal:.2g} histories", limit))
-        # The estimate may be wrong by some factor, but not the number of deals.
+        most_deals = min(int(SLACK * limit / per_deal), 2**62)
+        if most_deals == 0:
+            raise ValueError(_too_large(game, f"every deal has about {per_deal:.1g} histories", limit))
         try:
-            deals = game.chance_outcomes(limit=int(4 * limit / per_deal) + 1)
-        except ValueError as error:
-            raise ValueError(
-                f"{error}. Every deal has about {per_deal:.2g} histories, and at most max_histories={limit:,} are "
-                f"walked through"
-            ) from None
-        if per_deal * len(deals) > limit:
-            size = f"there are {len(deals):,} deals and about {per_deal * len(deals):.2g} histories"
+            deals = game.chance_outcomes(most_deals)
+        except ValueError:
+            size = f"there are more than {most_deals:,} deals, each with about {per_deal:.1g} histories"
+            raise ValueError(_too_large(game, size, limit)) from None
+        estimate = len(deals) * histories_per_deal(game, [deal for deal, _ in deals])
+        if estimate > limit:
+            size = f"there are {len(deals):,} deals and about {estimate:.2g} histories"
             raise ValueError(_too_large(game, size, limit))
         self.num_deals = len(deals)
         self.chance = np.array([probability for _, probability in deals])
@@ -215,7 +219,9 @@ class _Walk:
         level.size += len(running)
         self.size += len(running)
         if self.size > self.limit:
-            raise ValueError(_too_large(self.game, f"there are more than {self.limit:,} histories", self.limit))
+            raise ValueError(
+                _too_large(self.game, f"there are more than {self.limit:,} histories", self.limit)
+            )
         taken_in, actions = np.nonzero(vec.action_mask & running[:, None])
         ordinal = np.arange(len(taken_in)) - np.searchsorted(taken_in, taken_in)
         chosen = np.array(self.first_slot)[states[taken_in]] + ordinal
@@ -236,7 +242,9 @@ class _Walk:
             return rows
         seats, histories = vec.current_player[rows], vec.history[rows]
         own_slots = own[rows, seats]
-        parts = (seats[:, None], vec.observation[rows], histories.reshape(len(rows), -1))
+        # Its last decision stands for all that it saw and did up to then, should its observation forget any of that.
+        remembered = np.stack([seats, own_slots], axis=1).view(np.int8)
+        parts = (remembered, vec.observation[rows], histories.reshape(len(rows), -1))
         seen = np.ascontiguousarray(np.concatenate(parts, axis=1))
         known, number = self.known, len(self.known)
         keys = seen.view(np.dtype((np.void, seen.shape[1])))[:, 0].tolist()
@@ -253,23 +261,21 @@ class _Walk:
         counts = masks.sum(axis=1)
         self.first_slot.extend((self.num_slots + counts.cumsum() - counts).tolist())
         self.num_slots += int(counts.sum())
-        if not np.array_equal(np.array(self.own_slot)[states], own_slots):
-            raise ValueError(
-                f"{self.game.id}: a seat's observation and history do not tell what it did before, so that it has no "
-                "perfect recall, which exact solving needs"
-            )
         return states
 
 
-def histories_per_deal(game: Game, dives: int = DIVES) -> float:
-    """About how many histories follow a deal, the deal included, on average over deals.
+def histories_per_deal(game: Game, deals: Sequence[Any] | None = None, dives: int = DIVES) -> float:
+    """About how many histories follow a deal, the deal included, estimated from ``dives`` random games.
+
+    The mean over ``deals``, each counted the same; without them over random deals.
 
     Raises ``ValueError`` for a game in which something random happens after the deal.
     """
     generator = np.random.default_rng(0)
     total = 0.0
     for dive in range(dives):
-        state, width = game.new_initial_state(seed=dive), 1.0
+        deal = None if deals is None else deals[int(generator.integers(len(deals)))]
+        state, width = game.new_initial_state(seed=dive, deal=deal), 1.0
         total += width
         while not state.is_terminal():
             legal = state.legal_actions()
@@ -279,19 +285,20 @@ def histories_per_deal(game: Game, dives: int = DIVES) -> float:
             state.apply_action(int(generator.choice(legal)))
             if state.generators.tobytes() != before:
                 raise ValueError(
-                    f"{game.id} with {game.rules}: cards are dealt after the first deal, and exact solving lists only "
-                    "that one; take rules of a single round"
+                    f"{game.id} with {game.rules}: cards are dealt during the game, and exact solving lists only the "
+                    "deals at its beginning; take rules of a single round"
                 )
     return total / dives
 
 
 def _too_large(game: Game, size: str, limit: int) -> str:
+    such = ", such as Rules.tiny()" if hasattr(game.rules_class, "tiny") else ""
     return (
-        f"{game.id} with {game.rules} is too large to be solved exactly: {size}, and at most max_histories={limit:,} "
-        f"are walked through; take smaller rules, such as Rules.tiny() of Cat in the Box"
+        f"{game.id} with {game.rules} is too large to be solved exactly: {size}, and at most {limit:,} histories are "
+        f"walked through; take smaller rules{such}, or a larger max_histories"
     )
 
 
-def _slices(sizes: Any) -> list[slice]:
+def _slices(sizes: Sequence[int] | NDArray[np.int64]) -> list[slice]:
     bounds = np.concatenate([[0], np.cumsum(sizes)]).tolist()
-    return [slice(first, last) for first, last in zip(bounds, bounds[1:], strict=False)]
+    return [slice(first, last) for first, last in itertools.pairwise(bounds)]

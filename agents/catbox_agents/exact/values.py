@@ -81,11 +81,9 @@ def back_up(
         here, before, states = tree.levels[k], tree.levels[k - 1], tree.state_levels[k - 1]
         slots = slice(int(tree.first_slot[states.start]), int(tree.first_slot[states.stop]))
         through = tree.slot[here] - slots.start
-        weights = choose(
-            slots, states, np.bincount(through, worth[here], minlength=slots.stop - slots.start)
-        )
-        size = before.stop - before.start
+        after = np.bincount(through, worth[here], minlength=slots.stop - slots.start).astype(np.float64)
+        taken = worth[here] * choose(slots, states, after)[through]
         worth[before] += np.bincount(
-            tree.parent[here] - before.start, worth[here] * weights[through], minlength=size
+            tree.parent[here] - before.start, taken, minlength=before.stop - before.start
         )
     return float(worth[: tree.num_deals].sum())

@@ -42,9 +42,8 @@ def policy_of_agent(
 
     An agent may have the method ``policy_batch(observations, action_masks, histories=None) -> (N, A)``, the
     probabilities of its actions: then these are its policy. Any other agent is asked ``samples`` times in every
-    information state, each time in another order, and its policy is the frequencies of its answers. With an agent that
-    draws its actions this is an estimate, and so is everything computed from it: a best response then also exploits
-    the errors of the estimate, so that NashConv comes out too large, the less the more ``samples``.
+    information state, each time in another order, and its policy is the frequencies of its answers. For an agent that
+    draws its actions this is an estimate, and so is everything computed from it; more ``samples`` make it better.
 
     The agent is given copies of the observation, the action mask and, if it asks for it, the history of the seat to
     move. Raises ``ValueError``, naming the agent ``label``, for an answer that is no policy or no legal action, and

@@ -183,6 +183,6 @@ def test_a_deal_that_would_have_been_drawn_again_is_refused(rows, begin):
 def test_the_tiny_rules_are_a_small_board_of_walls_and_wildcards():
     rules = Rules.tiny()
     assert (rules.num_players, rules.size, rules.walls, rules.wildcards) == (2, 3, 3, 6)
-    deals = make_game("petrify_v0", rules=rules).chance_outcomes()
+    deals = catbox_env.make_game("petrify_v0", rules=rules).chance_outcomes()
     assert len(deals) == 1896
     assert {tile for deal, _ in deals for row in deal.tiles for tile in row} == {"W", "*"}

@@ -99,6 +99,8 @@ def test_a_limit_and_games_that_do_not_list_their_deals() -> None:
         make_game("cat_te_v0", num_players=2).chance_outcomes()
     with pytest.raises(ValueError, match=r"has 7,627,782,877,915,200 deals"):
         make_game("cat_te_v0", num_players=2, side_pot=1).chance_outcomes()
+    with pytest.raises(ValueError, match="cat_in_the_box_v0 does not list its deals"):
+        Game.weighted_deals(TINY)  # of a game that does not define it
     for value in VALUES:
         if not is_one_of(value, [99_999]):
             with pytest.raises(ValueError, match="limit="):

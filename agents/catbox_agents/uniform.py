@@ -34,6 +34,16 @@ class RandomAgent(Agent):
             )
         return actions
 
+    def policy_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.float64]:
+        """The probabilities of the actions: (N, A)."""
+        _, masks = check_rows(self.game, observations, action_masks)
+        return masks / masks.sum(axis=1, keepdims=True)
+
 
 @cached_njit(nogil=True)
 def draw_rows(masks: NDArray[np.bool_], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:

@@ -1,4 +1,4 @@
-"""The command line: ``catbox train``, ``evaluate``, ``play``, ``watch``, ``info``, ``compile``.
+"""The command line: ``catbox train``, ``evaluate``, ``exploitability``, ``play``, ``watch``, ``info``, ``compile``.
 
 What a command needs is imported inside it: torch and matplotlib take seconds, which the others should not wait for.
 """
@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 import catbox_env
 from catbox_app.commands.compile import compile_code
 from catbox_app.commands.evaluate import evaluate
+from catbox_app.commands.exploitability import exploitability
 from catbox_app.commands.info import info
 from catbox_app.commands.play import play, watch
 from catbox_app.commands.train import train
@@ -67,6 +68,7 @@ def _catbox(
 
 app.command()(with_rules(train))
 app.command(no_args_is_help=True)(with_rules(evaluate))
+app.command(no_args_is_help=True)(with_rules(exploitability))
 app.command()(with_rules(play))
 app.command()(with_rules(watch))
 app.command()(with_rules(info))

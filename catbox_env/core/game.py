@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -132,6 +133,14 @@ class Game(ABC):
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Statistics for training and evaluation, each (n, P) float64, computed from ``info`` arrays (n, P)."""
 
+    def weighted_deals(self) -> Iterator[tuple[Any, int]]:
+        """Every deal of the first round, as `set_deal` takes it, with a weight that its probability is proportional to.
+
+        Deals that no seat can ever tell apart are one. A game need not have this: without it there are no
+        `chance_outcomes` and no exact solving. Raises ``ValueError`` where the deals are not listed.
+        """
+        raise ValueError(f"{self.id} does not list its deals, so that its game tree cannot be walked through")
+
     # What follows for every game.
 
     @property
@@ -189,6 +198,26 @@ class Game(ABC):
         if deal is not None:
             self.set_deal(state.record, deal)
         return state
+
+    def chance_outcomes(self, limit: int = 100_000) -> list[tuple[Any, float]]:
+        """Every deal that a game can begin with: pairs (deal, probability), in a fixed order.
+
+        Args:
+            limit: the most deals to list, 1 .. 2**62.
+
+        ``new_initial_state(deal=deal)`` begins a game with a deal. Deals that no seat can ever tell apart are one:
+        cards of equal rank are alike. Of a game of several rounds these are the deals of the first round.
+
+        Raises ``ValueError`` where there are more than ``limit``, and for a game that does not list its deals.
+        """
+        limit = check_integer("limit", limit, 1, 2**62)
+        weighted = list(itertools.islice(self.weighted_deals(), limit + 1))
+        if len(weighted) > limit:
+            raise ValueError(
+                f"{self.id} with {self.rules} has more than limit={limit:,} deals; take smaller rules or a larger limit"
+            )
+        total = sum(weight for _, weight in weighted)
+        return [(deal, weight / total) for deal, weight in weighted]
 
     def sample_state(self, observation: np.ndarray, seed: Any = None) -> GameState:
         """A full state drawn uniformly from all those consistent with one observation.

@@ -153,6 +153,15 @@ class GameState:
         self.game.loops.history_one(self.game.params, self.records, self.log, player, out)
         return out
 
+    def information_state(self, player: int) -> np.ndarray:
+        """What a seat knows: a new int8 array (O + 2 T,), ``observation`` and then ``history_observation``.
+
+        In a round of Cat in the Box or Cat Te, two states have the same exactly if all that the seat has seen and done
+        in them is the same (perfect recall). Not in it: a card of an earlier round that the seat never played, and
+        which of the closed cells of Petrify each player began on.
+        """
+        return np.concatenate([self.observation(player), self.history_observation(player).reshape(-1)])
+
     def clone(self) -> GameState:
         """A copy that plays on by itself. It holds the same cards, but draws its own future deals."""
         twin = GameState(self.game, copy_records(self.records), np.zeros(1, GENERATOR), self.log.copy())

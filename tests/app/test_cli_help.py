@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import catbox_env
 from catbox_app import options
 from catbox_app.cli import app
-from catbox_app.commands import evaluate, info, play, train
+from catbox_app.commands import evaluate, exploitability, info, play, train
 from catbox_app.options import complete_agent, rule_help, with_rules
 from catbox_env.core.registry import game_class
 
@@ -22,14 +22,14 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "80"}, catch_exceptions=False)
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate", "play", "watch", "info"])
+@pytest.mark.parametrize("command", ["train", "evaluate", "exploitability", "play", "watch", "info"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     ran = run(command, "--help")
     assert ran.exit_code == 0
     assert f"catbox {command} " in ran.stdout
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate", "play", "watch", "info"])
+@pytest.mark.parametrize("command", ["train", "evaluate", "exploitability", "play", "watch", "info"])
 def test_help_lists_every_rule_with_what_its_game_says_of_it(command: str) -> None:
     ran = run(command, "--help")
     assert max(map(len, ran.stdout.splitlines())) <= 80
@@ -92,7 +92,10 @@ def test_a_rule_is_an_option_of_its_own() -> None:
 TAKEN = "seed step deals seat output delay preset config settings set json json_path game rule help agents resume depth"
 
 
-@pytest.mark.parametrize("command", [train.train, evaluate.evaluate, play.play, play.watch, info.info])
+@pytest.mark.parametrize(
+    "command",
+    [train.train, evaluate.evaluate, exploitability.exploitability, play.play, play.watch, info.info],
+)
 def test_a_rule_that_is_named_like_an_option_of_a_command_is_left_to_rule(
     command: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

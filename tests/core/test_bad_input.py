@@ -104,6 +104,7 @@ FUNCTIONS: list[Case] = [
     ("state.observation", STATE.observation, []),
     ("state.state_vector", STATE.state_vector, []),
     ("state.history_observation", STATE.history_observation, []),
+    ("state.information_state", STATE.information_state, []),
     ("state.info", STATE.info, []),
     ("state.action_mask", STATE.action_mask, NONE),
     ("game.new_initial_state", GAME.new_initial_state, NONE + INTEGERS),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import catbox_env
+from catbox_env.petrify_v0 import Rules
 from tests.petrify.positions import is_open, place_of, start, tile_at, view
 
 pytestmark = pytest.mark.nojit
@@ -177,3 +178,11 @@ def test_a_deal_that_cannot_come_up_is_refused(rows, begin):
 def test_a_deal_that_would_have_been_drawn_again_is_refused(rows, begin):
     with pytest.raises(ValueError, match=r"deal|position"):
         start(rows, begin)
+
+
+def test_the_tiny_rules_are_a_small_board_of_walls_and_wildcards():
+    rules = Rules.tiny()
+    assert (rules.num_players, rules.size, rules.walls, rules.wildcards) == (2, 3, 3, 6)
+    deals = catbox_env.make_game("petrify_v0", rules=rules).chance_outcomes()
+    assert len(deals) == 1896
+    assert {tile for deal, _ in deals for row in deal.tiles for tile in row} == {"W", "*"}

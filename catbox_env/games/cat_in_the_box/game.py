@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box import text
+from catbox_env.games.cat_in_the_box.deals import weighted_deals
 from catbox_env.games.cat_in_the_box.features import make_features
 from catbox_env.games.cat_in_the_box.kernels import KERNELS, block_cells, clear_round
 from catbox_env.games.cat_in_the_box.layout import observation_layout, state_layout
@@ -76,6 +77,9 @@ class CatInTheBox(Game):
             state.revealed[rank - 1] += 1
             state.undealt[rank - 1] -= 1
         block_cells(self.params[0], state)
+
+    def weighted_deals(self) -> Iterator[tuple[Deal, int]]:
+        return weighted_deals(self.rules)
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         paradox = info["paradox"] != 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from math import comb
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from catbox_env.games.cat_te.features import make_features
 from catbox_env.games.cat_te.kernels import KERNELS, clear_round
 from catbox_env.games.cat_te.layout import observation_layout, state_layout
 from catbox_env.games.cat_te.render import render
-from catbox_env.games.cat_te.rules import NUM_TRICKS, Deal, Rules
+from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_TRICKS, Deal, Rules
 from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE, make_params
 
 
@@ -70,6 +71,15 @@ class CatTe(Game):
             state.hand[seat] = sum(1 << int(card) for card in hand)
         if deal.upturned is not None:
             state.upturned = deal.upturned
+
+    def weighted_deals(self) -> NoReturn:
+        rules, left = self.rules, NUM_CARDS
+        deals = 1
+        for _ in range(rules.num_players):
+            deals *= comb(left, HAND_SIZE)
+            left -= HAND_SIZE
+        deals *= left if rules.side_pot else 1
+        raise ValueError(f"{self.id} with {rules} has {deals:,} deals, which are too many to list")
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {name: info[name].astype(np.float64) for name in INFO}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.petrify import text
+from catbox_env.games.petrify.deals import weighted_deals
 from catbox_env.games.petrify.features import make_features
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
 from catbox_env.games.petrify.layout import observation_layout
@@ -71,6 +72,9 @@ class Petrify(Game):
                     f"deal: player_{seat} has no legal end cell; a game begins only where every player would have "
                     f"one if it were to move first"
                 )
+
+    def weighted_deals(self) -> Iterator[tuple[Deal, int]]:
+        return weighted_deals(self.rules, self.params)
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         place = info["place"]

@@ -77,6 +77,11 @@ class Rules:
         """Every kind of tile on a board of 5 x 5: three teleports, two walls, two wildcards, one zero."""
         return cls(num_players=num_players, size=5, teleports=3, walls=2, wildcards=2, zeros=1)
 
+    @classmethod
+    def tiny(cls) -> Rules:
+        """A game small enough to be solved exactly: three walls and six wildcards on a board of 3 x 3."""
+        return cls(num_players=2, size=3, walls=3, wildcards=6)
+
     @property
     def num_cells(self) -> int:
         """Cells of the board."""

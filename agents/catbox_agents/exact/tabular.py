@@ -1,0 +1,188 @@
+"""From agents to policies over a tree, and from a policy back to an agent."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent, Seed, check_rows, needs_history
+from catbox_agents.errors import AgentError
+from catbox_agents.exact.tree import GameTree
+from catbox_agents.exact.values import Floats
+from catbox_env.core.checks import as_array, check_integer
+
+#: How often an agent that does not tell its probabilities is asked in every information state.
+SAMPLES = 16
+#: Most information states that an agent is asked about in one call.
+ROWS_AT_ONCE = 8192
+#: How far the probabilities of an agent may be from a sum of 1: float32 is not exact.
+TOLERANCE = 1e-3
+
+
+class AgentPolicy(NamedTuple):
+    """What an agent does in every information state.
+
+    - ``policy``: (S,) float64, see `GameTree`.
+    - ``source``: ``"told"`` by the agent's own ``policy_batch``; ``"deterministic"``, the same answer every time it
+      was asked; or ``"estimated"``, the frequencies of its answers, which differed.
+    - ``samples``: how often it was asked in every information state.
+    """
+
+    policy: Floats
+    source: str
+    samples: int
+
+
+def policy_of_agent(
+    tree: GameTree, agent: Agent, label: str = "agent", samples: int = SAMPLES
+) -> AgentPolicy:
+    """What ``agent``, made for the game of ``tree``, does in every information state.
+
+    An agent may have the method ``policy_batch(observations, action_masks, histories=None) -> (N, A)``, the
+    probabilities of its actions: then these are its policy. Any other agent is asked ``samples`` times in every
+    information state, each time in another order, and its policy is the frequencies of its answers. For an agent that
+    draws its actions this is an estimate, and so is everything computed from it; more ``samples`` make it better.
+
+    The agent is given copies of the observation, the action mask and, if it asks for it, the history of the seat to
+    move. Raises ``ValueError``, naming the agent ``label``, for an answer that is no policy or no legal action, and
+    `AgentError` for an error in its code.
+    """
+    samples = check_integer("samples", samples, 1)
+    if callable(getattr(agent, "policy_batch", None)):
+        rows = np.concatenate(
+            [_told(tree, agent, label, some) for some in _pieces(np.arange(len(tree.seats)))]
+        )
+        return AgentPolicy(tree.policy_of(rows), "told", 1)
+    counts = np.zeros(tree.action_masks.shape)
+    generator = np.random.default_rng(0)
+    for _ in range(samples):
+        for some in _pieces(generator.permutation(len(tree.seats))):
+            counts[some, _chosen(tree, agent, label, some)] += 1
+    same = bool((counts.max(axis=1) == samples).all())
+    source = "deterministic" if same else "estimated"
+    return AgentPolicy(tree.policy_of(counts / samples), source, samples)
+
+
+def _pieces(states: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    return np.split(states, range(ROWS_AT_ONCE, len(states), ROWS_AT_ONCE))
+
+
+def _ask(tree: GameTree, agent: Any, label: str, method: str, states: NDArray[np.int64]) -> NDArray[Any]:
+    histories = tree.history_views[states] if needs_history(agent) else None
+    try:
+        return np.asarray(
+            getattr(agent, method)(tree.observations[states], tree.action_masks[states], histories)
+        )
+    except Exception as error:
+        raise AgentError(label, error) from error
+
+
+def _told(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64]) -> Floats:
+    """The probabilities (N, A) that an agent tells."""
+    told = _ask(tree, agent, label, "policy_batch", states)
+    shape = (len(states), tree.action_masks.shape[1])
+    if told.shape != shape or told.dtype.kind not in "fiu":
+        raise ValueError(
+            f"agent {label!r}: policy_batch returned {told.dtype} of shape {told.shape}; expected the probabilities "
+            f"of the actions, of shape {shape}"
+        )
+    told = told.astype(np.float64)
+    sums = told.sum(axis=1)
+    sound = np.isfinite(told).all(axis=1) & (told >= 0).all(axis=1) & (abs(sums - 1) <= TOLERANCE)
+    sound &= ~(told * ~tree.action_masks[states]).any(axis=1)
+    if not sound.all():
+        first = int(np.argmin(sound))
+        raise ValueError(
+            f"agent {label!r}: policy_batch returned {told[first].tolist()} for the legal actions "
+            f"{np.flatnonzero(tree.action_masks[states[first]]).tolist()}; expected probabilities that sum to 1, and 0 "
+            "for illegal actions"
+        )
+    return told / sums[:, None]
+
+
+def _chosen(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The legal actions (N,) that an agent chooses."""
+    actions = _ask(tree, agent, label, "act_batch", states)
+    if actions.shape != states.shape or actions.dtype.kind not in "iu":
+        raise ValueError(
+            f"agent {label!r}: act_batch returned {actions.dtype} of shape {actions.shape}; expected integers of "
+            f"shape {states.shape}"
+        )
+    inside = (actions >= 0) & (actions < tree.action_masks.shape[1])
+    legal = inside & tree.action_masks[states, np.where(inside, actions, 0)]
+    if not legal.all():
+        first = int(np.argmin(legal))
+        raise ValueError(
+            f"agent {label!r} chose the illegal action {int(actions[first])}; act_batch must return actions that its "
+            f"action masks allow, here {np.flatnonzero(tree.action_masks[states[first]]).tolist()}"
+        )
+    return actions
+
+
+class TabularAgent(Agent):
+    """Draws its actions from a policy over the information states of a tree.
+
+    It finds its information state by its observation and history. Where several look the same to it, which differ only
+    in what both forget, it plays as in the first.
+
+    Args:
+        tree: the game.
+        policy: (S,) float64, see `GameTree`.
+        seed: of the draws.
+    """
+
+    needs_history = True
+
+    def __init__(self, tree: GameTree, policy: Floats, seed: Seed = None) -> None:
+        super().__init__(tree.game, seed)
+        given = as_array("policy", policy)
+        if given.shape != (tree.num_slots,) or given.dtype.kind != "f":
+            raise ValueError(
+                f"policy: {given.dtype} of shape {given.shape}; expected floats of shape ({tree.num_slots},)"
+            )
+        if not (given >= 0).all() or not np.allclose(tree.sums(given), 1.0):
+            raise ValueError("policy: expected probabilities that sum to 1 in every information state")
+        self._rows = tree.rows_of(given)
+        keys = _keys(tree.observations, tree.history_views)
+        # From the last to the first, so that the first of equals stays.
+        self._places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
+        self._generator = np.random.default_rng(seed)
+
+    def policy_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> Floats:
+        """The probabilities of the actions: (N, A). Raises ValueError for what no seat to move can see."""
+        seen, _ = check_rows(self.game, observations, action_masks)
+        shape = (len(seen), self.game.history_length, 2)
+        past = as_array("histories", histories)
+        if past.shape != shape or past.dtype.kind not in "iu":
+            raise ValueError(
+                f"histories: {past.dtype} of shape {past.shape}; expected integers of shape {shape}, as "
+                "make_vec(..., history=True) keeps them"
+            )
+        places = [self._places.get(key, -1) for key in _keys(seen, past.astype(np.int8))]
+        if -1 in places:
+            raise ValueError(
+                f"row {places.index(-1)} is not what a seat to move sees in {self.game.id} with {self.game.rules}"
+            )
+        return self._rows[places]
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        up_to = self.policy_batch(observations, action_masks, histories).cumsum(axis=1)
+        points = self._generator.random(len(up_to)) * up_to[:, -1]
+        return (up_to > points[:, None]).argmax(axis=1)
+
+
+def _keys(observations: NDArray[np.int8], histories: NDArray[np.int8]) -> list[bytes]:
+    seen = np.concatenate([observations, histories.reshape(len(histories), -1)], axis=1)
+    return [row.tobytes() for row in seen]

@@ -277,7 +277,7 @@ def test_a_persons_opponents_are_seeded_too(monkeypatch: pytest.MonkeyPatch) -> 
     console = Console(quiet=True)
     monkeypatch.setattr(console, "input", lambda prompt: "quit")
     one, two = (
-        seeds_given(lambda seed=seed: play(game_for(), [FIRST], 0, seed, console)) for seed in (None, None)
+        seeds_given(lambda seed=seed: play(game_for(), [FIRST], 0, seed, console)) for seed in (1, 2)
     )
     assert len(one) == 2
     assert set(one).isdisjoint(two)

@@ -8,8 +8,9 @@ import psutil
 import pytest
 
 from catbox_train import devices, memory
-from catbox_train.control_groups import cpu_quota, memory_left
-from catbox_train.devices import num_workers, physical_cores
+from catbox_agents.control_groups import cpu_quota, memory_left
+from catbox_agents.cores import physical_cores
+from catbox_train.devices import num_workers
 from catbox_train.memory import check_memory
 from catbox_train.runs.loop import train
 from tests.train.ppo_runs import quiet, small

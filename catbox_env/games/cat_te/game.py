@@ -13,7 +13,7 @@ from catbox_env.games.cat_te.features import make_features
 from catbox_env.games.cat_te.kernels import KERNELS, clear_round
 from catbox_env.games.cat_te.layout import observation_layout, state_layout
 from catbox_env.games.cat_te.render import render
-from catbox_env.games.cat_te.rules import NUM_TRICKS, Deal, Rules
+from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
 from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE, make_params
 
 
@@ -70,6 +70,13 @@ class CatTe(Game):
             state.hand[seat] = sum(1 << int(card) for card in hand)
         if deal.upturned is not None:
             state.upturned = deal.upturned
+
+    def deal_of(self, state: np.record) -> dict[str, Any]:
+        hands = [
+            [card for card in range(NUM_CARDS) if int(cards) >> card & 1]
+            for cards in state.hand[: self.num_players]
+        ]
+        return {"hands": hands, **({"upturned": int(state.upturned)} if self.rules.side_pot else {})}
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {name: info[name].astype(np.float64) for name in INFO}

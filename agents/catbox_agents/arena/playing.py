@@ -31,7 +31,8 @@ class Cast:
     """The agents that play. ``places`` (rotations, P): the index of the one that holds each seat.
 
     There is one object for each agent; for a user's class given as a spec, one for each seat of each rotation.
-    ``line_ups`` (rotations, P) has the indices in ``agents``. ``seed_of(agent, rotation, seat)`` seeds a spec's agent.
+    ``line_ups`` (rotations, P) has the indices in ``agents``. ``seed_of(agent, rotation, seat)`` seeds a spec's agent,
+    which ``make`` makes.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Cast:
         labels: Sequence[str],
         line_ups: NDArray[np.int64],
         seed_of: Callable[[int, int, int], int],
+        make: Callable[[AgentSpec, str, Game, int], Agent] = agent_of,
     ) -> None:
         self.agents: list[Agent] = []
         self.labels: list[str] = []
@@ -49,7 +51,7 @@ class Cast:
             for turn, seat in np.argwhere(line_ups == i).tolist():
                 first = self.labels[-1:] != [label]
                 if first or (isinstance(given, str) and is_users_own(self.agents[-1])):
-                    self.agents.append(agent_of(given, label, game, seed_of(i, turn, seat)))
+                    self.agents.append(make(given, label, game, seed_of(i, turn, seat)))
                     self.labels.append(label)
                 self.places[turn, seat] = len(self.agents) - 1
 

@@ -36,7 +36,9 @@ class RandomAgent(Agent):
         else:
             uniforms, self._seeds = (self._seeds >> np.uint64(11)) * 2.0**-53, None
             if len(uniforms) != len(masks):
-                raise ValueError(f"seeds for {len(uniforms)} decisions, but {len(masks)} rows are asked about")
+                raise ValueError(
+                    f"seeds for {len(uniforms)} decisions, but {len(masks)} rows are asked about"
+                )
         draw_rows(masks, uniforms, actions)
         if (actions < 0).any():
             raise ValueError(

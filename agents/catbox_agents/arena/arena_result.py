@@ -41,8 +41,8 @@ class AgentSummary:
     """One agent over all tables.
 
     ``rating`` in points of the Elo scale, with mean 0. ``nash_share``: its share in the Nash average; ``nash_margin``:
-    its mean margin against that mixture, 0 for those in it and below 0 for the others. ``mixed``: its margin at the mixed
-    tables, where they were played. ``forfeits``: games. ``faults``: what went wrong, see `Faults`.
+    its mean margin against that mixture, 0 for those in it and at most 0 for the others. ``mixed``: its margin at the
+    mixed tables, where they were played. ``forfeits``: games. ``faults``: what went wrong, see `Faults`.
     """
 
     name: str
@@ -290,5 +290,3 @@ def _summaries(
         )
         for i in range(n)
     ]
-
-

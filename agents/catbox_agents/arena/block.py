@@ -170,9 +170,7 @@ def forfeited_block(setup: Setup, task: Task, agent: int, why: str, late: bool) 
         deals = [deal for deal in deals_of(setup, task) for _ in line_ups]
         recorder.moved(Vec(game, num_games, seed=deals, auto_deal=False), np.arange(num_games))
     fault = Fault(agent, TIME if late else ENDED, num_games, why)
-    games = [
-        _record(task, recorder, row, names, line_ups, scores, (seat, agent, why)) for row, seat in lost
-    ]
+    games = [_record(task, recorder, row, names, line_ups, scores, (seat, agent, why)) for row, seat in lost]
     return Block(
         Part.of(scores, win_shares, RoundTotals(len(names)), line_ups),
         _comparisons(scores, line_ups, len(names)),
@@ -228,7 +226,9 @@ def _score_forfeits(
 def _comparisons(
     scores: NDArray[np.float64], line_ups: NDArray[np.int64], num_agents: int
 ) -> NDArray[np.float64]:
-    more = (scores[..., :, None] > scores[..., None, :]) + 0.5 * (scores[..., :, None] == scores[..., None, :])
+    more = (scores[..., :, None] > scores[..., None, :]) + 0.5 * (
+        scores[..., :, None] == scores[..., None, :]
+    )
     holds = (line_ups == np.arange(num_agents)[:, None, None]).astype(np.float64)
     found = np.einsum("drst,ars,brt->dab", more, holds, holds)
     found[:, np.arange(num_agents), np.arange(num_agents)] = 0  # seats of the same agent

@@ -1,8 +1,8 @@
 """Intervals of means by the bootstrap: deals are drawn anew, with replacement, and everything is computed again.
 
 All quantities of an arena are computed from the same draws, so that differences between them have paired intervals. A
-percentile interval of a mean is too narrow for few deals; it is widened as Student's interval is wider than the normal one
-(Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section 5.2, the expanded percentile interval).
+percentile interval of a mean is too narrow for few deals; it is widened as Student's interval is wider than the normal
+one: the expanded percentile interval of Hesterberg 2015, "What Teachers Should Know About the Bootstrap".
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Named sets of deals, so that what an agent was chosen by is not what it is tested on.
 
-A set is a seed: deal number d of a set is the same for everybody, under any rules. The seeds have 128 bits. The seeds of
-training runs have at most 63, and the deals of a run, its evaluations included, follow from its seed; so no deal of a
-named set is ever played in training. Deals of two sets have different seeds too. (Two of them may still be the same cards
-by chance, as two deals of one set may.)
+A set is a seed: deal number d of a set is the same for everybody. The seeds have 128 bits. Those of training runs have
+at most 64, and the deals of a run, its evaluations included, follow from its seed; so no deal of a named set is ever
+drawn in training. Deals of two sets have different seeds too. (Two deals may still be the same cards by chance, as two
+deals of one set may.)
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from catbox_env.core.checks import check_choice
 from catbox_env.core.rng import seed_sequence
 
-#: name -> seed. ``training``: for anything that an agent or a person learns from; ``selection``: to choose between agents
-#: or settings; ``test``: for results that are reported, and nothing else.
+#: name -> seed. ``training``: for anything that an agent or a person learns from; ``selection``: to choose between
+#: agents or settings; ``test``: for results that are reported, and nothing else.
 DEAL_SETS = {
     "training": 0x965E03D475F1E9EF736CE261A0B7E52C,
     "selection": 0xC95D5611B2C7D2CCA7679959EA598AB4,

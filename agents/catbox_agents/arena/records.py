@@ -14,8 +14,8 @@ agents' names. Every other line is a game:
 | ``deals`` | the deal of each round that was begun, as ``new_initial_state(deal=...)`` takes it; null: no deals |
 | ``actions`` | the ids of all actions, in order |
 | ``returns`` | the score of each seat at the end |
-| ``policies`` | for each action, pairs [action, probability] of what the agent might have done, or null; may be absent |
-| ``forfeit`` | only if the game was forfeited: ``seat``, ``agent``, ``reason``; ``returns`` are then by the arena's rule |
+| ``policies`` | for each action, pairs [action, probability] of its policy, or null; may be absent |
+| ``forfeit`` | only in a forfeited game: ``seat``, ``agent``, ``reason``; ``returns`` then follow the arena's rule |
 
 Nothing else is needed: no seed, and no agent.
 """
@@ -115,7 +115,9 @@ def read_record(path: Path, number: int = 1) -> GameRecord:
         for _ in record.states():
             pass
     except ValueError as error:
-        raise ValueError(error if str(error).startswith(str(path)) else f"{path}, line {where}: {error}") from None
+        raise ValueError(
+            error if str(error).startswith(str(path)) else f"{path}, line {where}: {error}"
+        ) from None
     return record
 
 

@@ -106,9 +106,7 @@ class Referee:
         self.faults: dict[tuple[int, str], Fault] = {}
         self.forfeits: list[tuple[int, int, int, str]] = []
 
-    def __call__(
-        self, asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def __call__(self, asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         actions = np.full(len(rows), -1, np.int64)
         policies: list[Any] = [None] * len(rows)
         for i in range(len(self._cast.agents)):

@@ -44,8 +44,8 @@ def title(result: ArenaResult) -> str:
 def terminal_tables(result: ArenaResult) -> list[Table]:
     """The matrix, and a line for each agent."""
     matrix = Table(
-        title=f"{title(result)}\none agent (row) among copies of another (column)",
-        caption="margin: own score minus the others', with its 95 % interval",
+        title="Margins of one agent (row)",
+        caption="own score minus the others', ± 95 % interval",
         box=box.SIMPLE_HEAD,
     )
     matrix.add_column("", overflow="fold")
@@ -139,7 +139,9 @@ def _difference_rows(result: ArenaResult) -> list[list[str]]:
 
 
 def _statistics_rows(result: ArenaResult) -> list[list[str]]:
-    names = list(dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics))
+    names = list(
+        dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics)
+    )
     rows = [["agent", "among", "score", "win share", *(name.replace("_", " ") for name in names)]]
     for (agent, field), table in result.tables.items():
         standing = table[agent]

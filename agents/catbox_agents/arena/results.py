@@ -144,9 +144,7 @@ class Part:
         own = np.einsum("drs,ars->dra", scores, holds) / seats
         # An agent in all seats has no others: its margin is 0.
         rest = np.maximum(scores.shape[2] - seats, 1)
-        others = np.where(
-            seats < scores.shape[2], (scores.sum(2)[..., None] - own * seats) / rest, own
-        )
+        others = np.where(seats < scores.shape[2], (scores.sum(2)[..., None] - own * seats) / rest, own)
         wins = np.einsum("drs,ars->dra", win_shares, holds) / seats
         deals = np.stack([means.mean(1) for means in (own, own - others, wins)]).astype(np.float32)
 

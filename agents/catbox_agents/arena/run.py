@@ -107,7 +107,13 @@ def run_arena(
     elif limit is not None:
         processes = 1
     setup, fingerprints = _set_up(
-        game, agents, names, seed_of_deals(deal_set, seed), check_flag("mixed", mixed), limit, record is not None
+        game,
+        agents,
+        names,
+        seed_of_deals(deal_set, seed),
+        check_flag("mixed", mixed),
+        limit,
+        record is not None,
     )
     settings = {
         "catbox": catbox_env.__version__,
@@ -126,14 +132,17 @@ def run_arena(
         planned = most if width is None else min(most, _FIRST_LOOK)
         try:
             workers = None if processes is None else stack.enter_context(Workers(setup, processes))
+            total = planned
             while True:
-                total = most if width is None else _estimate(setup, store.blocks, planned, width, most)
                 _play(setup, store, planned, total, workers, progress)
                 if width is None or planned == most:
                     break
-                if widest_interval(setup, store.blocks, planned) <= width:
+                widest = widest_interval(setup, store.blocks, planned)
+                if widest <= width:
                     break
-                planned = _next_look(setup, store.blocks, planned, width, most)
+                needed = planned * (widest / width) ** 2
+                planned = _next_look(planned, needed, most)
+                total = max(planned, min(most, math.ceil(needed)))
         except KeyboardInterrupt:
             result = _partial(setup, store.blocks, planned, deal_set_name)
             _write(setup, store, result, planned, output, record)
@@ -231,7 +240,7 @@ def _play(
         store.add(task, block)
         done += task.num_deals * setup.tables[task.table].rotations
         if progress is not None:
-            progress(done, max(total, planned) * games_of_deal)
+            progress(done, total * games_of_deal)
 
 
 def _tasks(setup: Setup, planned: int) -> Iterator[Task]:
@@ -239,30 +248,14 @@ def _tasks(setup: Setup, planned: int) -> Iterator[Task]:
         yield from tasks_of_block(setup, number, planned)
 
 
-def _needed(setup: Setup, blocks: Mapping[Task, Block], looked_at: int, width: float) -> float:
-    """About how many deals the width takes, by the intervals of the first ``looked_at`` deals."""
-    return looked_at * (widest_interval(setup, blocks, looked_at) / width) ** 2
+def _next_look(looked_at: int, needed: float, most: int) -> int:
+    """The number of deals after which the intervals are looked at next: whole blocks, at least one more.
 
-
-def _next_look(
-    setup: Setup, blocks: Mapping[Task, Block], looked_at: int, width: float, most: int
-) -> int:
-    """The number of deals after which the intervals are looked at next: whole blocks, at least one more."""
-    needed = min(1.05 * _needed(setup, blocks, looked_at, width), _FARTHER * looked_at)
-    more = max(1, num_blocks(math.ceil(needed) - looked_at))
+    ``needed``: about how many deals the width takes, by the intervals of the ``looked_at`` first ones.
+    """
+    aim = min(1.05 * needed, _FARTHER * looked_at)
+    more = max(1, num_blocks(math.ceil(aim) - looked_at))
     return min(most, (num_blocks(looked_at) + more) * BLOCK_DEALS)
-
-
-def _estimate(
-    setup: Setup, blocks: Mapping[Task, Block], planned: int, width: float, most: int
-) -> int:
-    """About how many deals will be played; at first, when nothing is known, those of the first look."""
-    looked_at = planned
-    while looked_at and not all(task in blocks for task in _tasks(setup, looked_at)):
-        looked_at = (looked_at - 1) // BLOCK_DEALS * BLOCK_DEALS
-    if looked_at < _FIRST_LOOK:
-        return planned
-    return max(planned, min(most, math.ceil(_needed(setup, blocks, looked_at, width))))
 
 
 def _partial(

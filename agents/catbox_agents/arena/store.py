@@ -49,7 +49,7 @@ class Store:
         try:
             self._check_settings()
             with writing(self.folder / BLOCKS_FILE):
-                self._file = open(self.folder / BLOCKS_FILE, "a+b")  # noqa: SIM115  (closed in __exit__)
+                self._file = open(self.folder / BLOCKS_FILE, "a+b")
             self._read()
         except BaseException:
             self.__exit__()

@@ -16,7 +16,8 @@ PAIR, SELF, MIXED = "pair", "self", "mixed"
 
 @dataclass(frozen=True)
 class Table:
-    """``agents``: the different ones, as indices in the arena. ``line_up`` (P,): the index in ``agents`` in each seat."""
+    """``agents``: the different ones, as indices in the arena. ``line_up`` (P,): who has each seat, an index in
+    ``agents``."""
 
     kind: str
     agents: tuple[int, ...]
@@ -34,14 +35,14 @@ class Table:
         """
         if self.kind == SELF:
             return np.zeros((1, len(self.line_up)), np.int64)
-        return rotate_seats(order.permutation(self.line_up) if self.kind == MIXED else self.line_up)
+        return rotate_seats(order.permutation(self.line_up).tolist() if self.kind == MIXED else self.line_up)
 
 
 def all_tables(num_agents: int, num_seats: int, mixed: bool) -> list[Table]:
     """The tables of an arena: each agent among each other's copies and among its own, and ``mixed`` ones.
 
     With two seats, one A among B's is also one B among A's, and is played once. A mixed table has every agent. Where
-    agents are fewer than seats, there are as many mixed tables as agents, and each takes its turn to have one seat more;
+    agents are fewer than seats, there are as many mixed tables as agents, which take turns at the seats that are over;
     where they are more, there is a mixed table for each choice of as many agents as there are seats.
     """
     tables = []

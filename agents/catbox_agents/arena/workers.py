@@ -148,7 +148,9 @@ class Workers:
     def _give(self, worker: _Worker, task: Task) -> None:
         worker.task = task
         if worker.ready:
-            with suppress(BrokenPipeError, ConnectionResetError):  # its end is noticed where it is listened to
+            with suppress(
+                BrokenPipeError, ConnectionResetError
+            ):  # its end is noticed where it is listened to
                 worker.connection.send(task)
 
     def _heard(self, worker: _Worker, task: Task) -> Block | None:
@@ -190,8 +192,8 @@ class Workers:
         if late:
             limit = self._setup.move_time
             why = (
-                f"agent {name!r} had not answered {GRACE:g} s after the limit of {limit:g} s for a move, so its process "
-                "was ended"
+                f"agent {name!r} had not answered {GRACE:g} s after the limit of {limit:g} s for a move, so its "
+                "process was ended"
             )
         else:
             why = f"agent {name!r} was asked when its process was ended {how}"

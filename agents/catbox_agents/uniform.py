@@ -34,7 +34,8 @@ class RandomAgent(Agent):
         if self._seeds is None:
             uniforms = self._generator.random(len(masks))
         else:
-            uniforms, self._seeds = (self._seeds >> np.uint64(11)) * 2.0**-53, None
+            uniforms = (self._seeds >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            self._seeds = None
             if len(uniforms) != len(masks):
                 raise ValueError(
                     f"seeds for {len(uniforms)} decisions, but {len(masks)} rows are asked about"

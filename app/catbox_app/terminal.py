@@ -116,11 +116,11 @@ def replay(record: GameRecord, console: Console, delay: float = 0.0, step: bool 
     session.show_returns(record.returns)
 
 
-def _chance(action: int, policy: list[list[float]] | None) -> str:
+def _chance(action: int, policy: list[tuple[int, float]] | None) -> str:
     """The probability of ``action`` in a recorded policy, in words."""
     if policy is None:
         return ""
-    return f"  ({dict(map(tuple, policy)).get(action, 0):.0%} of its policy)"
+    return f"  ({dict(policy).get(action, 0):.0%} of its policy)"
 
 
 def _wait(console: Console, delay: float, step: bool) -> None:

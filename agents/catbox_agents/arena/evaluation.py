@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +157,7 @@ def check_agents(agents: object) -> None:
         raise ValueError(f"agents: {len(agents)} ({given}); expected at least 2 to compare")
 
 
-def check_labels(names: object, number: int) -> list[str]:
+def check_labels(names: Any, number: int) -> list[str]:
     """``names`` as a list. Raises ``ValueError`` unless they are ``number`` different texts."""
     listed = isinstance(names, Sequence) and not isinstance(names, str)
     if (

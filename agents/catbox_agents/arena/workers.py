@@ -31,30 +31,34 @@ _POLL = 0.25
 
 
 class _Shared(Watch):
-    """A watch in shared memory: the agent asked plus 1 or 0, since when, and for how long at most."""
+    """A watch in shared memory: the agent asked plus 1 or 0, since when, and for how long at most.
+
+    ``agents``: the arena's indices of the table's agents.
+    """
 
     def __init__(self, numbers: Any) -> None:
         self._numbers = numbers
-        self.limit: float | None = None
+        self.agents: tuple[int, ...] = ()
 
     def asks(self, agent: int, seconds: float) -> None:
-        self._numbers[1], self._numbers[2] = time.monotonic(), self.limit or seconds
-        self._numbers[0] = agent + 1
+        self._numbers[1], self._numbers[2] = time.monotonic(), seconds
+        self._numbers[0] = self.agents[agent] + 1
 
     def answered(self) -> None:
         self._numbers[0] = 0
 
 
-def work(pickled: bytes, connection: Connection, numbers: Any) -> None:
-    """Play tasks until there are no more: the main function of a process."""
+def work(pickled: bytes, cold: frozenset[int], connection: Connection, numbers: Any) -> None:
+    """Play tasks until there are no more: the main function of a process. ``cold``: agents that get no warm-up."""
     watch = _Shared(numbers)
     try:
         setup: Setup = pickle.loads(pickled)
         if setup.move_time is not None:
-            _warm_up(setup, watch)
+            _warm_up(setup, cold, watch)
         connection.send(None)
         while True:
             task = connection.recv()
+            watch.agents = setup.tables[task.table].agents
             try:
                 answer: Any = play_block(setup, task, watch)
             except Exception as error:  # noqa: BLE001  (raised in the other process)
@@ -64,13 +68,12 @@ def work(pickled: bytes, connection: Connection, numbers: Any) -> None:
         return  # the arena has ended
 
 
-def _warm_up(setup: Setup, watch: _Shared) -> None:
-    """Each agent plays a game that does not count."""
-    watch.limit = WARM_UP
+def _warm_up(setup: Setup, cold: frozenset[int], watch: _Shared) -> None:
+    """Each agent but those of ``cold`` plays a game that does not count."""
     for number, table in enumerate(setup.tables):
-        if table.kind == SELF:
+        if table.kind == SELF and table.agents[0] not in cold:
+            watch.agents = table.agents
             play_block(setup, Task(number, 0, 1), watch, timed=False)
-    watch.limit = None
 
 
 @dataclass
@@ -84,7 +87,8 @@ class _Worker:
     def asked(self) -> tuple[int, bool] | None:
         """The agent that is being asked, and whether it has been for too long; None while none is."""
         agent, since, limit = self.numbers[:]
-        return (int(agent) - 1, time.monotonic() > since + limit + GRACE) if agent else None
+        most = limit + GRACE if self.ready else WARM_UP
+        return (int(agent) - 1, time.monotonic() > since + most) if agent else None
 
 
 class Workers:
@@ -95,6 +99,8 @@ class Workers:
         self._pickled = pickle.dumps(setup)
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
+        #: Agents that did not live through the warm-up.
+        self._cold: frozenset[int] = frozenset()
 
     def __enter__(self) -> Workers:
         return self
@@ -138,7 +144,9 @@ class Workers:
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
         numbers = self._context.RawArray("d", 3)
-        process = self._context.Process(target=work, args=(self._pickled, theirs, numbers), daemon=True)
+        process = self._context.Process(
+            target=work, args=(self._pickled, self._cold, theirs, numbers), daemon=True
+        )
         with _quiet_single_threads():
             process.start()
         theirs.close()
@@ -170,34 +178,34 @@ class Workers:
         block: Block = answer
         return block
 
-    def _ended(self, worker: _Worker, task: Task, agent: int | None, late: bool) -> Block:
-        """The block of a process that has ended, or is ended here. Raises ``ChildProcessError`` if no agent did it."""
+    def _ended(self, worker: _Worker, task: Task, agent: int | None, late: bool) -> Block | None:
+        """The block of a process that has ended, or is ended here, while ``agent`` was asked.
+
+        None, and another process has the task, if that was in the warm-up. Raises ``ChildProcessError`` if no agent
+        was asked.
+        """
         worker.process.kill()
         worker.process.join()
         worker.connection.close()
         self._workers.remove(worker)
         code = worker.process.exitcode
         how = f"by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with exit code {code}"
-        if not worker.ready and (agent is None or not late):
-            raise ChildProcessError(f"a process of the arena ended {how} before it could play; see above")
         if agent is None:
-            raise ChildProcessError(f"a process of the arena was ended {how} while no agent was asked")
-        # In the warm-up the table is not that of the task.
-        named = self._setup.tables[task.table].agents if worker.ready else None
-        if named is None:
-            raise ChildProcessError(
-                f"an agent did not answer within {WARM_UP:g} s in the game that is played before the clock counts"
-            )
-        name = self._setup.names[named[agent]]
+            raise ChildProcessError(f"a process of the arena ended {how} while no agent was asked")
+        if not worker.ready:
+            self._cold |= {agent}
+            self._give(self._start(), task)
+            return None
+        name = self._setup.names[agent]
         if late:
-            limit = self._setup.move_time
             why = (
-                f"agent {name!r} had not answered {GRACE:g} s after the limit of {limit:g} s for a move, so its "
-                "process was ended"
+                f"agent {name!r} had not answered {GRACE:g} s after the limit of {self._setup.move_time:g} s for a "
+                "move, so its process was ended"
             )
         else:
-            why = f"agent {name!r} was asked when its process was ended {how}"
-        return forfeited_block(self._setup, task, agent, why + "; it forfeits all games of the block", late)
+            why = f"agent {name!r} was asked when its process ended {how}"
+        place = self._setup.tables[task.table].agents.index(agent)
+        return forfeited_block(self._setup, task, place, why + "; it forfeits all games of the block", late)
 
 
 @contextmanager

@@ -53,9 +53,7 @@ class RandomButBids(RandomAgent):
 
     def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
         bidding = observations[:, self.game.observation_layout["phase"].offset + 1] == 1
-        return np.where(
-            bidding, action_masks.argmax(axis=1), super().act_batch(observations, action_masks)
-        )
+        return np.where(bidding, action_masks.argmax(axis=1), super().act_batch(observations, action_masks))
 
 
 def starts_with(observation: Any, game: Any) -> bool:

@@ -12,7 +12,6 @@ import catbox_env
 from catbox_agents.arena import workers
 from catbox_agents.arena.playing import deal_seed
 from catbox_agents.arena.referee import BATCH, ENDED, ERROR, ILLEGAL, POLICY, TIME
-from catbox_agents.arena.results import Result
 from tests.agents import arena_agents
 from tests.agents.arena_agents import (
     BadPolicy,
@@ -28,6 +27,7 @@ from tests.agents.arena_agents import (
     spec,
     starts_with,
 )
+from tests.agents.test_run_arena import played
 
 DEALS = 12
 
@@ -81,22 +81,24 @@ def test_a_fault_costs_the_game_in_which_it_happens_and_no_other(agent: type, ki
 
 
 def test_a_forfeited_game_has_the_lowest_score_and_the_others_the_highest() -> None:
-    result, sound = run(Raising), run(Lowest)
-    game = game_for()
-    worst = game.min_utility - game.max_utility
-    one: Result = result.tables["faulty", "heuristic"]
-    share = forfeited()["one"] / 2 / (3 * DEALS)
-    # Where it does not forfeit it plays as Lowest does, so the scores are known.
-    low = one["faulty"].score
-    assert low <= share * game.min_utility + (1 - share) * game.max_utility
-    assert one["heuristic"].score > sound.tables["faulty", "heuristic"]["heuristic"].score
-    margins = result.margins[0, 2]
-    hands = np.unique(np.round((margins - sound.margins[0, 2]) / 1, 3))
-    assert margins.min() >= worst - 1e-5
-    assert len(hands) > 1
-    assert one["faulty"].win_share < sound.tables["faulty", "heuristic"]["faulty"].win_share + 1e-9
-    # Forfeits of a seat of the field count for the one among it.
-    assert result.margin("heuristic", "faulty").mean > sound.margin("heuristic", "faulty").mean
+    result, game = run(Raising), game_for()
+    hands, root = hands_that_matter(game, DEALS), np.random.SeedSequence(1)
+    lowest, heuristic = Lowest(game), catbox_agents.make("heuristic", game)
+    low, high = game.min_utility, game.max_utility
+    for deal in range(DEALS):
+        one, field = [], []
+        for seat in range(3):
+            others = [other for other in range(3) if other != seat]
+            line_up = [lowest if s == seat else heuristic for s in range(3)]
+            scores = played(game, line_up, deal_seed(root, deal))
+            margin = scores[seat] - np.mean([scores[other] for other in others])
+            one.append(low - high if hands[deal, seat] else margin)
+            line_up = [heuristic if s == seat else lowest for s in range(3)]
+            scores = played(game, line_up, deal_seed(root, deal))
+            margin = scores[seat] - np.mean([scores[other] for other in others])
+            field.append((high - low) / 2 if hands[deal, others].any() else margin)
+        assert result.margins[0, 2, deal] == pytest.approx(np.mean(one), abs=1e-5)
+        assert result.margins[2, 0, deal] == pytest.approx(np.mean(field), abs=1e-5)
 
 
 class AllRaising(Lowest):
@@ -106,9 +108,7 @@ class AllRaising(Lowest):
 
 def test_an_agent_that_forfeits_everything_has_the_worst_margin_there_is() -> None:
     game = game_for(4)
-    result = catbox_agents.run_arena(
-        game, [f"{__name__}:AllRaising", "heuristic"], 10, names=["bad", "good"]
-    )
+    result = catbox_agents.run_arena(game, [f"{__name__}:AllRaising", "heuristic"], 10, names=["bad", "good"])
     worst = game.min_utility - game.max_utility
     assert result.margin("bad", "good").mean == worst
     assert result.margin("good", "bad").mean == pytest.approx(-worst / 3)
@@ -183,5 +183,7 @@ def test_a_policy_that_is_none_is_reported_and_changes_nothing(tmp_path: Any) ->
 def test_the_page_names_what_went_wrong(tmp_path: Any) -> None:
     run(Raising, output=tmp_path / "arena")
     page = (tmp_path / "arena" / "results.md").read_text()
-    assert f"- faulty: error, {sum(forfeited().values())} forfeited games; first: agent 'faulty' raised" in page
+    assert (
+        f"- faulty: error, {sum(forfeited().values())} forfeited games; first: agent 'faulty' raised" in page
+    )
     assert arena_agents.__name__ not in page

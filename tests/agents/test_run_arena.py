@@ -61,7 +61,9 @@ def same(one: ArenaResult, other: ArenaResult) -> bool:
     return json.dumps(plain[0]) == json.dumps(plain[1]) and np.array_equal(one.margins, other.margins)
 
 
-@pytest.mark.parametrize(("players", "options"), [(2, {}), (3, {}), (4, {"reward": "win"}), (3, {"rounds": 2})])
+@pytest.mark.parametrize(
+    ("players", "options"), [(2, {}), (3, {}), (4, {"reward": "win"}), (3, {"rounds": 2})]
+)
 def test_the_matrix_is_that_of_a_plain_computation(players: int, options: dict[str, Any]) -> None:
     game = game_for(players, **options)
     result = catbox_agents.run_arena(game, SPECS, 12, names=NAMES, seed=5)
@@ -99,7 +101,8 @@ def test_an_entry_is_what_evaluate_finds_on_the_same_deals() -> None:
 def test_the_result_is_the_same_for_any_number_of_processes(agents: list[str]) -> None:
     game = game_for(3)
     results = [
-        catbox_agents.run_arena(game, agents, 70, mixed=True, processes=processes) for processes in (None, 1, 2)
+        catbox_agents.run_arena(game, agents, 70, mixed=True, processes=processes)
+        for processes in (None, 1, 2)
     ]
     assert same(results[0], results[1])
     assert same(results[0], results[2])
@@ -163,7 +166,9 @@ def test_pairing_narrows_the_interval_of_a_difference() -> None:
     assert paired.mean == pytest.approx(one.mean - other.mean, abs=1e-5)
     assert paired.half_width < 0.9 * np.hypot(one.half_width, other.half_width)
     assert paired.low < paired.mean < paired.high
-    assert result.difference("low", "high", field="high").mean == pytest.approx(result.margin("low", "high").mean)
+    assert result.difference("low", "high", field="high").mean == pytest.approx(
+        result.margin("low", "high").mean
+    )
 
 
 # Intervals -------------------------------------------------------------------------------------------------------
@@ -213,8 +218,12 @@ def test_every_agent_sits_among_every_other() -> None:
     assert [t.agents for t in all_tables(3, 4, mixed=False) if t.kind == SELF] == [(0,), (1,), (2,)]
 
 
-@pytest.mark.parametrize(("agents", "seats", "number"), [(2, 4, 1), (3, 3, 1), (3, 5, 3), (5, 3, 10), (4, 2, 6)])
-def test_at_mixed_tables_all_agents_have_the_same_number_of_seats(agents: int, seats: int, number: int) -> None:
+@pytest.mark.parametrize(
+    ("agents", "seats", "number"), [(2, 4, 1), (3, 3, 1), (3, 5, 3), (5, 3, 10), (4, 2, 6)]
+)
+def test_at_mixed_tables_all_agents_have_the_same_number_of_seats(
+    agents: int, seats: int, number: int
+) -> None:
     tables = [table for table in all_tables(agents, seats, mixed=True) if table.kind == MIXED]
     assert len(tables) == number
     seated = np.zeros(agents)
@@ -308,7 +317,10 @@ class Unpicklable(Lowest):
     [
         ({"agents": ["random"]}, "expected at least 2 to compare"),
         ({"agents": "random"}, "expected a list of agents"),
-        ({"agents": ["random", "heuristic", "random"]}, "agents: random more than once; name each agent once"),
+        (
+            {"agents": ["random", "heuristic", "random"]},
+            "agents: random more than once; name each agent once",
+        ),
         ({"names": ["a", "a"]}, "expected 2 different names"),
         ({"agents": ["random", "clever"]}, "unknown agent 'clever'"),
         ({"num_deals": 9}, "num_deals=9: expected at least 10"),
@@ -320,14 +332,25 @@ class Unpicklable(Lowest):
         ({"move_time": -1}, "move_time=-1: expected a number above 0"),
         ({"processes": 0}, "processes=0: expected an integer from 1 to 1024"),
         ({"mixed": "yes"}, "mixed='yes': expected True or False"),
-        ({"agents": ["random", Lowest(game_for(4))]}, "made for cat_in_the_box_v0 with .*num_players=4.*asked to play"),
-        ({"agents": ["random", Lowest(catbox_env.make_game("petrify_v0"))]}, "made for the game 'petrify_v0'"),
+        (
+            {"agents": ["random", Lowest(game_for(4))]},
+            "made for cat_in_the_box_v0 with .*num_players=4.*asked to play",
+        ),
+        (
+            {"agents": ["random", Lowest(catbox_env.make_game("petrify_v0"))]},
+            "made for the game 'petrify_v0'",
+        ),
         ({"agents": ["random", Unpicklable(game_for(3))]}, "'Unpicklable' cannot be copied for each block"),
         ({"game": "cat_in_the_box_v0"}, "expected a game, as make_game returns"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(arguments: dict[str, Any], said: str) -> None:
-    full: dict[str, Any] = {"game": game_for(3), "agents": ["random", "heuristic"], "num_deals": 10, **arguments}
+    full: dict[str, Any] = {
+        "game": game_for(3),
+        "agents": ["random", "heuristic"],
+        "num_deals": 10,
+        **arguments,
+    }
     with pytest.raises(ValueError, match=said):
         catbox_agents.run_arena(full.pop("game"), full.pop("agents"), full.pop("num_deals"), **full)
 

@@ -14,9 +14,11 @@ from catbox_agents.arena import (
     ArenaInterrupted,
     ArenaResult,
     EvaluationInterrupted,
+    GameRecord,
     Result,
     Standing,
     evaluate,
+    read_record,
     run_arena,
 )
 from catbox_agents.compatibility import check_agent
@@ -34,6 +36,7 @@ __all__ = [
     "ArenaInterrupted",
     "ArenaResult",
     "EvaluationInterrupted",
+    "GameRecord",
     "Result",
     "RolloutSearch",
     "RolloutSearchAgent",
@@ -45,5 +48,6 @@ __all__ = [
     "make",
     "play_out",
     "policy_target",
+    "read_record",
     "run_arena",
 ]

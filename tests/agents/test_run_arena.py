@@ -166,6 +166,8 @@ def test_pairing_narrows_the_interval_of_a_difference() -> None:
     assert paired.mean == pytest.approx(one.mean - other.mean, abs=1e-5)
     assert paired.half_width < 0.9 * np.hypot(one.half_width, other.half_width)
     assert paired.low < paired.mean < paired.high
+    assert result.differences["low", "high", "middle"] == paired
+    assert len(result.differences) == 3
     assert result.difference("low", "high", field="high").mean == pytest.approx(
         result.margin("low", "high").mean
     )

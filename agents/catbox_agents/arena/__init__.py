@@ -3,6 +3,7 @@
 from catbox_agents.arena.arena_result import AgentSummary, ArenaResult, Estimate, Faults
 from catbox_agents.arena.deal_sets import DEAL_SETS
 from catbox_agents.arena.evaluation import MIN_DEALS, EvaluationInterrupted, evaluate
+from catbox_agents.arena.records import GameRecord, read_record
 from catbox_agents.arena.results import Result, Standing
 from catbox_agents.arena.run import ArenaInterrupted, run_arena
 
@@ -15,8 +16,10 @@ __all__ = [
     "Estimate",
     "EvaluationInterrupted",
     "Faults",
+    "GameRecord",
     "Result",
     "Standing",
     "evaluate",
+    "read_record",
     "run_arena",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -106,6 +107,24 @@ class ArenaResult:
         margins = self.mixed_margins
         return _estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
 
+    @functools.cached_property
+    def differences(self) -> dict[tuple[str, str, str], Estimate]:
+        """(agent, other, field) -> `difference`, for each pair of agents and each field of neither."""
+        names = self.agents
+        triples = [
+            (one, other, field)
+            for field in names
+            for k, one in enumerate(names)
+            for other in names[k + 1 :]
+            if field not in (one, other)
+        ]
+        if not triples:
+            return {}
+        margins = self.margins
+        places = [[names.index(name) for name in triple] for triple in triples]
+        columns = [margins[one, field] - margins[other, field] for one, other, field in places]
+        return dict(zip(triples, _estimates(np.array(columns).T), strict=True))
+
     @property
     def widest(self) -> float:
         """The largest half width of an interval of the matrix."""
@@ -134,11 +153,8 @@ class ArenaResult:
                 for other in names
             ],
             "differences": [
-                {"agent": one, "other": other, "field": field, **plain(self.difference(one, other, field))}
-                for field in names
-                for k, one in enumerate(names)
-                for other in names[k + 1 :]
-                if field not in (one, other)
+                {"agent": one, "other": other, "field": field, **plain(difference)}
+                for (one, other, field), difference in self.differences.items()
             ],
             "summaries": [asdict(summary) for summary in self.summaries],
             "tables": [

@@ -128,13 +128,8 @@ def _points(rating: Estimate) -> str:
 
 
 def _difference_rows(result: ArenaResult) -> list[list[str]]:
-    names = result.agents
     return [["one agent", "minus another", "among", "difference"]] + [
-        [one, other, field, str(result.difference(one, other, field))]
-        for field in names
-        for k, one in enumerate(names)
-        for other in names[k + 1 :]
-        if field not in (one, other)
+        [*triple, str(difference)] for triple, difference in result.differences.items()
     ]
 
 

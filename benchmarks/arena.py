@@ -22,9 +22,7 @@ NUM_DEALS = 834
 def seconds(game: Game, spec: str, num_deals: int) -> tuple[float, int]:
     """The time of an arena of an agent with itself, and how many games it played."""
     began = time.perf_counter()
-    result = catbox_agents.run_arena(
-        game, [spec, spec], num_deals, names=["one", "two"], processes=PROCESSES
-    )
+    result = catbox_agents.run_arena(game, [spec, spec], num_deals, names=["one", "two"], processes=PROCESSES)
     return time.perf_counter() - began, result.games
 
 

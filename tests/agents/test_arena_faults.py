@@ -11,6 +11,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents.arena import workers
 from catbox_agents.arena.playing import deal_seed
+from catbox_agents.arena.records import read_record
 from catbox_agents.arena.referee import BATCH, ENDED, ERROR, ILLEGAL, POLICY, TIME
 from tests.agents import arena_agents
 from tests.agents.arena_agents import (
@@ -149,12 +150,21 @@ def test_an_agent_that_takes_too_long_for_a_move_forfeits_the_game() -> None:
     assert slow.forfeits >= hands.sum() + hands.any(axis=1).sum() > 5
 
 
-def test_an_agent_that_ends_its_process_forfeits_the_block() -> None:
-    result = run(Leaving, 10, processes=1)
+def test_an_agent_that_ends_its_process_forfeits_the_block(tmp_path: Any) -> None:
+    record = tmp_path / "games.jsonl"
+    result = run(Leaving, 10, processes=1, record=record)
     faulty = result.summaries[0]
     assert [fault.kind for fault in faulty.faults] == [ENDED]
     assert faulty.forfeits == 10 * (6 + 6 + 1)
     assert "agent 'faulty' was asked when its process ended with exit code 3" in faulty.faults[0].first
+    lost = read_record(record)  # a game of the faulty agent among itself, of which the deal is left
+    assert lost.forfeit is not None
+    assert (lost.actions, sorted(lost.returns)) == ([], [-8, 16, 16])
+    deal = deal_seed(np.random.SeedSequence(1), 0)
+    assert (
+        next(lost.states()).state_vector().tolist()
+        == game_for().new_initial_state(deal).state_vector().tolist()
+    )
     assert result.margin("lowest", "heuristic") == run(Lowest, 10).margin("lowest", "heuristic")
 
 

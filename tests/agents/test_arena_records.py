@@ -213,6 +213,20 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
     refuse(2, json.dumps({"agents": first["agents"]}), "returns=None; expected a list of 3")
 
 
+def test_the_version_that_wrote_the_file_is_named_where_its_games_differ(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    lines = path.read_text().splitlines()
+    header, line = json.loads(lines[0]), json.loads(lines[1])
+    path.write_text(json.dumps({**header, "catbox": "0.0.1"}) + "\n" + lines[1] + "\n")
+    assert read_record(path).actions == line["actions"]
+    changed = json.dumps({**line, "returns": [0, 0, 0]})
+    path.write_text(json.dumps({**header, "catbox": "0.0.1"}) + "\n" + changed + "\n")
+    with pytest.raises(
+        ValueError, match=r"line 2: the actions give .*\(catbox 0\.0\.1 wrote the file, this is "
+    ):
+        read_record(path)
+
+
 def test_a_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     path = recorded(tmp_path, game_for(3))
     content = path.read_bytes()

@@ -73,7 +73,7 @@ if __name__ == "__main__":
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     agents = [spec(Sleepy), "random"]
     catbox_agents.run_arena(
-        game, agents, 160, names=["one", "two"], output={folder!r}, processes={processes}, record={record!r}
+        game, agents, 96, names=["one", "two"], output={folder!r}, processes={processes}, record={record!r}
     )
 """
 
@@ -103,7 +103,7 @@ def test_after_kill_9_the_result_is_that_of_an_arena_that_was_not_stopped(
         process.send_signal(signal.SIGKILL)
         process.wait()
     left = lines(folder)
-    assert 3 <= len(left) < 4 * 5
+    assert 3 <= len(left) < 4 * 6
     assert not record.exists()
     group_ends(process.pid)
     with open(folder / "blocks.jsonl", "ab") as file:  # what a kill in the middle of a line leaves
@@ -111,10 +111,10 @@ def test_after_kill_9_the_result_is_that_of_an_arena_that_was_not_stopped(
     told: list[tuple[int, int]] = []
     arguments: dict[str, Any] = {"names": NAMES, "progress": lambda *now: told.append(now)}
     agents = [spec(Sleepy), "random"]
-    resumed = catbox_agents.run_arena(game_for(), agents, 160, output=folder, record=record, **arguments)
-    assert told[0][0] >= 2 * BLOCK_DEALS  # games that were not played again
+    resumed = catbox_agents.run_arena(game_for(), agents, 96, output=folder, record=record, **arguments)
+    assert told[0][0] >= 3 * BLOCK_DEALS  # games that were not played again
     whole = tmp_path / "whole.jsonl"
-    assert same(resumed, catbox_agents.run_arena(game_for(), agents, 160, record=whole, **arguments))
+    assert same(resumed, catbox_agents.run_arena(game_for(), agents, 96, record=whole, **arguments))
     assert record.read_bytes() == whole.read_bytes()
     assert lines(folder)[: len(left)] == left
 

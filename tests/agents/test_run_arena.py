@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -194,7 +195,9 @@ def test_draws_are_the_same_for_every_quantity() -> None:
     assert np.allclose(resampled_means(values[:, 0] - values[:, 1]), together[:, 0] - together[:, 1])
 
 
-def test_until_ci_plays_until_every_interval_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_until_ci_plays_until_every_interval_is_narrow(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(run, "_FIRST_LOOK", BLOCK_DEALS)
     game = game_for(3)
     told: list[tuple[int, int]] = []
@@ -204,8 +207,9 @@ def test_until_ci_plays_until_every_interval_is_narrow(monkeypatch: pytest.Monke
     assert result.widest <= 0.35
     assert BLOCK_DEALS < result.deals == result.deals_planned
     assert told[-1] == (result.games, result.games)
-    before = catbox_agents.run_arena(game, SPECS, result.deals // 3, names=NAMES)
+    before = catbox_agents.run_arena(game, SPECS, result.deals // 3, names=NAMES, output=tmp_path)
     assert before.widest > 0.35
+    assert same(result, catbox_agents.run_arena(game, SPECS, until_ci=0.35, names=NAMES, output=tmp_path))
     bounded = catbox_agents.run_arena(game, SPECS, 50, until_ci=0.35, names=NAMES)
     assert bounded.deals == 50
 

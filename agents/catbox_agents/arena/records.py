@@ -115,9 +115,10 @@ def read_record(path: Path, number: int = 1) -> GameRecord:
         for _ in record.states():
             pass
     except ValueError as error:
-        raise ValueError(
-            error if str(error).startswith(str(path)) else f"{path}, line {where}: {error}"
-        ) from None
+        by = header.get("catbox")
+        other = f" (catbox {by} wrote the file, this is {catbox_env.__version__})"
+        text = str(error) if str(error).startswith(str(path)) else f"{path}, line {where}: {error}"
+        raise ValueError(text + (other if by != catbox_env.__version__ else "")) from None
     return record
 
 
@@ -141,7 +142,6 @@ def _game(path: Path, header: dict[str, Any]) -> Game:
     try:
         if not isinstance(game_id, str) or not isinstance(options, dict):
             raise ValueError(f"game={shown(game_id)} with options={shown(options)}")
-        options = {name: tuple(v) if isinstance(v, list) else v for name, v in options.items()}
         return catbox_env.make_game(game_id, **options)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path}, line 1: {error}; {_REMEDY}") from None

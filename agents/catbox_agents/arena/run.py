@@ -42,7 +42,7 @@ MAX_PROCESSES = 1024
 #: The packages that an arena needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "scipy")
 #: With a width to reach: the deals after which the intervals are first looked at, and how far one looks ahead at most.
-_FIRST_LOOK, _FARTHER = 4 * BLOCK_DEALS, 4
+_FIRST_LOOK, _FARTHER = 8 * BLOCK_DEALS, 4
 #: Without --deals, an arena with a width to reach ends here.
 MOST_DEALS = 1_000_000
 

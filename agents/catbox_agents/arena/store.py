@@ -97,9 +97,13 @@ class Store:
         check_format(str(path), found.get("format") if isinstance(found, dict) else None, FORMAT, _REMEDY)
         for name, own in self._settings.items():
             if found.get(name) != own:
+                theirs = found.get(name)
+                if isinstance(own, list) and isinstance(theirs, list) and len(own) == len(theirs):
+                    both = zip(theirs, own, strict=True)
+                    theirs, own = zip(*(pair for pair in both if pair[0] != pair[1]), strict=True)
                 raise ValueError(
-                    f"{self.folder} holds another arena: its {name} {_brief(found.get(name))}, asked for now "
-                    f"{_brief(own)}; {_REMEDY}, or give the same agents, rules and deals"
+                    f"{self.folder} holds another arena: its {name} {_brief(theirs)}, asked for now {_brief(own)}; "
+                    f"{_REMEDY}, or give the same agents, rules and deals"
                 )
 
     def _read(self) -> None:

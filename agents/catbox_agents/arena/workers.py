@@ -147,7 +147,7 @@ class Workers:
         process = self._context.Process(
             target=work, args=(self._pickled, self._cold, theirs, numbers), daemon=True
         )
-        with _quiet_single_threads():
+        with _for_new_processes():
             process.start()
         theirs.close()
         self._workers.append(_Worker(process, ours, numbers))
@@ -209,9 +209,12 @@ class Workers:
 
 
 @contextmanager
-def _quiet_single_threads() -> Iterator[None]:
-    """A process that is started here ignores Ctrl-C, which the arena handles, and computes in one thread."""
-    variables = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+def _for_new_processes() -> Iterator[None]:
+    """A process that is started here ignores Ctrl-C, which the arena handles, and computes in one thread.
+
+    It imports nothing from the working directory that this process would not.
+    """
+    variables = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONSAFEPATH")
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(dict.fromkeys(variables, "1"))
     # What is blocked here is blocked in the new process from its first instruction on.

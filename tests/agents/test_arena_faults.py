@@ -37,10 +37,10 @@ def game_for(players: int = 3, **options: Any) -> Any:
     return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
 
 
-def run(agent: type, num_deals: int = DEALS, **arguments: Any) -> Any:
+def run(agent: type, num_deals: int = DEALS, players: int = 3, **arguments: Any) -> Any:
     agents = [spec(agent), spec(Lowest), "heuristic"]
     names = ["faulty", "lowest", "heuristic"]
-    return catbox_agents.run_arena(game_for(), agents, num_deals, names=names, seed=1, **arguments)
+    return catbox_agents.run_arena(game_for(players), agents, num_deals, names=names, seed=1, **arguments)
 
 
 def hands_that_matter(game: Any, num_deals: int) -> np.ndarray:
@@ -152,20 +152,20 @@ def test_an_agent_that_takes_too_long_for_a_move_forfeits_the_game() -> None:
 
 def test_an_agent_that_ends_its_process_forfeits_the_block(tmp_path: Any) -> None:
     record = tmp_path / "games.jsonl"
-    result = run(Leaving, 10, processes=1, record=record)
+    result = run(Leaving, 10, players=2, processes=1, record=record)
     faulty = result.summaries[0]
     assert [fault.kind for fault in faulty.faults] == [ENDED]
-    assert faulty.forfeits == 10 * (6 + 6 + 1)
+    assert faulty.forfeits == 10 * (2 + 2 + 1)
     assert "agent 'faulty' was asked when its process ended with exit code 3" in faulty.faults[0].first
     lost = read_record(record)  # a game of the faulty agent among itself, of which the deal is left
     assert lost.forfeit is not None
-    assert (lost.actions, sorted(lost.returns)) == ([], [-8, 16, 16])
+    assert (lost.actions, sorted(lost.returns)) == ([], [-8, 16])
     deal = deal_seed(np.random.SeedSequence(1), 0)
     assert (
         next(lost.states()).state_vector().tolist()
-        == game_for().new_initial_state(deal).state_vector().tolist()
+        == game_for(2).new_initial_state(deal).state_vector().tolist()
     )
-    assert result.margin("lowest", "heuristic") == run(Lowest, 10).margin("lowest", "heuristic")
+    assert result.margin("lowest", "heuristic") == run(Lowest, 10, players=2).margin("lowest", "heuristic")
 
 
 def test_an_agent_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from filelock import FileLock
 import catbox_agents
 import catbox_env
 from catbox_agents import ArenaInterrupted
-from catbox_agents.arena.block import BLOCK_DEALS
+from catbox_agents.arena.block import SMALL
 from catbox_agents.arena.records import read_record
 from tests.agents.arena_agents import Highest, Impatient, Lowest, Middle, Sleepy, spec
 from tests.agents.test_run_arena import same
@@ -52,18 +52,18 @@ def test_a_folder_gets_the_result_in_three_forms(tmp_path: Path) -> None:
 
 
 def test_finished_blocks_are_not_played_again_and_more_deals_are_added(tmp_path: Path) -> None:
-    first = run(tmp_path, deals=BLOCK_DEALS + 8)
+    first = run(tmp_path, deals=SMALL + 8)
     before = lines(tmp_path)
     told: list[tuple[int, int]] = []
-    again = run(tmp_path, deals=BLOCK_DEALS + 8, progress=lambda *now: told.append(now))
+    again = run(tmp_path, deals=SMALL + 8, progress=lambda *now: told.append(now))
     assert same(first, again)
     assert told == [(first.games, first.games)]  # nothing was left to play
     assert lines(tmp_path) == before
-    more = run(tmp_path, deals=3 * BLOCK_DEALS)
+    more = run(tmp_path, deals=3 * SMALL)
     assert lines(tmp_path)[: len(before)] == before
     assert len(lines(tmp_path)) == len(before) + 2 * 4  # the block of 8 deals was too small
-    assert same(more, run(tmp_path / "new", deals=3 * BLOCK_DEALS))
-    assert same(first, run(tmp_path, deals=BLOCK_DEALS + 8))
+    assert same(more, run(tmp_path / "new", deals=3 * SMALL))
+    assert same(first, run(tmp_path, deals=SMALL + 8))
 
 
 PROGRAM = """
@@ -112,7 +112,7 @@ def test_after_kill_9_the_result_is_that_of_an_arena_that_was_not_stopped(
     arguments: dict[str, Any] = {"names": NAMES, "progress": lambda *now: told.append(now)}
     agents = [spec(Sleepy), "random"]
     resumed = catbox_agents.run_arena(game_for(), agents, 96, output=folder, record=record, **arguments)
-    assert told[0][0] >= 3 * BLOCK_DEALS  # games that were not played again
+    assert told[0][0] >= 3 * SMALL  # games that were not played again
     whole = tmp_path / "whole.jsonl"
     assert same(resumed, catbox_agents.run_arena(game_for(), agents, 96, record=whole, **arguments))
     assert record.read_bytes() == whole.read_bytes()
@@ -141,7 +141,7 @@ def test_ctrl_c_gives_and_writes_the_deals_that_every_table_finished(tmp_path: P
     result = stopped.value.result
     assert result is not None
     assert 0 < result.deals < result.deals_planned == 960
-    assert result.deals % BLOCK_DEALS == 0
+    assert result.deals % SMALL == 0
     assert json.loads((tmp_path / "arena" / "results.json").read_text())["deals"] == result.deals
     assert f"partial: {result.deals} of 960" in (tmp_path / "arena" / "results.md").read_text()
     assert read_record(record).agents == ["one"] * 3

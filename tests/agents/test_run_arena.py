@@ -14,7 +14,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent, ArenaResult
 from catbox_agents.arena import block, run
-from catbox_agents.arena.block import BLOCK_DEALS
+from catbox_agents.arena.block import SMALL
 from catbox_agents.arena.bootstrap import interval, resampled_means
 from catbox_agents.arena.deal_sets import DEAL_SETS
 from catbox_agents.arena.playing import deal_seed
@@ -113,7 +113,7 @@ def test_the_result_is_the_same_for_any_number_of_processes(agents: list[str]) -
 def test_an_agent_is_copied_as_it_was_given() -> None:
     game = game_for(3)
     given = Drawing(game, seed=7)
-    results = [catbox_agents.run_arena(game, [given, "heuristic"], 40, processes=p) for p in (None, 2)]
+    results = [catbox_agents.run_arena(game, [given, "heuristic"], 40, processes=p) for p in (None, 1)]
     assert same(*results)
     assert given._generator.bit_generator.state == np.random.default_rng(7).bit_generator.state
 
@@ -198,20 +198,28 @@ def test_draws_are_the_same_for_every_quantity() -> None:
 def test_until_ci_plays_until_every_interval_is_narrow(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(run, "_FIRST_LOOK", BLOCK_DEALS)
+    monkeypatch.setattr(run, "_FIRST_LOOK", SMALL)
     game = game_for(3)
     told: list[tuple[int, int]] = []
     result = catbox_agents.run_arena(
         game, SPECS, until_ci=0.35, names=NAMES, progress=lambda *now: told.append(now)
     )
     assert result.widest <= 0.35
-    assert BLOCK_DEALS < result.deals == result.deals_planned
+    assert SMALL < result.deals == result.deals_planned
     assert told[-1] == (result.games, result.games)
     before = catbox_agents.run_arena(game, SPECS, result.deals // 3, names=NAMES, output=tmp_path)
     assert before.widest > 0.35
     assert same(result, catbox_agents.run_arena(game, SPECS, until_ci=0.35, names=NAMES, output=tmp_path))
     bounded = catbox_agents.run_arena(game, SPECS, 50, until_ci=0.35, names=NAMES)
     assert bounded.deals == 50
+
+
+def test_blocks_cover_every_deal_once() -> None:
+    ends = [block.first_deal(number) for number in range(30)]
+    assert ends[:10] == [0, 16, 32, 48, 64, 80, 96, 112, 128, 192]
+    for num_deals in range(1, 700):
+        number = block.num_blocks(num_deals)
+        assert ends[number - 1] < num_deals <= ends[number]
 
 
 # Tables, ratings and deal sets -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.arena.block import BLOCK_DEALS, Block, Setup, Task
+from catbox_agents.arena.block import Block, Setup, Task, first_deal, num_blocks
 from catbox_agents.arena.bootstrap import FEW_RESAMPLES, interval, resampled_means
 from catbox_agents.arena.referee import FAULTS, FORFEITS
 from catbox_agents.arena.results import Result, Totals
@@ -241,14 +241,9 @@ def arena_result(
     )
 
 
-def num_blocks(num_deals: int) -> int:
-    """How many blocks so many deals make; the last one may be smaller."""
-    return -(-num_deals // BLOCK_DEALS)
-
-
 def tasks_of_block(setup: Setup, number: int, planned: int) -> list[Task]:
     """The tasks of block ``number`` of ``planned`` deals, one for each table."""
-    size = min(BLOCK_DEALS, planned - number * BLOCK_DEALS)
+    size = min(first_deal(number + 1), planned) - first_deal(number)
     return [Task(table, number, size) for table in range(len(setup.tables))]
 
 

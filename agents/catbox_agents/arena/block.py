@@ -28,8 +28,21 @@ from catbox_agents.errors import AgentError
 from catbox_agents.specs import AgentSpec, agent_of
 from catbox_env import Game, Vec
 
-#: Deals of a block. More make fast agents faster, in larger batches; of slow ones less is lost at an end in between.
-BLOCK_DEALS = 16
+#: The first blocks are small, so that little is lost when an arena of slow agents ends in between; the others are
+#: large, because fast agents are faster in large batches.
+SMALL_BLOCKS, SMALL, LARGE = 8, 16, 64
+
+
+def first_deal(number: int) -> int:
+    """The number of the first deal of block ``number``."""
+    return SMALL * min(number, SMALL_BLOCKS) + LARGE * max(0, number - SMALL_BLOCKS)
+
+
+def num_blocks(num_deals: int) -> int:
+    """How many blocks so many deals make; the last one may be cut short."""
+    if num_deals <= SMALL_BLOCKS * SMALL:
+        return -(-num_deals // SMALL)
+    return SMALL_BLOCKS - (SMALL_BLOCKS * SMALL - num_deals) // LARGE
 
 
 @dataclass(frozen=True)
@@ -129,7 +142,7 @@ def play_block(setup: Setup, task: Task, watch: Watch, timed: bool = True) -> Bl
     )
     num_games = task.num_deals * len(line_ups)
     recorder = Recorder(num_games) if setup.record else None
-    seeds = functools.partial(_decision_seeds, root, task.number * BLOCK_DEALS, len(line_ups))
+    seeds = functools.partial(_decision_seeds, root, first_deal(task.number), len(line_ups))
     referee = Referee(cast, names, seeds, setup.move_time if timed else None, watch, recorder)
 
     def moved(vec: Vec, rows: NDArray[np.int64]) -> None:
@@ -188,7 +201,7 @@ def played_game(game: Game) -> Game:
 
 def deals_of(setup: Setup, task: Task) -> list[np.random.SeedSequence]:
     """The seeds of the deals of the block."""
-    root, first = np.random.SeedSequence(setup.seed), task.number * BLOCK_DEALS
+    root, first = np.random.SeedSequence(setup.seed), first_deal(task.number)
     return [deal_seed(root, number) for number in range(first, first + task.num_deals)]
 
 
@@ -262,7 +275,7 @@ def _record(
     """One game as `catbox_agents.arena.records` describes it."""
     deal, turn = divmod(row, len(line_ups))
     record = {
-        "deal_number": task.number * BLOCK_DEALS + deal,
+        "deal_number": first_deal(task.number) + deal,
         "agents": [names[agent] for agent in line_ups[turn]],
         "deals": recorder.deals[row],
         "actions": recorder.actions[row],
@@ -277,11 +290,11 @@ def _record(
 
 
 def _decision_seeds(
-    root: np.random.SeedSequence, first_deal: int, rotations: int, rows: NDArray[np.int64], move: int
+    root: np.random.SeedSequence, first: int, rotations: int, rows: NDArray[np.int64], move: int
 ) -> NDArray[np.uint64]:
     """A seed for each decision: a hash of the deal, the rotation and the number of the move."""
     key = np.random.SeedSequence(root.entropy, spawn_key=(4,)).generate_state(1, np.uint64)
-    game = (first_deal * rotations + rows).astype(np.uint64)
+    game = (first * rotations + rows).astype(np.uint64)
     return _mixed(_mixed(_mixed(key + game) + np.uint64(rotations)) + np.uint64(move))
 
 

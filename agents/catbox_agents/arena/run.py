@@ -20,11 +20,19 @@ from catbox_agents.arena.arena_result import (
     ArenaResult,
     arena_result,
     finished_tasks,
-    num_blocks,
     tasks_of_block,
     widest_interval,
 )
-from catbox_agents.arena.block import BLOCK_DEALS, Block, Setup, Task, played_game
+from catbox_agents.arena.block import (
+    SMALL,
+    SMALL_BLOCKS,
+    Block,
+    Setup,
+    Task,
+    first_deal,
+    num_blocks,
+    played_game,
+)
 from catbox_agents.arena.deal_sets import seed_of_deals
 from catbox_agents.arena.evaluation import MIN_DEALS, check_agents, check_labels, check_num_deals
 from catbox_agents.arena.records import write_records
@@ -42,7 +50,7 @@ MAX_PROCESSES = 1024
 #: The packages that an arena needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "scipy")
 #: With a width to reach: the deals after which the intervals are first looked at, and how far one looks ahead at most.
-_FIRST_LOOK, _FARTHER = 8 * BLOCK_DEALS, 4
+_FIRST_LOOK, _FARTHER = SMALL_BLOCKS * SMALL, 4
 #: Without --deals, an arena with a width to reach ends here.
 MOST_DEALS = 1_000_000
 
@@ -254,8 +262,7 @@ def _next_look(looked_at: int, needed: float, most: int) -> int:
     ``needed``: about how many deals the width takes, by the intervals of the ``looked_at`` first ones.
     """
     aim = min(1.05 * needed, _FARTHER * looked_at)
-    more = max(1, num_blocks(math.ceil(aim) - looked_at))
-    return min(most, (num_blocks(looked_at) + more) * BLOCK_DEALS)
+    return min(most, first_deal(max(num_blocks(looked_at) + 1, num_blocks(math.ceil(aim)))))
 
 
 def _partial(

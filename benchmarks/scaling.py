@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 from benchmarks.report import Metric, alternate, metric_of, ratio_of
 from benchmarks.training import InThreads, training_run
+from catbox_agents.cores import physical_cores
 from catbox_train.config import TrainConfig
-from catbox_train.devices import physical_cores
 from catbox_train.memory import keep_freed_memory
 
 GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5

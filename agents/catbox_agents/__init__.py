@@ -3,12 +3,24 @@
 game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
 agent = catbox_agents.make("heuristic", game, seed=0)
 result = catbox_agents.evaluate(game, [agent, "random"], num_deals=1000)
+matrix = catbox_agents.run_arena(game, [agent, "random", "package.module:Class"], num_deals=1000)
 paid = catbox_agents.play_out(vec, agent, until="end_of_round")
 found = catbox_agents.RolloutSearch(game, agent, worlds=64).search(vec.observation, vec.action_mask, seed=0)
 """
 
 from catbox_agents.agent import Agent
-from catbox_agents.arena import EvaluationInterrupted, Result, Standing, evaluate
+from catbox_agents.arena import (
+    DEAL_SETS,
+    ArenaInterrupted,
+    ArenaResult,
+    EvaluationInterrupted,
+    GameRecord,
+    Result,
+    Standing,
+    evaluate,
+    read_record,
+    run_arena,
+)
 from catbox_agents.compatibility import check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
@@ -17,10 +29,14 @@ from catbox_agents.search import RolloutSearch, RolloutSearchAgent, SearchResult
 from catbox_agents.specs import known_agents, make
 
 __all__ = [
+    "DEAL_SETS",
     "HEURISTICS",
     "Agent",
     "AgentError",
+    "ArenaInterrupted",
+    "ArenaResult",
     "EvaluationInterrupted",
+    "GameRecord",
     "Result",
     "RolloutSearch",
     "RolloutSearchAgent",
@@ -32,4 +48,6 @@ __all__ = [
     "make",
     "play_out",
     "policy_target",
+    "read_record",
+    "run_arena",
 ]

@@ -24,6 +24,13 @@ class Agent:
     """Base class of the agents. Your own class need not inherit from it, but must have these three members.
 
     A subclass may define only one of ``act`` and ``act_batch``: the other then calls it.
+
+    Two more methods are optional. The arena calls them where an agent has them:
+
+    - ``seed_decisions(seeds)``: the random numbers of the next ``act_batch`` have to follow from ``seeds`` (N,) uint64
+      alone, those of row i from ``seeds[i]``. Decisions of different agents are then compared with the same luck.
+    - ``policy_batch(observations, action_masks, histories=None)``: the probability of every action, (N, A) floats; it
+      must not change what ``act_batch`` does. Games are recorded with it.
     """
 
     #: True: the agent is given the ``history`` argument; otherwise it gets None.

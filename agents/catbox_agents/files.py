@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import RawIOBase
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 #: The largest header or settings file that is read, in bytes.
 LARGEST_TEXT = 1 << 20
@@ -45,8 +45,9 @@ def writing(path: Path) -> Iterator[None]:
         raise WriteError(f"cannot write {path}: {error.strerror or error}{remedy}") from error
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path``. Whatever happens, ``path`` holds either its old content or all of ``data``.
+@contextmanager
+def writing_atomically(path: Path) -> Iterator[BinaryIO]:
+    """A file for what ``path`` is to hold. Whatever happens, ``path`` holds its old content or all of the new.
 
     Raises ``WriteError``.
     """
@@ -54,12 +55,21 @@ def write_atomically(path: Path, data: bytes) -> None:
     with writing(path):
         try:
             with open(temporary, "wb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write ``data`` to ``path``. Whatever happens, ``path`` holds either its old content or all of ``data``.
+
+    Raises ``WriteError``.
+    """
+    with writing_atomically(path) as file:
+        file.write(data)
 
 
 def write_all(file: RawIOBase, data: bytes) -> None:

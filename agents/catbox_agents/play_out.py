@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from catbox_agents.decisions import ask_agents
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Vec
 from catbox_env.core.checks import check_choice, shown
+
+#: Chooses: the indices of the agents asked (M,), the batch and its rows (M,) in, their actions (M,) out.
+Ask = Callable[[NDArray[np.int64], Vec, NDArray[np.int64]], NDArray[np.int64]]
 
 END_OF_ROUND, END_OF_GAME = "end_of_round", "end_of_game"
 
@@ -81,17 +85,24 @@ def steps(
     rows: NDArray[np.int64],
     until: str = END_OF_GAME,
     order: np.random.Generator | None = None,
+    ask: Ask | None = None,
 ) -> Iterator[NDArray[np.int64]]:
     """Play the games ``rows`` of ``vec``, none of which is over, to the end. Yields, after every step, the rows moved.
 
     ``players`` (N, P), or (1, P) if all rows have the same: the index in ``agents`` of each seat's agent. ``order``
-    shuffles the rows of every step, so that their order tells an agent nothing.
+    shuffles the rows of every step, so that their order tells an agent nothing. ``ask`` takes the place of
+    ``ask_agents(agents, labels, ...)``; a game for which it gives -1 ends there, without a move.
     """
+    if ask is None:
+        ask = functools.partial(ask_agents, agents, labels)
     while len(rows):
         if order is not None:
             rows = order.permutation(rows)
         asked = players[rows if len(players) > 1 else 0, vec.current_player[rows]]
-        vec.step(ask_agents(agents, labels, asked, vec, rows), rows)
+        actions = ask(asked, vec, rows)
+        if (actions < 0).any():
+            rows, actions = rows[actions >= 0], actions[actions >= 0]
+        vec.step(actions, rows)
         yield rows
         ended = vec.terminated[rows]
         if until == END_OF_ROUND:

@@ -18,6 +18,10 @@ class RandomAgent(Agent):
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
         self._generator = np.random.default_rng(seed)
+        self._seeds: NDArray[np.uint64] | None = None
+
+    def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
+        self._seeds = seeds
 
     def act_batch(
         self,
@@ -27,7 +31,16 @@ class RandomAgent(Agent):
     ) -> NDArray[np.int64]:
         _, masks = check_rows(self.game, observations, action_masks)
         actions = np.empty(len(masks), np.int64)
-        draw_rows(masks, self._generator.random(len(masks)), actions)
+        if self._seeds is None:
+            uniforms = self._generator.random(len(masks))
+        else:
+            uniforms = (self._seeds >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            self._seeds = None
+            if len(uniforms) != len(masks):
+                raise ValueError(
+                    f"seeds for {len(uniforms)} decisions, but {len(masks)} rows are asked about"
+                )
+        draw_rows(masks, uniforms, actions)
         if (actions < 0).any():
             raise ValueError(
                 f"no legal action in row {int(np.argmin(actions))}: only a seat to move can be asked"

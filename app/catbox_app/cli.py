@@ -1,4 +1,4 @@
-"""The command line: ``catbox train``, ``evaluate``, ``exploitability``, ``play``, ``watch``, ``info``, ``compile``.
+"""The command line: ``catbox train``, ``evaluate``, ``arena``, ``play`` and the others.
 
 What a command needs is imported inside it: torch and matplotlib take seconds, which the others should not wait for.
 """
@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import catbox_env
+from catbox_app.commands.arena import arena
 from catbox_app.commands.compile import compile_code
 from catbox_app.commands.evaluate import evaluate
 from catbox_app.commands.exploitability import exploitability
@@ -68,6 +69,7 @@ def _catbox(
 
 app.command()(with_rules(train))
 app.command(no_args_is_help=True)(with_rules(evaluate))
+app.command(no_args_is_help=True)(with_rules(arena))
 app.command(no_args_is_help=True)(with_rules(exploitability))
 app.command()(with_rules(play))
 app.command()(with_rules(watch))

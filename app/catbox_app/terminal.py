@@ -13,6 +13,7 @@ from rich.text import Text
 
 from catbox_agents import Agent, AgentError, make
 from catbox_agents.agent import agent_seed, needs_history
+from catbox_agents.arena.records import GameRecord
 from catbox_app.typed_actions import parse_action, shortened
 from catbox_env import Game, GameState
 from catbox_env.core.rng import seed_sequence
@@ -38,7 +39,7 @@ def play(game: Game, specs: Sequence[str], seat: int, seed: int | None, console:
     if not 0 <= seat < game.num_players:
         raise ValueError(f"seat {seat}: expected 0 to {game.num_players - 1} in a game of {game.num_players}")
     others = [other for other in range(game.num_players) if other != seat]
-    session = _Session(
+    session = _begin(
         game, dict(zip(others, fill(specs, len(others)), strict=True)), seed, console, viewer=seat
     )
     session.names[seat] = "you"
@@ -75,7 +76,7 @@ def watch(
     ``delay``: seconds between moves; ``step``: wait for Enter instead; ``reasons``: show the reasons of agents
     that give them (those with a method ``explain``).
     """
-    session = _Session(game, dict(enumerate(fill(specs, game.num_players))), seed, console, viewer=None)
+    session = _begin(game, dict(enumerate(fill(specs, game.num_players))), seed, console, viewer=None)
     _read_any_bytes()
     try:
         while not session.state.is_terminal():
@@ -83,14 +84,50 @@ def watch(
             if reasons:
                 session.explain(session.agents[session.state.current_player])
             session.take(session.agent_action())
-            if step:
-                console.input("[dim]Enter for the next move[/] ")
-            elif delay > 0:
-                time.sleep(delay)
+            _wait(console, delay, step)
     except (EOFError, KeyboardInterrupt):
         console.print("\nStopped watching.")
         return
     session.finish()
+
+
+def replay(record: GameRecord, console: Console, delay: float = 0.0, step: bool = False) -> None:
+    """A recorded game, shown as `watch` shows one, with the probability of each move where the agent told it."""
+    states = record.states()
+    session = _Session(next(states), dict(enumerate(record.agents)), {}, console, viewer=None)
+    _read_any_bytes()
+    try:
+        for action, policy in zip(record.actions, record.policies, strict=True):
+            session.show()
+            seat = session.state.current_player
+            next(states)
+            session.tell(seat, action, _chance(action, policy))
+            _wait(console, delay, step)
+    except (EOFError, KeyboardInterrupt):
+        console.print("\nStopped watching.")
+        return
+    if record.forfeit is None:
+        session.finish()
+        return
+    session.show()
+    forfeit = record.forfeit
+    text = f"player_{forfeit['seat']} ({forfeit['agent']}) forfeited the game: {forfeit['reason']}"
+    console.print(text, highlight=False, markup=False)
+    session.show_returns(record.returns)
+
+
+def _chance(action: int, policy: list[tuple[int, float]] | None) -> str:
+    """The probability of ``action`` in a recorded policy, in words."""
+    if policy is None:
+        return ""
+    return f"  ({dict(policy).get(action, 0):.0%} of its policy)"
+
+
+def _wait(console: Console, delay: float, step: bool) -> None:
+    if step:
+        console.input("[dim]Enter for the next move[/] ")
+    elif delay > 0:
+        time.sleep(delay)
 
 
 def fill(specs: Sequence[str], seats: int) -> list[str]:
@@ -108,21 +145,30 @@ def _read_any_bytes() -> None:
         sys.stdin.reconfigure(errors="replace")
 
 
+def _begin(
+    game: Game, specs: dict[int, str], seed: int | None, console: Console, viewer: int | None
+) -> _Session:
+    """A new game with the agents that ``specs`` names by seat."""
+    deal_seed, *_ = seed_sequence(seed).spawn(1 + game.num_players)
+    state = game.new_initial_state(seed=deal_seed)
+    # Nothing goes into an agent's seed but what it is shown itself.
+    agents = {s: make(spec, game, agent_seed(s, state.observation(s).tobytes())) for s, spec in specs.items()}
+    return _Session(state, dict(specs), agents, console, viewer)
+
+
 class _Session:
     """A game under way at the terminal: its state, the agents that play it, and how it is shown."""
 
     def __init__(
-        self, game: Game, specs: dict[int, str], seed: int | None, console: Console, viewer: int | None
+        self,
+        state: GameState,
+        names: dict[int, str],
+        agents: dict[int, Agent],
+        console: Console,
+        viewer: int | None,
     ) -> None:
-        deal_seed, *_ = seed_sequence(seed).spawn(1 + game.num_players)
-        self.game = game
-        self.state: GameState = game.new_initial_state(seed=deal_seed)
-        # Nothing goes into an agent's seed but what it is shown itself.
-        self.agents: dict[int, Agent] = {
-            s: make(spec, game, agent_seed(s, self.state.observation(s).tobytes()))
-            for s, spec in specs.items()
-        }
-        self.names = dict(specs)
+        self.game, self.state = state.game, state
+        self.agents, self.names = agents, names
         self.console = console
         self.viewer = viewer
         self.rounds = 0
@@ -153,8 +199,12 @@ class _Session:
         moves = len(self.state.history())
         self.state.apply_action(action)
         shown = action if self.viewer is None else int(self.state.history_observation(self.viewer)[moves, 1])
+        self.tell(seat, shown)
+
+    def tell(self, seat: int, shown: int, more: str = "") -> None:
+        """Print an action of ``seat`` that was taken, -1 for one that the viewer may not know, and a round's end."""
         text = "moves in secret" if shown < 0 else self.game.action_to_string(shown)
-        self.console.print(f"player_{seat} ({self.names[seat]}): {text}", highlight=False, markup=False)
+        self.console.print(f"player_{seat} ({self.names[seat]}): {text}{more}", highlight=False, markup=False)
         if self.state.round_ended:
             self.rounds += 1
             self.console.print(self._round_info())
@@ -181,7 +231,10 @@ class _Session:
     def finish(self) -> None:
         """Print the last position and the returns."""
         self.show()
-        returns = self.state.returns()
+        self.show_returns(self.state.returns())
+
+    def show_returns(self, returns: list[float]) -> None:
+        """Print what each seat has earned."""
         best = max(returns)
         for seat, value in enumerate(returns):
             mark = "  <- best" if value == best else ""

@@ -230,6 +230,13 @@ class Vec(Storage):
         row = check_integer("row", row, 0, self.num_envs - 1)
         return self.game.explain_refusal(self._records[row], action)
 
+    def deal_of(self, row: int) -> dict[str, Any] | None:
+        """The deal of the round that has just begun in game ``row``, as ``new_initial_state(deal=...)`` takes it.
+
+        None for a game without deals. Raises ``ValueError`` for an unknown row.
+        """
+        return self.game.deal_of(self._records[check_integer("row", row, 0, self.num_envs - 1)])
+
     def render_text(self, row: int, seat: int | None = None) -> str:
         """One game as plain text, with the hand of ``seat``, or every hand for ``None``.
 

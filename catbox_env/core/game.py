@@ -121,6 +121,13 @@ class Game(ABC):
     def set_deal(self, state: np.record, deal: Any) -> None:
         """Replace the random deal by the given one. Raises ``ValueError`` for a deal that is not possible."""
 
+    def deal_of(self, state: np.record) -> dict[str, Any] | None:
+        """The deal of a round that has just begun, as JSON-able values: what `set_deal` takes.
+
+        None for a game without deals, which begins alike every time.
+        """
+        return None
+
     @abstractmethod
     def describe_actions(self) -> list[tuple[int, int, str]]:
         """Rows (first id, last id, what they do), for documentation."""

@@ -16,6 +16,8 @@ from tests.agents.policies import network_for
 from tests.train.ppo_runs import small
 
 RULES = ["--players", "3", "--num-ranks", "3", "--copies", "4"]
+ROOT = Path(__file__).parents[2]
+PATHS = os.pathsep.join(str(ROOT / part) for part in (".", "agents", "train", "app"))
 MARK = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n"
 
 
@@ -35,12 +37,10 @@ def folder(tmp_path: Path) -> Path:
 def catbox(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The installed command given in ``folder``: Python has the folder of the program first on its path (-P)."""
     program = "from catbox_app.__main__ import main; main()"
-    root = Path(__file__).parents[2]
-    path = os.pathsep.join(str(root / part) for part in (".", "agents", "train", "app"))
     return subprocess.run(
         [sys.executable, "-P", "-c", program, *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": PATHS},
         capture_output=True,
         text=True,
         check=False,
@@ -61,6 +61,28 @@ def test_a_command_in_the_folder_of_a_run_runs_no_file_of_it(
     ran = catbox(folder, *arguments)
     assert ran.returncode == 0, ran.stderr
     assert not (folder / "ran").exists()
+
+
+def test_processes_of_an_arena_run_no_file_of_the_folder(folder: Path, tmp_path: Path) -> None:
+    """Python starts them with the working directory on its path, unless it is told not to."""
+    for name in ("multiprocessing", "signal", "pickle"):  # what a process imports first
+        (folder / f"{name}.py").write_text(MARK)
+    program = tmp_path / "catbox"  # a script, as the installed command is one: Python knows of no -P then
+    program.write_text("from catbox_app.__main__ import main\nif __name__ == '__main__':\n    main()\n")
+    arguments = ["heuristic", "random", "--deals", "10", "--processes", "1", *RULES]
+    ran = subprocess.run(
+        [sys.executable, str(program), "arena", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": PATHS},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert not (folder / "ran").exists()
+    named = catbox(folder, "arena", "bots:Agent", "random", "--deals", "10", "--processes", "1", *RULES)
+    assert named.returncode == 0, named.stderr
+    assert (folder / "ran").exists()
 
 
 def test_settings_of_numba_there_are_refused_before_numba_reads_them(folder: Path) -> None:

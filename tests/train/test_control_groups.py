@@ -7,9 +7,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from catbox_agents.control_groups import cpu_quota, memory_left
+from catbox_agents.cores import physical_cores
 from catbox_train import devices, memory
-from catbox_train.control_groups import cpu_quota, memory_left
-from catbox_train.devices import num_workers, physical_cores
+from catbox_train.devices import num_workers
 from catbox_train.memory import check_memory
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents.agent import Agent, agent_seed, needs_history
-from catbox_agents.arena.results import Result, RoundTotals, Totals
-from catbox_agents.play_out import steps
-from catbox_agents.specs import AgentSpec, agent_of, is_users_own, label_of
+from catbox_agents.agent import agent_seed
+from catbox_agents.arena.playing import Cast, deal_seed, play_deals, rotate_seats
+from catbox_agents.arena.results import Part, Result, Totals
+from catbox_agents.specs import AgentSpec, label_of
 from catbox_env import Game, Vec
 from catbox_env.core.checks import is_integer, shown
 from catbox_env.core.game import check_game_object
@@ -36,9 +37,6 @@ CHUNK = 2048
 #: Deals of the first batch. Each next batch is half as large again, up to CHUNK games, so that little is lost when a
 #: comparison of slow agents is interrupted.
 FIRST_DEALS = 16
-
-#: Deals are numbered in blocks of this many: deal d is child d % BLOCK of child d // BLOCK.
-BLOCK = 2048
 
 #: With fewer deals an interval would say nothing. From here on its quantile is exact to 0.001.
 MIN_DEALS = 10
@@ -76,7 +74,12 @@ def evaluate(
     """
     check_game_object(game)
     labels = _labels(agents, names)
-    num_deals = _check(game, labels, num_deals)
+    if len(labels) > game.num_players:
+        raise ValueError(
+            f"{len(labels)} agents ({', '.join(labels)}) for {game.num_players} seats: "
+            f"name at most {game.num_players} agents, or play with more players"
+        )
+    num_deals = check_num_deals(num_deals)
     if seed is None:
         seed = secrets.randbits(128)
     elif isinstance(seed, np.random.SeedSequence):
@@ -87,20 +90,24 @@ def evaluate(
     seed = int(seed)
     played = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
     seats = game.num_players
-    line_ups = rotate_seats(len(labels), seats)
-    cast = _Cast(game, agents, labels, line_ups)
-    totals = Totals(len(labels), line_ups)
+    line_up = one_among_others(len(labels), seats)
+    line_ups = rotate_seats(line_up)
+    cast = Cast(game, agents, labels, line_ups, agent_seed)
+    totals = Totals(len(labels), line_up)
     order = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(2,)))
     try:
         first = 0
         for size in _chunks(num_deals, seats):
-            deals = [_deal(root, d) for d in range(first, first + size)]
+            deals = [deal_seed(root, d) for d in range(first, first + size)]
+            finished = first * seats
 
-            def tell(games: int, before: int = first * seats) -> None:
-                if progress is not None:
-                    progress(before + games, num_deals * seats)
+            def tell(vec: Vec, rows: NDArray[np.int64]) -> None:
+                nonlocal finished
+                if progress is not None and (ended := int(vec.terminated.sum())):
+                    finished += ended
+                    progress(finished, num_deals * seats)
 
-            totals.add(*_play(played, cast, line_ups, deals, order, tell))
+            totals.add(Part.of(*play_deals(played, cast, line_ups, deals, order, tell), line_ups))
             first += size
     except KeyboardInterrupt:
         enough = totals.num_deals >= MIN_DEALS
@@ -109,31 +116,9 @@ def evaluate(
     return totals.result(game.id, dict(game.options), num_deals, seed, labels)
 
 
-def rotate_seats(num_agents: int, num_seats: int) -> NDArray[np.int64]:
-    """The agent in each seat, for every rotation: (rotations, P). The last agent fills the seats that are left."""
-    line_up = np.minimum(np.arange(num_seats), num_agents - 1)
-    return np.stack([np.roll(line_up, turn) for turn in range(num_seats)])
-
-
-class _Cast:
-    """The agents that play. ``places`` (rotations, P): the index of the one that holds each seat.
-
-    There is one object for each agent; for a user's class given as a spec, one for each seat of each rotation.
-    """
-
-    def __init__(
-        self, game: Game, agents: Sequence[AgentSpec], labels: Sequence[str], line_ups: NDArray[np.int64]
-    ) -> None:
-        self.agents: list[Agent] = []
-        self.labels: list[str] = []
-        self.places = np.zeros_like(line_ups)
-        for i, (given, label) in enumerate(zip(agents, labels, strict=True)):
-            for turn, seat in np.argwhere(line_ups == i).tolist():
-                first = self.labels[-1:] != [label]
-                if first or (isinstance(given, str) and is_users_own(self.agents[-1])):
-                    self.agents.append(agent_of(given, label, game, agent_seed(i, turn, seat)))
-                    self.labels.append(label)
-                self.places[turn, seat] = len(self.agents) - 1
+def one_among_others(num_agents: int, num_seats: int) -> list[int]:
+    """The agent in each seat (P,): one seat for each but the last, which fills the seats that are left."""
+    return [min(seat, num_agents - 1) for seat in range(num_seats)]
 
 
 def _chunks(num_deals: int, seats: int) -> Iterator[int]:
@@ -148,52 +133,11 @@ def _chunks(num_deals: int, seats: int) -> Iterator[int]:
         size = min(size + (size + 1) // 2, largest)
 
 
-def _deal(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
-    return np.random.SeedSequence(root.entropy, spawn_key=(1, number // BLOCK, number % BLOCK))
-
-
-def _play(
-    game: Game,
-    cast: _Cast,
-    line_ups: NDArray[np.int64],
-    deals: Sequence[np.random.SeedSequence],
-    order: np.random.Generator,
-    tell: Callable[[int], None],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], RoundTotals]:
-    """Play every deal with every line-up, all at once: scores and win shares (deals, rotations, P), and the rounds."""
-    rotations, seats = line_ups.shape
-    num_games = len(deals) * rotations
-    history = any(needs_history(agent) for agent in cast.agents)
-    seeds = [deal for deal in deals for _ in range(rotations)]
-    vec = Vec(game, num_games, seed=seeds, history=history, auto_deal=False)
-    players, objects = (np.tile(seating, (len(deals), 1)) for seating in (line_ups, cast.places))
-    scores = np.zeros((num_games, seats))
-    rounds = RoundTotals(int(line_ups.max()) + 1)
-    finished = 0
-    for rows in steps(vec, cast.agents, cast.labels, objects, np.arange(num_games), order=order):
-        scores[rows] += vec.rewards[rows]
-        rounds.add_round(vec, players)
-        if ended := int(vec.terminated.sum()):
-            finished += ended
-            tell(finished)
-    shape = (len(deals), rotations, seats)
-    return scores.reshape(shape), vec.win_shares.astype(np.float64).reshape(shape), rounds
-
-
 def _labels(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
     """A different name for each agent: the given names, else the spec or the class, numbered where they repeat."""
-    if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
-        raise ValueError(
-            f"agents={shown(agents)}: expected a list of agents, such as ['heuristic', 'random']"
-        )
+    check_agents(agents)
     if names is not None:
-        listed = isinstance(names, Sequence) and not isinstance(names, str)
-        texts = listed and all(isinstance(name, str) for name in names)
-        if not texts or len(names) != len(agents) or len(set(names)) != len(names):
-            raise ValueError(
-                f"names={shown(names)}: expected {len(agents)} different names, one for each agent"
-            )
-        return list(names)
+        return check_labels(names, len(agents))
     labels: list[str] = []
     for agent in agents:
         base = label_of(agent)
@@ -202,17 +146,31 @@ def _labels(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[st
     return labels
 
 
-def _check(game: Game, labels: Sequence[str], num_deals: int) -> int:
-    """The number of deals. Raises ValueError for agents or deals that cannot be compared."""
-    if len(labels) < 2:
+def check_agents(agents: object) -> None:
+    """Raise ``ValueError`` unless ``agents`` is a list of at least two."""
+    if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
         raise ValueError(
-            f"agents: {len(labels)} ({', '.join(labels) or 'none'}); expected at least 2 to compare"
+            f"agents={shown(agents)}: expected a list of agents, such as ['heuristic', 'random']"
         )
-    if len(labels) > game.num_players:
-        raise ValueError(
-            f"{len(labels)} agents ({', '.join(labels)}) for {game.num_players} seats: "
-            f"name at most {game.num_players} agents, or play with more players"
-        )
+    if len(agents) < 2:
+        given = ", ".join(map(label_of, agents)) or "none"
+        raise ValueError(f"agents: {len(agents)} ({given}); expected at least 2 to compare")
+
+
+def check_labels(names: Any, number: int) -> list[str]:
+    """``names`` as a list. Raises ``ValueError`` unless they are ``number`` different texts."""
+    listed = isinstance(names, Sequence) and not isinstance(names, str)
+    if (
+        not listed
+        or not all(isinstance(name, str) for name in names)
+        or not len(names) == len(set(names)) == number
+    ):
+        raise ValueError(f"names={shown(names)}: expected {number} different names, one for each agent")
+    return list(names)
+
+
+def check_num_deals(num_deals: object) -> int:
+    """``num_deals`` as an int. Raises ``ValueError`` unless it is an integer of at least `MIN_DEALS`."""
     if not is_integer(num_deals):
         raise ValueError(f"num_deals={shown(num_deals)}: expected an integer, such as 1000")
     if num_deals < MIN_DEALS:

@@ -129,29 +129,45 @@ class Part:
     by_seat: NDArray[np.float64]  # (measures, agents, P): sums over the deals
     rounds: RoundTotals
 
+    @classmethod
+    def of(
+        cls,
+        scores: NDArray[np.float64],
+        win_shares: NDArray[np.float64],
+        rounds: RoundTotals,
+        line_ups: NDArray[np.int64],
+    ) -> Part:
+        """The games of some deals: ``scores`` and ``win_shares`` (deals, rotations, P), ``line_ups`` (rotations, P)."""
+        #: (agents, rotations, P): 1 where the agent sits.
+        holds = (line_ups == np.arange(rounds.num_agents)[:, None, None]).astype(np.float64)
+        seats = holds[:, 0].sum(1)
+        own = np.einsum("drs,ars->dra", scores, holds) / seats
+        # An agent in all seats has no others: its margin is 0.
+        rest = np.maximum(scores.shape[2] - seats, 1)
+        others = np.where(seats < scores.shape[2], (scores.sum(2)[..., None] - own * seats) / rest, own)
+        wins = np.einsum("drs,ars->dra", win_shares, holds) / seats
+        deals = np.stack([means.mean(1) for means in (own, own - others, wins)]).astype(np.float32)
+
+        points, share = (np.einsum("drs,ars->as", values, holds) for values in (scores, win_shares))
+        against = np.einsum("dra,ars->as", others, holds)
+        # (agents, P): the number of rotations in which the agent holds the seat.
+        rotations = holds.sum(1)
+        return cls(deals, np.stack([points, points - against, share]) / rotations, rounds)
+
 
 class Totals:
-    """The results of the deals played so far, by agent. ``line_ups`` (rotations, P): the agent in each seat."""
+    """The results of the deals played so far, by agent. ``line_up`` (P,): the agent in each seat, for each rotation
+    another way round."""
 
-    def __init__(self, num_agents: int, line_ups: NDArray[np.int64]) -> None:
-        #: (agents, rotations, P): 1 where the agent sits.
-        self.holds = (line_ups == np.arange(num_agents)[:, None, None]).astype(np.float64)
-        self.seats = self.holds[:, 0].sum(1)
+    def __init__(self, num_agents: int, line_up: Sequence[int], rotations: int | None = None) -> None:
+        self.seats = np.bincount(line_up, minlength=num_agents)
+        self.rotations = len(line_up) if rotations is None else rotations
         #: Each part is added in one operation, so that an interruption finds only whole parts.
         self.parts: list[Part] = []
 
-    def add(self, scores: NDArray[np.float64], win_shares: NDArray[np.float64], rounds: RoundTotals) -> None:
-        """Add the games of some deals: ``scores`` and ``win_shares`` (deals, rotations, P)."""
-        own = np.einsum("drs,ars->dra", scores, self.holds) / self.seats
-        others = (scores.sum(2)[..., None] - own * self.seats) / (scores.shape[2] - self.seats)
-        wins = np.einsum("drs,ars->dra", win_shares, self.holds) / self.seats
-        deals = np.stack([means.mean(1) for means in (own, own - others, wins)]).astype(np.float32)
-
-        points, share = (np.einsum("drs,ars->as", values, self.holds) for values in (scores, win_shares))
-        against = np.einsum("dra,ars->as", others, self.holds)
-        # (agents, P): the number of rotations in which the agent holds the seat.
-        rotations = self.holds.sum(1)
-        self.parts.append(Part(deals, np.stack([points, points - against, share]) / rotations, rounds))
+    def add(self, part: Part) -> None:
+        """Add some deals."""
+        self.parts.append(part)
 
     @property
     def num_deals(self) -> int:
@@ -191,7 +207,7 @@ class Totals:
             )
             for i, label in enumerate(labels)
         ]
-        games = num_deals * self.holds.shape[1]
+        games = num_deals * self.rotations
         return Result(game, options, num_deals, planned, games, seed, standings, *deals)
 
 

@@ -81,6 +81,17 @@ class CatInTheBox(Game):
     def weighted_deals(self) -> Iterator[tuple[Deal, int]]:
         return weighted_deals(self.rules)
 
+    def deal_of(self, state: np.record) -> dict[str, Any]:
+        def ranks(counts: np.ndarray) -> list[int]:
+            return (np.repeat(np.arange(self.rules.num_ranks), counts[: self.rules.num_ranks]) + 1).tolist()
+
+        deal: dict[str, Any] = {"hands": [ranks(hand) for hand in state.hand[: self.num_players]]}
+        if self.rules.revealed_cards:
+            deal["revealed"] = ranks(state.revealed)
+        if self.rules.start_player == "random":
+            deal["start_player"] = int(state.start_player)
+        return deal
+
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         paradox = info["paradox"] != 0
         any_paradox = np.repeat(paradox.any(axis=1, keepdims=True), paradox.shape[1], axis=1)

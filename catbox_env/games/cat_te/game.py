@@ -81,5 +81,12 @@ class CatTe(Game):
         deals *= left if rules.side_pot else 1
         raise ValueError(f"{self.id} with {rules} has {deals:,} deals, which are too many to list")
 
+    def deal_of(self, state: np.record) -> dict[str, Any]:
+        hands = [
+            [card for card in range(NUM_CARDS) if int(cards) >> card & 1]
+            for cards in state.hand[: self.num_players]
+        ]
+        return {"hands": hands, **({"upturned": int(state.upturned)} if self.rules.side_pot else {})}
+
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         return {name: info[name].astype(np.float64) for name in INFO}

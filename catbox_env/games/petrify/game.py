@@ -76,6 +76,14 @@ class Petrify(Game):
     def weighted_deals(self) -> Iterator[tuple[Deal, int]]:
         return weighted_deals(self.rules, self.params)
 
+    def deal_of(self, state: np.record) -> dict[str, Any]:
+        size = self.rules.size
+        names = [TILE_NAMES[tile] for tile in state.tile[: size * size]]
+        return {
+            "tiles": [names[row * size : (row + 1) * size] for row in range(size)],
+            "positions": state.position[: self.num_players].tolist(),
+        }
+
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         place = info["place"]
         return {"place": place.astype(np.float64), "win": (place == 0).astype(np.float64)}

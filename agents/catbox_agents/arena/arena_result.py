@@ -1,0 +1,303 @@
+"""What an arena found: the payoff matrix with intervals, differences, ratings, statistics, and what went wrong."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.arena.block import Block, Setup, Task, first_deal, num_blocks
+from catbox_agents.arena.bootstrap import FEW_RESAMPLES, interval, resampled_means
+from catbox_agents.arena.referee import FAULTS, FORFEITS
+from catbox_agents.arena.results import Result, Totals
+from catbox_agents.arena.tables import MIXED, SELF
+
+#: The format of results.json.
+RESULTS_FORMAT = "catbox-arena-results-1"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over deals, with the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.2f} ± {self.half_width:.2f}"
+
+
+@dataclass(frozen=True)
+class AgentSummary:
+    """One agent over all tables.
+
+    ``rating`` in points of the Elo scale, with mean 0. ``nash_share``: its share in the Nash average; ``nash_margin``:
+    its mean margin against that mixture, 0 for those in it and at most 0 for the others. ``mixed``: its margin at the
+    mixed tables, where they were played. ``forfeits``: games. ``faults``: what went wrong, see `Faults`.
+    """
+
+    name: str
+    rating: Estimate
+    nash_share: float
+    nash_margin: Estimate
+    mixed: Estimate | None
+    forfeits: int
+    faults: list[Faults]
+
+
+@dataclass(frozen=True)
+class Faults:
+    """``kind``: one of ``catbox_agents.arena.referee.FAULTS``; ``count``: how often; ``first``: the first of them."""
+
+    kind: str
+    count: int
+    first: str
+
+
+@dataclass(frozen=True)
+class ArenaResult:
+    """The result of `run_arena`, all of it from the same ``deals``.
+
+    ``summaries``: one for each agent, in the order given. ``tables``: (agent, field) -> the result of one agent among
+    copies of the other; (agent, agent) is self-play, where margins are 0. ``mixed_tables``: those with every agent.
+    ``margins`` (n, n, deals) float32: one agent (row) among copies of another (column), the mean over the seats, for
+    statistics of your own; ``mixed_margins`` (n, deals) or None. ``seconds_per_move``: name -> mean time in the agent's
+    code for a decision when many games are played at once; None if it made none.
+    """
+
+    game: str
+    options: dict[str, Any]
+    deal_set: str | None  #: None: a seed was given
+    seed: int
+    agents: list[str]
+    deals: int  #: deals played
+    deals_planned: int  #: deals asked for: more than ``deals`` if the arena was interrupted
+    games: int
+    summaries: list[AgentSummary]
+    tables: dict[tuple[str, str], Result]
+    mixed_tables: list[Result]
+    margins: NDArray[np.float32] = field(compare=False, repr=False)
+    mixed_margins: NDArray[np.float32] | None = field(compare=False, repr=False)
+    seconds_per_move: dict[str, float | None] = field(compare=False, repr=False)
+    _matrix: list[list[Estimate]] = field(repr=False)
+
+    def margin(self, agent: str, field: str) -> Estimate:
+        """One ``agent`` among copies of ``field``: own score minus the mean of the others', in a game."""
+        return self._matrix[self._index(agent)][self._index(field)]
+
+    def difference(self, agent: str, other: str, field: str) -> Estimate:
+        """How much more one ``agent`` earns among copies of ``field`` than one ``other`` does, on the same deals."""
+        margins = self.margins[:, self._index(field)]
+        return _estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
+
+    def mixed_difference(self, agent: str, other: str) -> Estimate:
+        """How much more ``agent`` earns than ``other`` at the mixed tables. Raises ValueError without such tables."""
+        if self.mixed_margins is None:
+            raise ValueError("no mixed tables were played: ask for them with mixed=True")
+        margins = self.mixed_margins
+        return _estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
+
+    @functools.cached_property
+    def differences(self) -> dict[tuple[str, str, str], Estimate]:
+        """(agent, other, field) -> `difference`, for each pair of agents and each field of neither."""
+        names = self.agents
+        triples = [
+            (one, other, field)
+            for field in names
+            for k, one in enumerate(names)
+            for other in names[k + 1 :]
+            if field not in (one, other)
+        ]
+        if not triples:
+            return {}
+        margins = self.margins
+        places = [[names.index(name) for name in triple] for triple in triples]
+        columns = [margins[one, field] - margins[other, field] for one, other, field in places]
+        return dict(zip(triples, _estimates(np.array(columns).T), strict=True))
+
+    @property
+    def widest(self) -> float:
+        """The largest half width of an interval of the matrix."""
+        return max(estimate.half_width for row in self._matrix for estimate in row)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON. All but ``seconds_per_move`` are the same for the same arena."""
+        names = self.agents
+
+        def plain(estimate: Estimate) -> dict[str, float]:
+            return {"margin": estimate.mean, "low": estimate.low, "high": estimate.high}
+
+        return {
+            "format": RESULTS_FORMAT,
+            "game": self.game,
+            "options": self.options,
+            "deal_set": self.deal_set,
+            "seed": self.seed,
+            "agents": names,
+            "deals": self.deals,
+            "deals_planned": self.deals_planned,
+            "games": self.games,
+            "matrix": [
+                {"agent": one, "field": other, **plain(self.margin(one, other))}
+                for one in names
+                for other in names
+            ],
+            "differences": [
+                {"agent": one, "other": other, "field": field, **plain(difference)}
+                for (one, other, field), difference in self.differences.items()
+            ],
+            "summaries": [asdict(summary) for summary in self.summaries],
+            "tables": [
+                {"agent": one, "field": other, "standings": [asdict(s) for s in result.standings]}
+                for (one, other), result in self.tables.items()
+            ],
+            "mixed_tables": [
+                {"standings": [asdict(s) for s in result.standings]} for result in self.mixed_tables
+            ],
+            "seconds_per_move": self.seconds_per_move,
+        }
+
+    def _index(self, name: str) -> int:
+        if name not in self.agents:
+            raise ValueError(f"no agent {name!r} in this arena, only {', '.join(self.agents)}")
+        return self.agents.index(name)
+
+
+def arena_result(
+    setup: Setup, blocks: Mapping[Task, Block], planned: int, deal_set: str | None
+) -> ArenaResult:
+    """The result of the first ``planned`` deals, or of those of them that every table has finished: at least one."""
+    finished = finished_tasks(setup, blocks, planned)
+    names = list(setup.names)
+    n = len(names)
+    num_deals = sum(tasks[0].num_deals for tasks in finished)
+    margins = np.zeros((n, n, num_deals), np.float32)
+    mixed = [np.zeros((0, num_deals), np.float32)] * n
+    comparisons = np.zeros((num_deals, n, n))
+    seconds, decisions = np.zeros(n), np.zeros(n, np.int64)
+    faults: dict[tuple[int, str], list[Any]] = {}
+    tables: dict[tuple[str, str], Result] = {}
+    mixed_tables = []
+    options = dict(setup.game.options)
+    for number, table in enumerate(setup.tables):
+        parts = [blocks[tasks[number]] for tasks in finished]
+        agents = list(table.agents)
+        totals = Totals(len(agents), table.line_up, table.rotations)
+        for block in parts:
+            totals.add(block.part)
+            seconds[agents] += block.seconds
+            decisions[agents] += block.decisions
+            for fault in block.faults:
+                found = faults.setdefault((agents[fault.agent], fault.kind), [0, fault.first])
+                found[0] += fault.count
+        result = totals.result(setup.game.id, options, planned, setup.seed, [names[i] for i in agents])
+        own = result.deal_margins.T
+        if table.kind == SELF:
+            tables[names[agents[0]], names[agents[0]]] = result
+            continue
+        comparisons[:, np.array(agents)[:, None], agents] += np.concatenate([b.comparisons for b in parts])
+        if table.kind == MIXED:
+            mixed_tables.append(result)
+            for i, row in zip(agents, own, strict=True):
+                mixed[i] = np.concatenate([mixed[i], row[None]])
+            continue
+        one, other = agents
+        margins[one, other] = own[0]
+        tables[names[one], names[other]] = result
+        if setup.game.num_players == 2:
+            margins[other, one] = own[1]
+            tables[names[other], names[one]] = result
+    mixed_margins = np.array([rows.mean(0) for rows in mixed]) if mixed_tables else None
+    summaries = _summaries(setup, margins, mixed_margins, comparisons, faults)
+    estimates = _estimates(margins.reshape(n * n, num_deals).T)
+    return ArenaResult(
+        game=setup.game.id,
+        options=options,
+        deal_set=deal_set,
+        seed=setup.seed,
+        agents=names,
+        deals=num_deals,
+        deals_planned=planned,
+        games=num_deals * sum(table.rotations for table in setup.tables),
+        summaries=summaries,
+        tables=tables,
+        mixed_tables=mixed_tables,
+        margins=margins,
+        mixed_margins=mixed_margins,
+        seconds_per_move={
+            name: float(seconds[i] / decisions[i]) if decisions[i] else None for i, name in enumerate(names)
+        },
+        _matrix=[estimates[i * n : (i + 1) * n] for i in range(n)],
+    )
+
+
+def tasks_of_block(setup: Setup, number: int, planned: int) -> list[Task]:
+    """The tasks of block ``number`` of ``planned`` deals, one for each table."""
+    size = min(first_deal(number + 1), planned) - first_deal(number)
+    return [Task(table, number, size) for table in range(len(setup.tables))]
+
+
+def finished_tasks(setup: Setup, blocks: Mapping[Task, Block], planned: int) -> list[list[Task]]:
+    """The tasks of each block that every table has finished."""
+    every = [tasks_of_block(setup, number, planned) for number in range(num_blocks(planned))]
+    return [tasks for tasks in every if all(task in blocks for task in tasks)]
+
+
+def widest_interval(setup: Setup, blocks: Mapping[Task, Block], planned: int) -> float:
+    """The largest half width of an interval of the matrix, of finished deals: all that `ArenaResult.widest` takes."""
+    columns = []
+    for number, table in enumerate(setup.tables):
+        if len(table.agents) == 2 and table.kind not in (SELF, MIXED):
+            tasks = [tasks_of_block(setup, block, planned)[number] for block in range(num_blocks(planned))]
+            columns.append(np.concatenate([blocks[task].part.deals[1, :, 0] for task in tasks]))
+    return max(estimate.half_width for estimate in _estimates(np.array(columns).T))
+
+
+def _estimates(values: NDArray[np.floating]) -> list[Estimate]:
+    """The mean of each column of ``values`` (deals, k)."""
+    low, high = interval(resampled_means(values), len(values))
+    means = values.mean(0, dtype=np.float64)
+    return [Estimate(*map(float, ends)) for ends in zip(means, low, high, strict=True)]
+
+
+def _summaries(
+    setup: Setup,
+    margins: NDArray[np.float32],
+    mixed: NDArray[np.float32] | None,
+    comparisons: NDArray[np.float64],
+    faults: Mapping[tuple[int, str], Sequence[Any]],
+) -> list[AgentSummary]:
+    from catbox_agents.arena.ratings import nash_average, ratings
+
+    n, _, num_deals = margins.shape
+    payoffs = (margins - margins.transpose(1, 0, 2)) / 2
+    mean_payoffs = payoffs.mean(2, dtype=np.float64)
+    shares, nash_margins = nash_average(mean_payoffs)
+    drawn = resampled_means(comparisons, FEW_RESAMPLES) * num_deals
+    strengths = ratings(comparisons.sum(0))
+    low, high = interval(np.array([ratings(one) for one in drawn]), num_deals)
+    # The shares are held fixed: an interval says how certain the margins against this mixture are.
+    against = _estimates(np.einsum("ijd,j->di", payoffs, shares))
+    mixed_estimates = None if mixed is None else _estimates(mixed.T)
+    return [
+        AgentSummary(
+            name=setup.names[i],
+            rating=Estimate(float(strengths[i]), float(low[i]), float(high[i])),
+            nash_share=float(shares[i]),
+            nash_margin=Estimate(float(nash_margins[i]), against[i].low, against[i].high),
+            mixed=None if mixed_estimates is None else mixed_estimates[i],
+            forfeits=sum(faults[i, kind][0] for kind in FORFEITS if (i, kind) in faults),
+            faults=[Faults(kind, *faults[i, kind]) for kind in FAULTS if (i, kind) in faults],
+        )
+        for i in range(n)
+    ]

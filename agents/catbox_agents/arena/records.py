@@ -1,0 +1,194 @@
+"""Records of games: a file of JSON lines, from which every game can be played again.
+
+The first line is a header:
+
+    {"format": "catbox-games-1", "catbox": "0.1.0", "game": "cat_in_the_box_v0", "options": {...}, "agents": [...]}
+
+``catbox`` is the version that wrote it, ``game`` and ``options`` are the arguments of `make_game`, ``agents`` are the
+agents' names. Every other line is a game:
+
+| key | value |
+|---|---|
+| ``deal_number`` | the number of its deal in the deal set |
+| ``agents`` | the name of the agent in each seat |
+| ``deals`` | the deal of each round that was begun, as ``new_initial_state(deal=...)`` takes it; null: no deals |
+| ``actions`` | the ids of all actions, in order |
+| ``returns`` | the score of each seat at the end |
+| ``policies`` | for each action, pairs [action, probability] of its policy, or null; may be absent |
+| ``forfeit`` | only in a forfeited game: ``seat``, ``agent``, ``reason``; ``returns`` then follow the arena's rule |
+
+Nothing else is needed: no seed, and no agent.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import catbox_env
+from catbox_agents.files import check_format, parse_json, writing_atomically
+from catbox_env import Game, GameState
+from catbox_env.core.checks import check_integer, is_integer, shown
+
+FORMAT = "catbox-games-1"
+#: The longest line that is read, in bytes.
+LONGEST_LINE = 1 << 24
+_REMEDY = "give a file that catbox arena --record wrote"
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game of a file; see the module for what its fields hold."""
+
+    game: Game
+    agents: list[str]
+    deals: list[Any]
+    actions: list[int]
+    returns: list[float]
+    policies: list[Any]
+    forfeit: dict[str, Any] | None
+
+    def states(self) -> Iterator[GameState]:
+        """The position at the beginning and after each action: one state, which changes.
+
+        Raises ValueError where the record does not fit the rules.
+        """
+        state = self.game.new_initial_state(seed=0, deal=self.deals[0])
+        rounds = 1
+        yield state
+        for number, action in enumerate(self.actions, 1):
+            try:
+                state.apply_action(action)
+                if state.round_ended and not state.is_terminal():
+                    if rounds == len(self.deals):
+                        raise ValueError(f"no deal of round {rounds + 1}")
+                    if self.deals[rounds] is not None:
+                        self.game.set_deal(state.record, self.deals[rounds])
+                    rounds += 1
+            except ValueError as error:
+                raise ValueError(f"action {number} of {len(self.actions)}: {error}") from None
+            yield state
+        if rounds != len(self.deals):
+            raise ValueError(f"{len(self.deals)} deals, but {rounds} rounds were begun")
+        if self.forfeit is None and not state.is_terminal():
+            raise ValueError(f"the game is not over after its {len(self.actions)} actions")
+        if self.forfeit is None and state.returns() != self.returns:
+            raise ValueError(f"the actions give the returns {state.returns()}, not {self.returns}")
+
+
+def write_records(path: Path, game: Game, agents: list[str], games: Iterable[dict[str, Any]]) -> None:
+    """Write a file of ``games``, or leave what is there. Raises `WriteError`."""
+    header = {
+        "format": FORMAT,
+        "catbox": catbox_env.__version__,
+        "game": game.id,
+        "options": game.options,
+        "agents": agents,
+    }
+    with writing_atomically(path) as file:
+        for line in itertools.chain([header], games):
+            file.write(json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n")
+
+
+def read_record(path: Path, number: int = 1) -> GameRecord:
+    """Game ``number`` of a file, counted from 1; all of it is checked.
+
+    Raises ValueError, naming the line and the reason, for a damaged file, one of another version, and a number that is
+    not there; OSError for a file that cannot be read.
+    """
+    number = check_integer("number of the game", number, 1)
+    with open(path, "rb") as file:
+        header = _line(path, 1, file.readline(LONGEST_LINE))
+        game = _game(path, header)
+        for line_number in range(2, number + 2):
+            line = file.readline(LONGEST_LINE)
+            if not line:
+                raise ValueError(f"{path} holds {line_number - 2} games; asked for game {number}")
+    where = number + 1
+    try:
+        record = _record(game, _line(path, where, line))
+        for _ in record.states():
+            pass
+    except ValueError as error:
+        by = header.get("catbox")
+        other = f" (catbox {by} wrote the file, this is {catbox_env.__version__})"
+        text = str(error) if str(error).startswith(str(path)) else f"{path}, line {where}: {error}"
+        raise ValueError(text + (other if by != catbox_env.__version__ else "")) from None
+    return record
+
+
+def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    where = f"{path}, line {number}"
+    if not line.endswith(b"\n"):
+        why = "it is empty" if not line else "the file was cut off here, or the line is too long"
+        raise ValueError(f"{where}: {why}; {_REMEDY}")
+    try:
+        found = parse_json(line.decode())
+    except ValueError as error:
+        raise ValueError(f"{where}: it is no JSON ({error}); {_REMEDY}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{where}: {shown(found)}; expected an object; {_REMEDY}")
+    return found
+
+
+def _game(path: Path, header: dict[str, Any]) -> Game:
+    check_format(f"{path}, line 1", header.get("format"), FORMAT, _REMEDY)
+    game_id, options = header.get("game"), header.get("options")
+    try:
+        if not isinstance(game_id, str) or not isinstance(options, dict):
+            raise ValueError(f"game={shown(game_id)} with options={shown(options)}")
+        return catbox_env.make_game(game_id, **options)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path}, line 1: {error}; {_REMEDY}") from None
+
+
+def _record(game: Game, line: dict[str, Any]) -> GameRecord:
+    """The game of a line, its types checked; `GameRecord.states` checks the rest."""
+    players = game.num_players
+
+    def listed(name: str, length: int | None = None) -> list[Any]:
+        value = line.get(name)
+        if not isinstance(value, list) or (length is not None and len(value) != length):
+            expected = "a list" if length is None else f"a list of {length}"
+            raise ValueError(f"{name}={shown(value)}; expected {expected}")
+        return value
+
+    agents, returns, deals = listed("agents", players), listed("returns", players), listed("deals")
+    actions = listed("actions")
+    if not all(isinstance(name, str) for name in agents):
+        raise ValueError(f"agents={shown(agents)}; expected names")
+    if not all(isinstance(value, float | int) and math.isfinite(value) for value in returns):
+        raise ValueError(f"returns={shown(returns)}; expected numbers")
+    if not all(is_integer(action) for action in actions):
+        raise ValueError(f"actions={shown(actions)}; expected ids of actions")
+    if not deals:
+        raise ValueError("deals=[]; expected the deal of each round")
+    policies = listed("policies", len(actions)) if "policies" in line else [None] * len(actions)
+    for policy in policies:
+        if policy is not None and not _is_policy(policy, game.num_actions):
+            raise ValueError(f"policy {shown(policy)}; expected pairs [action, probability]")
+    forfeit = line.get("forfeit")
+    if forfeit is not None and not (
+        isinstance(forfeit, dict)
+        and is_integer(forfeit.get("seat"))
+        and all(isinstance(forfeit.get(name), str) for name in ("agent", "reason"))
+    ):
+        raise ValueError(f"forfeit={shown(forfeit)}; expected seat, agent and reason")
+    return GameRecord(game, agents, deals, actions, [float(v) for v in returns], policies, forfeit)
+
+
+def _is_policy(policy: Any, num_actions: int) -> bool:
+    return isinstance(policy, list) and all(
+        isinstance(pair, list)
+        and len(pair) == 2
+        and is_integer(pair[0])
+        and 0 <= pair[0] < num_actions
+        and isinstance(pair[1], float | int)
+        and 0 <= pair[1] <= 1
+        for pair in policy
+    )

@@ -1,0 +1,230 @@
+"""Asks the agents of an arena. What an agent does wrong costs it a game, and the others play on.
+
+An agent forfeits a game if it raises an error, answers anything but a legal action, or takes longer than the limit for
+one move. If a call about many games fails, each of these games is asked about again on its own, so that only those in
+which the agent fails again are forfeited.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent, needs_history
+from catbox_agents.arena.playing import Cast
+from catbox_agents.decisions import answers_of, are_legal, refusal
+from catbox_agents.errors import AgentError
+from catbox_env import Vec
+
+#: Why a game is forfeited,
+ERROR, ILLEGAL, TIME, ENDED = "error", "illegal answer", "move time", "process ended"
+FORFEITS = (ERROR, ILLEGAL, TIME, ENDED)
+#: and what is only reported: a call about many games that failed, and a policy that cannot be recorded.
+BATCH, POLICY = "call failed, answered one by one", "policy not recorded"
+FAULTS = (*FORFEITS, BATCH, POLICY)
+
+#: Probabilities below this are left out of a record.
+LEAST_PROBABILITY = 5e-5
+
+
+@dataclass
+class Fault:
+    """What an agent did wrong, how often, and where first."""
+
+    agent: int
+    kind: str  # one of FAULTS
+    count: int
+    first: str
+
+
+class Watch:
+    """Told whom the referee asks, and for how long at most it may take; see `catbox_agents.arena.workers`."""
+
+    def asks(self, agent: int, seconds: float) -> None:
+        """Agent ``agent`` of the table is asked now."""
+
+    def answered(self) -> None:
+        """It has answered."""
+
+
+class Recorder:
+    """What the games of a batch consist of: deals, actions, and policies where an agent has ``policy_batch``."""
+
+    def __init__(self, num_games: int) -> None:
+        self.deals: list[list[Any]] = [[] for _ in range(num_games)]
+        self.actions: list[list[int]] = [[] for _ in range(num_games)]
+        self.policies: list[list[Any]] = [[] for _ in range(num_games)]
+
+    def moved(self, vec: Vec, rows: NDArray[np.int64]) -> None:
+        """Keep the deal of every game of ``rows`` in which a round has begun."""
+        for row in rows.tolist():
+            if not self.actions[row] or (vec.round_ended[row] and not vec.terminated[row]):
+                self.deals[row].append(vec.deal_of(row))
+
+    def acted(self, rows: NDArray[np.int64], actions: NDArray[np.int64], policies: Sequence[Any]) -> None:
+        """Keep the actions of ``rows``, each with its policy, pairs (action, probability), or None."""
+        for row, action, policy in zip(rows.tolist(), actions.tolist(), policies, strict=True):
+            self.actions[row].append(action)
+            self.policies[row].append(policy)
+
+
+class Referee:
+    """Called in place of `ask_agents`; gives -1 where an agent forfeits its game.
+
+    ``seconds`` and ``decisions`` (agents of the table): the time in the agents' code, and how often they were asked.
+    ``forfeits``: (row, seat, agent, reason) of each game that was forfeited.
+
+    Args:
+        cast: the agents, by index in ``names``.
+        names: of the agents of the table.
+        seeds: gives seeds for the decisions of ``rows`` at a move number, to agents with ``seed_decisions``.
+        move_time: seconds for one move, or None. With a limit, agents are asked about one game at a time.
+        recorder: keeps the games; None: they are not kept.
+    """
+
+    def __init__(
+        self,
+        cast: Cast,
+        names: Sequence[str],
+        seeds: Callable[[NDArray[np.int64], int], NDArray[np.uint64]],
+        move_time: float | None,
+        watch: Watch,
+        recorder: Recorder | None,
+    ) -> None:
+        self._cast, self._seeds, self._move_time, self._watch = cast, seeds, move_time, watch
+        self._names = list(names)
+        self._agent = [self._names.index(label) for label in cast.labels]
+        self._recorder = recorder
+        self._move = 0
+        self.seconds = np.zeros(len(names))
+        self.decisions = np.zeros(len(names), np.int64)
+        self.faults: dict[tuple[int, str], Fault] = {}
+        self.forfeits: list[tuple[int, int, int, str]] = []
+
+    def __call__(self, asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        actions = np.full(len(rows), -1, np.int64)
+        policies: list[Any] = [None] * len(rows)
+        for i in range(len(self._cast.agents)):
+            own = np.flatnonzero(asked == i)
+            if len(own) == 0:
+                continue
+            actions[own] = self._ask(i, vec, rows[own])
+            if self._recorder is not None and hasattr(self._cast.agents[i], "policy_batch"):
+                for k, policy in zip(own.tolist(), self._policies(i, vec, rows[own]), strict=True):
+                    policies[k] = policy
+        if self._recorder is not None:
+            going_on = np.flatnonzero(actions >= 0)
+            kept = [policies[k] for k in going_on.tolist()]
+            self._recorder.acted(rows[going_on], actions[going_on], kept)
+        self._move += 1
+        return actions
+
+    def _ask(self, i: int, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The legal actions (M,) of agent object ``i``, -1 where it forfeits."""
+        if self._move_time is None and len(rows) > 1:
+            try:
+                return self._checked(i, vec, rows, self._answers(i, vec, rows))
+            except ValueError as error:  # AgentError among them
+                self._note(self._agent[i], BATCH, str(error), rows[0], vec)
+        return np.concatenate([self._ask_one(i, vec, rows[k : k + 1]) for k in range(len(rows))])
+
+    def _ask_one(self, i: int, vec: Vec, row: NDArray[np.int64]) -> NDArray[np.int64]:
+        before = self.seconds[self._agent[i]]
+        try:
+            answers = self._answers(i, vec, row)
+        except ValueError as error:
+            kind = ERROR if isinstance(error, AgentError) else ILLEGAL
+            self._forfeit(i, kind, str(error), vec, row[0])
+            return np.array([-1])
+        seconds = self.seconds[self._agent[i]] - before
+        if self._move_time is not None and seconds > self._move_time:
+            name = self._names[self._agent[i]]
+            said = f"agent {name!r} took {seconds:.3g} s for a move; the limit is {self._move_time:g} s"
+            self._forfeit(i, TIME, said, vec, row[0])
+            return np.array([-1])
+        return self._checked(i, vec, row, answers)
+
+    def _answers(self, i: int, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        agent, place = self._cast.agents[i], self._agent[i]
+        self._watch.asks(place, np.inf if self._move_time is None else self._move_time)
+        began = time.perf_counter()
+        try:
+            if hasattr(agent, "seed_decisions"):
+                self._seed(agent, place, rows)
+                began = time.perf_counter()
+            return answers_of(agent, self._names[place], vec, rows)
+        finally:
+            self.seconds[place] += time.perf_counter() - began
+            self._watch.answered()
+            self.decisions[place] += len(rows)
+
+    def _seed(self, agent: Any, place: int, rows: NDArray[np.int64]) -> None:
+        try:
+            agent.seed_decisions(self._seeds(rows, self._move))
+        except Exception as error:
+            raise AgentError(self._names[place], error) from error
+
+    def _checked(
+        self, i: int, vec: Vec, rows: NDArray[np.int64], actions: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """``actions``, with -1 where one is illegal and the game is forfeited."""
+        legal = are_legal(vec, rows, actions)
+        for k in np.flatnonzero(~legal).tolist():
+            said = refusal(self._names[self._agent[i]], vec, int(rows[k]), int(actions[k]))
+            self._forfeit(i, ILLEGAL, said, vec, rows[k])
+        return np.where(legal, actions, -1)
+
+    def _policies(self, i: int, vec: Vec, rows: NDArray[np.int64]) -> list[Any]:
+        """For each row the pairs (action, probability), or None for a policy that is none."""
+        agent: Any = self._cast.agents[i]
+        masks = vec.action_mask[rows]
+        past = vec.history[rows] if needs_history(agent) else None
+        try:
+            policy = np.asarray(agent.policy_batch(vec.observation[rows], masks.copy(), past), np.float64)
+            why = f"policy_batch returned shape {policy.shape}, expected {masks.shape}"
+            sound = np.full(len(rows), policy.shape == masks.shape)
+        except Exception as error:  # noqa: BLE001  (reported, and the game does not depend on it)
+            why, sound = f"policy_batch raised {type(error).__name__}: {error}", np.zeros(len(rows), np.bool_)
+        if sound.all():
+            why = "policy_batch returned numbers that are no probabilities of the legal actions"
+            with np.errstate(invalid="ignore"):
+                sound = (policy >= 0).all(1) & (np.abs(policy.sum(1) - 1) < 1e-3) & ~(policy * ~masks).any(1)
+        found: list[Any] = []
+        for k, row in enumerate(rows.tolist()):
+            if not sound[k]:
+                said = f"agent {self._names[self._agent[i]]!r}: {why}"
+                self._note(self._agent[i], POLICY, said, row, vec)
+                found.append(None)
+                continue
+            kept = np.flatnonzero(policy[k] >= LEAST_PROBABILITY).tolist()
+            found.append([[action, round(float(policy[k, action]), 4)] for action in kept])
+        return found
+
+    def _forfeit(self, i: int, kind: str, said: str, vec: Vec, row: int) -> None:
+        self._note(self._agent[i], kind, said, row, vec)
+        seat = int(vec.current_player[row])
+        self.forfeits.append((int(row), seat, self._agent[i], said))
+
+    def _note(self, agent: int, kind: str, said: str, row: int, vec: Vec) -> None:
+        fault = self.faults.get((agent, kind))
+        if fault is None:
+            seat = int(vec.current_player[row])
+            where = f"in seat {seat}, action {self._move + 1} of the game"
+            self.faults[agent, kind] = Fault(agent, kind, 1, f"{said} ({where})")
+        else:
+            fault.count += 1
+
+
+class Absent(Agent):
+    """Stands for an agent that could not be made: raises its error whenever it is asked."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> NDArray[np.int64]:
+        raise self.error

@@ -1,0 +1,167 @@
+"""The result of an arena to look at: tables for the terminal, a page of Markdown, and a picture of the matrix."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+import catbox_env
+from catbox_agents.arena.arena_result import ArenaResult, Estimate
+from catbox_agents.arena.referee import FORFEITS
+from catbox_agents.files import write_atomically
+
+RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
+
+
+def write_report(result: ArenaResult, folder: Path) -> None:
+    """Write the three files into ``folder``. Raises `WriteError`."""
+    from catbox_agents.arena.heat_map import draw_matrix
+
+    about = {"catbox": catbox_env.__version__, "date": datetime.now(UTC).isoformat(timespec="seconds")}
+    text = json.dumps({**result.as_dict(), **about}, indent=1, allow_nan=False) + "\n"
+    write_atomically(folder / RESULTS_FILE, text.encode())
+    write_atomically(folder / PAGE_FILE, page(result, about["date"]).encode())
+    picture = BytesIO()
+    draw_matrix(result, picture)
+    write_atomically(folder / PICTURE_FILE, picture.getvalue())
+
+
+def title(result: ArenaResult) -> str:
+    """What was played, in a line."""
+    deals = f"{result.deals:,}"
+    if result.deals < result.deals_planned:
+        deals = f"partial: {deals} of {result.deals_planned:,}"
+    source = f"seed {result.seed}" if result.deal_set is None else f"deal set {result.deal_set}"
+    return f"{result.game}, {result.options['num_players']} players, {deals} deals a table, {source}"
+
+
+def terminal_tables(result: ArenaResult) -> list[Table]:
+    """The matrix, and a line for each agent."""
+    matrix = Table(
+        title="Margins of one agent (row)",
+        caption="own score minus the others', ± 95 % interval",
+        box=box.SIMPLE_HEAD,
+    )
+    matrix.add_column("", overflow="fold")
+    for name in result.agents:
+        matrix.add_column(Text(f"among {name}"), justify="right", overflow="fold")
+    for name in result.agents:
+        cells = [_cell(result, name, other) for other in result.agents]
+        matrix.add_row(Text(name), *cells)
+    return [matrix, _terminal_table(_summary_rows(result)), _terminal_table(_statistics_rows(result))]
+
+
+def fault_lines(result: ArenaResult) -> list[str]:
+    """What went wrong, a line for each agent and kind."""
+    return [
+        f"{summary.name}: {fault.kind}, {fault.count} "
+        f"{'forfeited games' if fault.kind in FORFEITS else 'times'}; first: {fault.first}"
+        for summary in result.summaries
+        for fault in summary.faults
+    ]
+
+
+def page(result: ArenaResult, date: str) -> str:
+    """The result as Markdown."""
+    names = result.agents
+    matrix = [["one agent", *(f"among {name}" for name in names)]]
+    matrix += [[name, *(_cell(result, name, other) for other in names)] for name in names]
+    parts = [
+        "# Arena",
+        f"{title(result)}; {result.games:,} games. {date}, catbox {catbox_env.__version__}.",
+        f"Options: {', '.join(f'{name}={value}' for name, value in result.options.items())}.",
+        f"![The payoff matrix]({PICTURE_FILE})",
+        "## Margins",
+        "One agent (row) among copies of another (column): its score minus the mean of the others', a game, with its "
+        "95 % interval from a bootstrap over deals.",
+        _markdown(matrix),
+        "## Agents",
+        "Ratings: Plackett-Luce, in points of the Elo scale (400 points are odds of 10 to 1), mean 0. Nash share: the "
+        "agent's share in the mixture that no agent beats; Nash margin: what it earns against that mixture.",
+        _markdown(_summary_rows(result)),
+        "## Differences",
+        "How much more one agent earns than another in the same field, on the same deals.",
+        _markdown(_difference_rows(result)),
+        "## Statistics",
+        "Means for a round of the first agent among copies of the second.",
+        _markdown(_statistics_rows(result)),
+    ]
+    if faults := fault_lines(result):
+        parts += ["## What went wrong", "\n".join(f"- {line}" for line in faults)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cell(result: ArenaResult, name: str, other: str) -> str:
+    return "0" if name == other else str(result.margin(name, other))
+
+
+def _summary_rows(result: ArenaResult) -> list[list[str]]:
+    mixed = result.mixed_margins is not None
+    rows = [
+        ["agent", "rating", "Nash share", "Nash margin", *(["mixed tables"] if mixed else [])]
+        + ["ms a move", "forfeits"]
+    ]
+    for summary in result.summaries:
+        seconds = result.seconds_per_move[summary.name]
+        rows.append(
+            [
+                summary.name,
+                _points(summary.rating),
+                f"{summary.nash_share:.0%}",
+                str(summary.nash_margin),
+                *([str(summary.mixed)] if mixed else []),
+                "" if seconds is None else f"{1000 * seconds:.3g}",
+                str(summary.forfeits),
+            ]
+        )
+    return rows
+
+
+def _points(rating: Estimate) -> str:
+    return f"{rating.mean:+.0f} ± {rating.half_width:.0f}"
+
+
+def _difference_rows(result: ArenaResult) -> list[list[str]]:
+    return [["one agent", "minus another", "among", "difference"]] + [
+        [*triple, str(difference)] for triple, difference in result.differences.items()
+    ]
+
+
+def _statistics_rows(result: ArenaResult) -> list[list[str]]:
+    names = list(
+        dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics)
+    )
+    rows = [["agent", "among", "score", "win share", *(name.replace("_", " ") for name in names)]]
+    for (agent, field), table in result.tables.items():
+        standing = table[agent]
+        means = [f"{standing.statistics[name]:.2f}" if name in standing.statistics else "" for name in names]
+        rows.append([agent, field, f"{standing.score:.2f}", f"{standing.win_share:.1%}", *means])
+    return rows
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    if len(rows) == 1:
+        return "(none)"
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
+
+
+def _terminal_table(rows: list[list[str]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    for number, name in enumerate(rows[0]):
+        text = name in ("agent", "among")
+        table.add_column(
+            name if text else name.replace(" ", "\n"),
+            justify="left" if text else "right",
+            overflow="fold",
+            no_wrap=not text and number > 0,
+        )
+    for row in rows[1:]:
+        table.add_row(*map(Text, row))
+    return table

@@ -1,0 +1,291 @@
+"""The arena: every agent among copies of every other, on the same deals from every seat."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import math
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import catbox_env
+from catbox_agents.agent import agent_seed
+from catbox_agents.arena.arena_result import (
+    ArenaResult,
+    arena_result,
+    finished_tasks,
+    tasks_of_block,
+    widest_interval,
+)
+from catbox_agents.arena.block import (
+    SMALL,
+    SMALL_BLOCKS,
+    Block,
+    Setup,
+    Task,
+    first_deal,
+    num_blocks,
+    played_game,
+)
+from catbox_agents.arena.deal_sets import seed_of_deals
+from catbox_agents.arena.evaluation import MIN_DEALS, check_agents, check_labels, check_num_deals
+from catbox_agents.arena.records import write_records
+from catbox_agents.arena.store import Store
+from catbox_agents.arena.tables import all_tables
+from catbox_agents.arena.workers import Workers, play_here
+from catbox_agents.compatibility import check_agent
+from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of
+from catbox_env import Game
+from catbox_env.core.checks import check_flag, check_integer, shown
+from catbox_env.core.game import check_game_object
+
+#: Most processes of an arena.
+MAX_PROCESSES = 1024
+#: The packages that an arena needs: the extra "arena".
+NEEDED = ("choix", "filelock", "matplotlib", "scipy")
+#: With a width to reach: the deals after which the intervals are first looked at, and how far one looks ahead at most.
+_FIRST_LOOK, _FARTHER = SMALL_BLOCKS * SMALL, 4
+#: Without --deals, an arena with a width to reach ends here.
+MOST_DEALS = 1_000_000
+
+
+class ArenaInterrupted(KeyboardInterrupt):
+    """Ctrl-C in `run_arena`. ``result``: of the deals that every table has finished; None if fewer than MIN_DEALS."""
+
+    def __init__(self, result: ArenaResult | None, num_deals: int) -> None:
+        done = 0 if result is None else result.deals
+        super().__init__(f"interrupted: {done} of {num_deals} deals were finished at every table")
+        self.result = result
+
+
+def run_arena(
+    game: Game,
+    agents: Sequence[AgentSpec],
+    num_deals: int | None = None,
+    *,
+    until_ci: float | None = None,
+    deal_set: str = "selection",
+    seed: int | None = None,
+    names: Sequence[str] | None = None,
+    mixed: bool = False,
+    processes: int | None = None,
+    move_time: float | None = None,
+    output: str | os.PathLike[str] | None = None,
+    record: str | os.PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ArenaResult:
+    """Play one of each agent among copies of each other one, and compare them.
+
+    Args:
+        agents: specs (see :func:`catbox_agents.make`) or agents, at least two. Each block of deals is played by agents
+            that are made anew; an agent that is given is copied (with ``pickle``) as it is.
+        num_deals: deals of each table, at least 10, each played from every seat; 1,000 by default. With ``until_ci``:
+            the most deals.
+        until_ci: play until every 95 % interval of the matrix is at most this far from its mean.
+        deal_set: ``"training"``, ``"selection"`` or ``"test"``; ``seed``: deals of your own instead.
+        names: of the agents, all different; by default the specs.
+        mixed: also play tables with every agent (with as many as there are seats, in every choice of them).
+        processes: play in so many processes; None: in this one. The result is the same. Processes are new
+            interpreters, so a script needs ``if __name__ == "__main__":``.
+        move_time: seconds for one move. Agents are then asked about one game at a time, in processes of their own.
+        output: a folder. Finished blocks of deals are kept there, and a second call goes on from them; at the end
+            it gets ``results.json``, ``results.md`` and ``matrix.png``.
+        record: a file for the games, see ``catbox_agents.arena.records``.
+        progress: called with (games played, games in total); with ``until_ci`` the total is an estimate.
+
+    An agent that raises an error, answers anything but a legal action or takes longer than ``move_time`` forfeits that
+    game: docs/arena.md has the rule. Raises ValueError for what cannot be compared, and for a folder of another arena;
+    `WriteError` for a folder or file that cannot be written. Ctrl-C raises `ArenaInterrupted`, a KeyboardInterrupt with
+    the result so far, which is written to ``output`` too.
+    """
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise ValueError(f"the arena needs {', '.join(missing)}: pip install 'catbox-env[arena]'")
+    most = check_num_deals((1000 if until_ci is None else MOST_DEALS) if num_deals is None else num_deals)
+    width = None if until_ci is None else _positive("until_ci", until_ci, "points, such as 0.05")
+    limit = None if move_time is None else _positive("move_time", move_time, "seconds, such as 1")
+    if processes is not None:
+        processes = check_integer("processes", processes, 1, MAX_PROCESSES)
+    elif limit is not None:
+        processes = 1
+    setup, fingerprints = _set_up(
+        game,
+        agents,
+        names,
+        seed_of_deals(deal_set, seed),
+        check_flag("mixed", mixed),
+        limit,
+        record is not None,
+    )
+    settings = {
+        "catbox": catbox_env.__version__,
+        "game": game.id,
+        "options": game.options,
+        "agents": [{"name": n, "is": f} for n, f in zip(setup.names, fingerprints, strict=True)],
+        "seed": setup.seed,
+        "mixed": mixed,
+        "move_time": limit,
+        "record": record is not None,
+    }
+    deal_set_name = deal_set if seed is None else None
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
+        store = stack.enter_context(Store(Path(folder), settings))
+        planned = most if width is None else min(most, _FIRST_LOOK)
+        try:
+            workers = None if processes is None else stack.enter_context(Workers(setup, processes))
+            total = planned
+            while True:
+                _play(setup, store, planned, total, workers, progress)
+                if width is None or planned == most:
+                    break
+                widest = widest_interval(setup, store.blocks, planned)
+                if widest <= width:
+                    break
+                needed = planned * (widest / width) ** 2
+                planned = _next_look(planned, needed, most)
+                total = max(planned, min(most, math.ceil(needed)))
+        except KeyboardInterrupt:
+            result = _partial(setup, store.blocks, planned, deal_set_name)
+            _write(setup, store, result, planned, output, record)
+            raise ArenaInterrupted(result, planned) from None
+        result = arena_result(setup, store.blocks, planned, deal_set_name)
+        _write(setup, store, result, planned, output, record)
+    return result
+
+
+def _set_up(
+    game: Game,
+    agents: Sequence[AgentSpec],
+    names: Sequence[str] | None,
+    seed: int,
+    mixed: bool,
+    move_time: float | None,
+    record: bool,
+) -> tuple[Setup, list[str]]:
+    """The settings for the processes, and a text for each agent that changes when the agent does."""
+    check_game_object(game)
+    check_agents(agents)
+    if names is not None:
+        labels = check_labels(names, len(agents))
+    else:
+        labels = [label_of(agent).strip() for agent in agents]
+        twice = sorted({label for label in labels if labels.count(label) > 1})
+        if twice:
+            raise ValueError(
+                f"agents: {', '.join(twice)} more than once; name each agent once, or give each a name of its own"
+            )
+    given: list[str | bytes] = []
+    fingerprints = []
+    for agent, label in zip(agents, labels, strict=True):
+        made = agent_of(agent, label, game, agent_seed())
+        check_agent(made, label, game)
+        if isinstance(agent, str | os.PathLike):
+            given.append(os.fspath(agent))
+            fingerprints.append(_fingerprint(os.fspath(agent), made))
+            continue
+        try:
+            given.append(pickle.dumps(agent))
+            pickle.loads(given[-1])  # type: ignore[arg-type]  # bytes
+        except Exception as error:
+            raise ValueError(
+                f"agent {label!r} cannot be copied for each block of deals: pickle raised {type(error).__name__}: "
+                f"{error}; give a spec, such as 'package.module:Class', or make the agent picklable"
+            ) from error
+        fingerprints.append(f"{type(agent).__qualname__} {_hash(given[-1])}")  # type: ignore[arg-type]  # bytes
+    tables = tuple(all_tables(len(labels), game.num_players, mixed))
+    return Setup(game, tuple(given), tuple(labels), tables, seed, move_time, record), fingerprints
+
+
+def _fingerprint(spec: str, made: Any) -> str:
+    """The spec, and a hash of the file that holds the agent: the network's weights, or the module of a user's class."""
+    if imports_module(spec):
+        path = getattr(sys.modules[type(made).__module__], "__file__", None)
+    else:
+        path = getattr(made, "name", None)
+    if not isinstance(path, str) or not os.path.isfile(path):
+        return spec
+    return f"{spec} {_hash(Path(path).read_bytes())}"
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _positive(name: str, value: object, unit: str) -> float:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value <= 0:  # type: ignore[arg-type, operator]  # a number
+        raise ValueError(f"{name}={shown(value)}: expected a number above 0, in {unit}")
+    return float(value)  # type: ignore[arg-type]  # a number
+
+
+def _play(
+    setup: Setup,
+    store: Store,
+    planned: int,
+    total: int,
+    workers: Workers | None,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    """Play what is missing of the first ``planned`` deals; ``total`` is what the progress tells."""
+    games_of_deal = sum(table.rotations for table in setup.tables)
+    done = 0
+    missing = []
+    for task in _tasks(setup, planned):
+        if task in store.blocks:
+            done += task.num_deals * setup.tables[task.table].rotations
+        else:
+            missing.append(task)
+    if progress is not None:
+        progress(done, total * games_of_deal)
+    for task, block in play_here(setup, missing) if workers is None else workers.play(missing):
+        store.add(task, block)
+        done += task.num_deals * setup.tables[task.table].rotations
+        if progress is not None:
+            progress(done, total * games_of_deal)
+
+
+def _tasks(setup: Setup, planned: int) -> Iterator[Task]:
+    for number in range(num_blocks(planned)):
+        yield from tasks_of_block(setup, number, planned)
+
+
+def _next_look(looked_at: int, needed: float, most: int) -> int:
+    """The number of deals after which the intervals are looked at next: whole blocks, at least one more.
+
+    ``needed``: about how many deals the width takes, by the intervals of the ``looked_at`` first ones.
+    """
+    aim = min(1.05 * needed, _FARTHER * looked_at)
+    return min(most, first_deal(max(num_blocks(looked_at) + 1, num_blocks(math.ceil(aim)))))
+
+
+def _partial(
+    setup: Setup, blocks: Mapping[Task, Block], planned: int, deal_set: str | None
+) -> ArenaResult | None:
+    num_deals = sum(tasks[0].num_deals for tasks in finished_tasks(setup, blocks, planned))
+    return arena_result(setup, blocks, planned, deal_set) if num_deals >= MIN_DEALS else None
+
+
+def _write(
+    setup: Setup,
+    store: Store,
+    result: ArenaResult | None,
+    planned: int,
+    output: str | os.PathLike[str] | None,
+    record: str | os.PathLike[str] | None,
+) -> None:
+    """Write the result into the folder, and the records of all finished games."""
+    if output is not None and result is not None:
+        from catbox_agents.arena.report import write_report
+
+        write_report(result, Path(output))
+    if record is not None:
+        tasks = [task for task in _tasks(setup, planned) if task in store.blocks]
+        games = (game for task in tasks for game in store.games(task))
+        write_records(Path(record), played_game(setup.game), list(setup.names), games)

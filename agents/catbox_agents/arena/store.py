@@ -1,0 +1,148 @@
+"""The folder of an arena: its settings, and every block of deals that was finished.
+
+``arena.json`` says what is played; ``blocks.jsonl`` gets a line for each finished block, with a checksum, and is never
+rewritten. If the process is killed while it writes, the last line is incomplete; it is cut off when the arena goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from catbox_agents.arena.block import Block, Task
+from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
+
+#: The format of the folder.
+FORMAT = "catbox-arena-1"
+SETTINGS_FILE, BLOCKS_FILE = "arena.json", "blocks.jsonl"
+_REMEDY = "give another --output folder"
+
+
+class Store:
+    """The blocks that are finished. A context manager, which locks the folder.
+
+    ``blocks``: the finished blocks by task, without the records of their games. Raises ``ValueError`` for a folder of
+    another arena, for one in use, and for damaged files.
+    """
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        self.folder = folder
+        self.blocks: dict[Task, Block] = {}
+        self._places: dict[Task, int] = {}  # where the line of a task begins
+        self._settings = json.loads(json.dumps({"format": FORMAT, **settings}))
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> Store:
+        from filelock import FileLock, Timeout
+
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = FileLock(self.folder / "arena.lock", blocking=False)
+            try:
+                self._lock.acquire()
+            except Timeout:
+                raise ValueError(f"{self.folder}: another arena is playing there; {_REMEDY}") from None
+        try:
+            self._check_settings()
+            with writing(self.folder / BLOCKS_FILE):
+                self._file = open(self.folder / BLOCKS_FILE, "a+b")
+            self._read()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._lock.release()
+
+    def add(self, task: Task, block: Block) -> None:
+        """Keep a finished block."""
+        assert self._file is not None  # inside the context
+        body = {"task": [task.table, task.number, task.num_deals], **block.as_dict(), "games": block.games}
+        text = json.dumps(body, separators=(",", ":")).encode()
+        with writing(self.folder / BLOCKS_FILE):
+            place = self._file.seek(0, os.SEEK_END)
+            self._file.write(b"%08x %b\n" % (zlib.crc32(text), text))
+            self._file.flush()
+        self._places[task] = place
+        self.blocks[task] = block
+
+    def games(self, task: Task) -> list[dict[str, Any]]:
+        """The records of the games of a block."""
+        assert self._file is not None  # inside the context
+        self._file.seek(self._places[task])
+        games: list[dict[str, Any]] = _parsed(self._file.readline())["games"]
+        return games
+
+    def _check_settings(self) -> None:
+        path = self.folder / SETTINGS_FILE
+        if not path.exists():
+            others = sorted(other.name for other in self.folder.iterdir() if other.name != "arena.lock")
+            if others:
+                raise ValueError(
+                    f"{self.folder} is not empty ({', '.join(others[:3])}) and no folder of an arena; {_REMEDY}"
+                )
+            write_atomically(path, (json.dumps(self._settings, indent=1) + "\n").encode())
+            return
+        try:
+            found = parse_json(read_text(path))
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged ({error}); {_REMEDY}") from None
+        check_format(str(path), found.get("format") if isinstance(found, dict) else None, FORMAT, _REMEDY)
+        for name, own in self._settings.items():
+            if found.get(name) != own:
+                theirs = found.get(name)
+                if isinstance(own, list) and isinstance(theirs, list) and len(own) == len(theirs):
+                    both = zip(theirs, own, strict=True)
+                    theirs, own = zip(*(pair for pair in both if pair[0] != pair[1]), strict=True)
+                raise ValueError(
+                    f"{self.folder} holds another arena: its {name} {_brief(theirs)}, asked for now {_brief(own)}; "
+                    f"{_REMEDY}, or give the same agents, rules and deals"
+                )
+
+    def _read(self) -> None:
+        """Read the finished blocks, and cut off a line that was not finished."""
+        assert self._file is not None  # inside the context
+        path = self.folder / BLOCKS_FILE
+        self._file.seek(0)
+        place = 0
+        for number, line in enumerate(_lines(self._file), 1):
+            if not line.endswith(b"\n"):
+                with writing(path):
+                    self._file.truncate(place)
+                break
+            try:
+                body = _parsed(line)
+                task = Task(*body["task"])
+                block = Block.from_dict(body)
+            except (ValueError, KeyError, TypeError) as error:
+                raise ValueError(
+                    f"{path}, line {number}: it is damaged ({type(error).__name__}: {error}); {_REMEDY}, or delete "
+                    "this line to play its deals again"
+                ) from None
+            self.blocks[task], self._places[task] = block, place
+            place += len(line)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    while line := file.readline():
+        yield line
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    checksum, _, text = line.rstrip(b"\n").partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(text):
+        raise ValueError("its checksum does not fit")
+    body: dict[str, Any] = json.loads(text)
+    return body
+
+
+def _brief(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 300 else f"{text[:300]}..."

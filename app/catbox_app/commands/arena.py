@@ -1,0 +1,148 @@
+"""`catbox arena`: every agent among copies of every other, with a progress bar, tables, and a folder of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+import catbox_agents
+from catbox_agents import ArenaInterrupted, ArenaResult
+from catbox_app.commands.evaluate import check_writable
+from catbox_app.extras import require
+from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, build_game, complete_agent
+
+#: What the command needs: the extra "arena".
+NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
+
+
+def arena(
+    agents: Annotated[
+        list[str],
+        typer.Argument(
+            help="Two or more of: random, heuristic, a checkpoint's path, package.module:Class.",
+            autocompletion=complete_agent,
+        ),
+    ],
+    deals: Annotated[
+        int | None,
+        typer.Option(
+            "--deals",
+            "-n",
+            help="Deals of each table, each played from every seat; with --until-ci the most.",
+            show_default="1000",
+        ),
+    ] = None,
+    until_ci: Annotated[
+        float | None,
+        typer.Option(
+            "--until-ci", metavar="POINTS", help="Play until every interval is at most ± this wide."
+        ),
+    ] = None,
+    deal_set: Annotated[
+        str,
+        typer.Option(
+            "--deal-set",
+            help="training, selection or test: sets of deals that have none in common. Keep test for what you report.",
+        ),
+    ] = "selection",
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Deals of your own, instead of a deal set.")
+    ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option("--names", metavar="NAME,NAME,...", help="What the agents are called, in their order."),
+    ] = None,
+    mixed: Annotated[bool, typer.Option("--mixed", help="Also play tables with every agent.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="A folder for results.json, results.md and matrix.png. An arena that was stopped goes on from there.",
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option("--record", help="Write every game to this file, for catbox watch --replay."),
+    ] = None,
+    move_time: Annotated[
+        float | None,
+        typer.Option("--move-time", metavar="SECONDS", help="An agent that takes longer forfeits the game."),
+    ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            "--processes",
+            help="How many play at once; the result does not depend on it.",
+            show_default="the physical cores",
+        ),
+    ] = None,
+    game: GameId = DEFAULT_GAME,
+    players: Players = None,
+    rounds: Rounds = None,
+    rule: RuleOptions = None,
+) -> None:
+    """Compare every agent with every other: one among copies of the other, in both directions.
+
+    The result is a matrix of margins with 95 % intervals, ratings, and the game's statistics: see docs/arena.md.
+
+    [bold]Examples[/]
+
+    catbox arena heuristic random runs/standard --players 3 --deals 500
+
+    catbox arena heuristic runs/a runs/b --names heuristic,a,b --deal-set test --until-ci 0.05 --output arenas/test
+    """
+    require("catbox arena", NEEDED, "arena")
+    from catbox_agents.cores import physical_cores
+
+    if record is not None:
+        check_writable(record)
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task("games", total=None)
+            result = catbox_agents.run_arena(
+                build_game(game, players, rounds, rule),
+                agents,
+                deals,
+                until_ci=until_ci,
+                deal_set=deal_set,
+                seed=seed,
+                names=None if names is None else [name.strip() for name in names.split(",")],
+                mixed=mixed,
+                processes=physical_cores() if processes is None else processes,
+                move_time=move_time,
+                output=output,
+                record=record,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )
+    except ArenaInterrupted as stopped:
+        if stopped.result is not None:
+            show(stopped.result, output)
+        again = (
+            "give --output FOLDER to keep what is finished"
+            if output is None
+            else "the same command goes on from there"
+        )
+        typer.echo(f"catbox: {stopped}; {again}", err=True)
+        raise typer.Exit(130) from None
+    show(result, output)
+
+
+def show(result: ArenaResult, output: Path | None) -> None:
+    """Print the tables, what went wrong, and where the files are."""
+    from catbox_agents.arena.report import fault_lines, terminal_tables, title
+
+    console = Console()
+    console.print(title(result), highlight=False, markup=False)
+    for table in terminal_tables(result):
+        console.print(table)
+    for line in fault_lines(result):
+        console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    if output is not None:
+        console.print(f"Written to {output}", highlight=False, markup=False, soft_wrap=True)

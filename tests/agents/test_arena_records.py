@@ -1,0 +1,258 @@
+"""Records of games: every game can be played again from its line alone, and damaged lines are refused."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import catbox_agents
+import catbox_env
+from catbox_agents.arena import referee
+from catbox_agents.arena.records import read_record
+from catbox_app.terminal import replay
+from tests.agents.arena_agents import Lowest, Middle, Raising, spec
+
+NAMES = ["lowest", "middle"]
+
+
+def game_for(players: int = 3, **options: Any) -> Any:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
+
+
+def recorded(folder: Path, game: Any, agents: list[Any] | None = None, **arguments: Any) -> Path:
+    path = folder / "games.jsonl"
+    specs = agents or [spec(Lowest), spec(Middle)]
+    catbox_agents.run_arena(game, specs, 10, names=NAMES, seed=2, record=path, **arguments)
+    return path
+
+
+GAMES = [
+    ("cat_in_the_box_v0", {"num_players": 2}),
+    ("cat_in_the_box_v0", {"num_players": 3, "rounds": 3, "start_player": "random", "reward": "win"}),
+    ("cat_in_the_box_v0", {"num_players": 5, "rounds": "match"}),
+    ("cat_te_v0", {"num_players": 4, "rounds": 3}),
+    ("cat_te_v0", {"num_players": 3, "region": "khmer", "side_pot": 1, "rounds": 2}),
+    ("petrify_v0", {"num_players": 3, "teleports": 2, "walls": 1}),
+]
+
+
+@pytest.mark.parametrize(("game_id", "options"), GAMES)
+def test_every_state_of_every_game_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game_id: str, options: dict[str, Any]
+) -> None:
+    game = catbox_env.make_game(game_id, **options)
+    played: dict[int, list[Any]] = {}  # state vectors of each game of the table that is played last
+
+    class Keeping(referee.Recorder):
+        def moved(self, vec: Any, rows: Any) -> None:
+            if not any(self.actions):
+                played.clear()
+            super().moved(vec, rows)
+            for row in rows.tolist():
+                record = vec._records[row]
+                played.setdefault(row, []).append(
+                    (state_vector(game, vec, row), int(record["current_player"]))
+                )
+
+    monkeypatch.setattr("catbox_agents.arena.block.Recorder", Keeping)
+    path = recorded(tmp_path, game)
+    lines = path.read_text().splitlines()
+    header, games = json.loads(lines[0]), [json.loads(line) for line in lines[1:]]
+    assert header["options"]["reward"] == "score"
+    assert len(played) >= 10
+    for row in range(len(played)):
+        record = read_record(path, len(games) - len(played) + row + 1)
+        found = [(state.state_vector(), state.current_player) for state in record.states()]
+        assert len(found) == len(played[row])
+        for (one, mover), (other, other_mover) in zip(found, played[row], strict=True):
+            assert np.array_equal(one, other)
+            assert mover == other_mover
+
+
+def state_vector(game: Any, vec: Any, row: int) -> np.ndarray:
+    out = np.empty(game.state_layout.size, np.int8)
+    game.loops.state_one(game.params, vec._records[row : row + 1], 0, out)
+    return out
+
+
+def test_a_deal_that_is_read_from_a_game_gives_the_same_game() -> None:
+    for game_id, options in GAMES:
+        game = catbox_env.make_game(game_id, **options)
+        vec = catbox_env.make_vec(game_id, 20, seed=4, **options)
+        for row in range(20):
+            deal = json.loads(json.dumps(vec.deal_of(row)))
+            again = game.new_initial_state(seed=99, deal=deal)
+            assert np.array_equal(again.state_vector(), state_vector(game, vec, row))
+    with pytest.raises(ValueError, match="row=20: expected an integer from 0 to 19"):
+        vec.deal_of(20)
+
+
+def test_policies_are_recorded_where_the_agent_tells_them(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
+    assert any("policies" not in line for line in lines)  # Lowest among itself
+    line = next(line for line in lines if line["agents"] == ["middle", "lowest", "lowest"])
+    record = read_record(path, lines.index(line) + 1)
+    told = 0
+    for state, action, policy in zip(record.states(), record.actions, record.policies, strict=False):
+        if state.current_player == 0:
+            told += 1
+            legal = state.legal_actions()
+            assert [pair[0] for pair in policy] == legal
+            assert [pair[1] for pair in policy] == pytest.approx([1 / len(legal)] * len(legal), abs=1e-4)
+            assert action == legal[len(legal) // 2]
+        else:
+            assert policy is None
+    assert told > 5
+
+
+def test_records_are_the_same_for_any_number_of_processes(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    one = recorded(tmp_path / "a", game_for(3))
+    two = recorded(tmp_path / "b", game_for(3), processes=2)
+    assert one.read_bytes() == two.read_bytes()
+    assert len(one.read_bytes().splitlines()) == 1 + 10 * (3 + 3 + 1 + 1)
+
+
+def shown(path: Path, number: int = 1) -> str:
+    console = Console(width=200, file=io.StringIO())
+    replay(read_record(path, number), console)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return text
+
+
+def test_a_replay_shows_every_move_and_the_end(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
+    number = next(i for i, line in enumerate(lines, 1) if line["agents"] == ["middle", "lowest", "lowest"])
+    text = shown(path, number)
+    game = game_for(3)
+    record = read_record(path, number)
+    at = 0
+    for state, action, policy in zip(record.states(), record.actions, record.policies, strict=False):
+        name = record.agents[state.current_player]
+        move = f"player_{state.current_player} ({name}): {game.action_to_string(action)}"
+        at = text.index(move, at) + 1
+        if policy is not None:
+            assert text[at + len(move) - 1 :].startswith(f"  ({1 / len(policy):.0%} of its policy)")
+    assert f"player_0 (middle): {record.returns[0]:g}" in text[at:]
+
+
+def test_a_forfeited_game_is_shown_up_to_the_fault(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3), [spec(Raising), "heuristic"])
+    lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
+    number = next(i for i, line in enumerate(lines, 1) if "forfeit" in line)
+    line = lines[number - 1]
+    assert sorted(line["returns"]) == [-8, 16, 16]
+    text = shown(path, number)
+    seat = line["forfeit"]["seat"]
+    assert (
+        f"player_{seat} (lowest) forfeited the game: agent 'lowest' raised RuntimeError: a card too high"
+        in text
+    )
+    assert f"player_{seat} (lowest): -8" in text
+
+
+# Damage ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    lines = path.read_text().splitlines()
+
+    def refuse(line: int, text: str, said: str, number: int = 1) -> None:
+        changed = [*lines[: line - 1], text, *lines[line:]]
+        path.write_text("\n".join(changed) + "\n")
+        with pytest.raises(ValueError, match=rf"games\.jsonl, line {line}\b.*{said}"):
+            read_record(path, number)
+
+    def with_value(line: int, **values: Any) -> str:
+        return json.dumps({**json.loads(lines[line - 1]), **values})
+
+    first = json.loads(lines[1])
+    refuse(1, with_value(1, format="catbox-games-2"), "a newer version of catbox wrote it; upgrade")
+    refuse(1, with_value(1, format="something"), "of format 'something', expected 'catbox-games-1'")
+    refuse(1, with_value(1, game="chess_v0"), "chess_v0")
+    refuse(1, with_value(1, options={"num_players": 99}), "num_players")
+    refuse(1, with_value(1, options=[]), "with options=")
+    refuse(1, "", "it is no JSON")
+    refuse(2, lines[1][:50], "it is no JSON")
+    refuse(2, "[1]", "expected an object")
+    refuse(3, "7", "expected an object", number=2)
+    refuse(
+        2,
+        with_value(2, actions=[*first["actions"][:3], 99]),
+        "action 4 of 4: action 99: expected an integer from 0",
+    )
+    refuse(2, with_value(2, actions=[34]), "action 1 of 1: illegal action 34")
+    refuse(2, with_value(2, actions=first["actions"][:-1]), "the game is not over after its")
+    refuse(2, with_value(2, actions=[*first["actions"], 0]), "the game is over")
+    refuse(2, with_value(2, actions=[1.5]), "expected ids of actions")
+    refuse(2, with_value(2, returns=[100, 0, 0]), "the actions give the returns")
+    refuse(2, with_value(2, returns=[None, 0, 0]), "expected numbers")
+    refuse(2, with_value(2, returns=[0, 0]), "expected a list of 3")
+    refuse(2, with_value(2, agents=["a", "b"]), "expected a list of 3")
+    refuse(2, with_value(2, agents=[1, 2, 3]), "expected names")
+    refuse(2, with_value(2, deals=[]), "expected the deal of each round")
+    refuse(2, with_value(2, deals=[{"hands": [[9] * 10] * 3}]), "rank 9; expected integers from 1 to 6")
+    refuse(2, with_value(2, deals=first["deals"] * 2), "2 deals, but 1 rounds were begun")
+    refuse(2, with_value(2, policies=[None]), "expected a list of")
+    refuse(
+        2,
+        with_value(2, policies=[[[0, 2]]] * len(first["actions"])),
+        r"expected pairs \[action, probability\]",
+    )
+    refuse(2, with_value(2, forfeit={"seat": 0}), "expected seat, agent and reason")
+    refuse(2, json.dumps({"agents": first["agents"]}), "returns=None; expected a list of 3")
+
+
+def test_the_version_that_wrote_the_file_is_named_where_its_games_differ(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    lines = path.read_text().splitlines()
+    header, line = json.loads(lines[0]), json.loads(lines[1])
+    path.write_text(json.dumps({**header, "catbox": "0.0.1"}) + "\n" + lines[1] + "\n")
+    assert read_record(path).actions == line["actions"]
+    changed = json.dumps({**line, "returns": [0, 0, 0]})
+    path.write_text(json.dumps({**header, "catbox": "0.0.1"}) + "\n" + changed + "\n")
+    with pytest.raises(
+        ValueError, match=r"line 2: the actions give .*\(catbox 0\.0\.1 wrote the file, this is "
+    ):
+        read_record(path)
+
+
+def test_a_file_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    content = path.read_bytes()
+    path.write_bytes(content[: content.index(b"\n") + 100])
+    with pytest.raises(ValueError, match="line 2: the file was cut off here"):
+        read_record(path)
+    path.write_bytes(b"")
+    with pytest.raises(ValueError, match="line 1: it is empty"):
+        read_record(path)
+
+
+def test_a_game_that_is_not_there_is_named(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    with pytest.raises(ValueError, match=r"games\.jsonl holds 80 games; asked for game 81"):
+        read_record(path, 81)
+    with pytest.raises(ValueError, match="number of the game=0: expected an integer of 1 or more"):
+        read_record(path, 0)
+    with pytest.raises(FileNotFoundError):
+        read_record(tmp_path / "nothing.jsonl")
+
+
+def test_a_round_without_its_deal_is_refused(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3, rounds=2))
+    lines = path.read_text().splitlines()
+    line = json.loads(lines[1])
+    assert len(line["deals"]) == 2
+    path.write_text(lines[0] + "\n" + json.dumps({**line, "deals": line["deals"][:1]}) + "\n")
+    with pytest.raises(ValueError, match=r"line 2: action \d+ of \d+: no deal of round 2"):
+        read_record(path)

@@ -1,0 +1,375 @@
+"""The arena: a matrix that plain computations confirm, the same for any number of processes, with honest intervals."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import catbox_agents
+import catbox_env
+from catbox_agents import Agent, ArenaResult
+from catbox_agents.arena import block, run
+from catbox_agents.arena.block import SMALL
+from catbox_agents.arena.bootstrap import interval, resampled_means
+from catbox_agents.arena.deal_sets import DEAL_SETS
+from catbox_agents.arena.playing import deal_seed
+from catbox_agents.arena.ratings import ELO, nash_average, ratings
+from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
+from catbox_train.settings import MAX_SEED
+from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
+
+NAMES = ["low", "high", "middle"]
+SPECS = [spec(Lowest), spec(Highest), spec(Middle)]
+
+
+def game_for(players: int = 3, **options: Any) -> Any:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
+
+
+def played(game: Any, seat_agents: list[Agent], seed: Any) -> list[float]:
+    """The scores of one game, played one move at a time."""
+    state = game.new_initial_state(seed=seed)
+    while not state.is_terminal():
+        seat = state.current_player
+        mask = state.action_mask().astype(bool)
+        state.apply_action(int(seat_agents[seat].act(state.observation(seat), mask)))
+    return state.returns()
+
+
+def plain_margins(game: Any, agents: list[Agent], num_deals: int, seed: int) -> np.ndarray:
+    """(n, n, deals): one agent among copies of another, without shortcuts."""
+    n, seats = len(agents), game.num_players
+    margins = np.zeros((n, n, num_deals))
+    for one, other in permutations(range(n), 2):
+        for deal in range(num_deals):
+            found = []
+            for seat in range(seats):
+                line_up = [agents[one] if s == seat else agents[other] for s in range(seats)]
+                scores = played(game, line_up, deal_seed(np.random.SeedSequence(seed), deal))
+                others = [score for s, score in enumerate(scores) if s != seat]
+                found.append(scores[seat] - np.mean(others))
+            margins[one, other, deal] = np.mean(found)
+    return margins
+
+
+def same(one: ArenaResult, other: ArenaResult) -> bool:
+    plain = [{k: v for k, v in r.as_dict().items() if k != "seconds_per_move"} for r in (one, other)]
+    return json.dumps(plain[0]) == json.dumps(plain[1]) and np.array_equal(one.margins, other.margins)
+
+
+@pytest.mark.parametrize(
+    ("players", "options"), [(2, {}), (3, {}), (4, {"reward": "win"}), (3, {"rounds": 2})]
+)
+def test_the_matrix_is_that_of_a_plain_computation(players: int, options: dict[str, Any]) -> None:
+    game = game_for(players, **options)
+    result = catbox_agents.run_arena(game, SPECS, 12, names=NAMES, seed=5)
+    scored = game_for(players, **{**options, "reward": "score"})
+    expected = plain_margins(scored, [Lowest(game), Highest(game), Middle(game)], 12, 5)
+    assert np.allclose(result.margins, expected, atol=1e-5)
+    for i, one in enumerate(NAMES):
+        for j, other in enumerate(NAMES):
+            assert result.margin(one, other).mean == pytest.approx(expected[i, j].mean(), abs=1e-5)
+    assert (result.deals, result.agents) == (12, NAMES)
+    assert result.games == 12 * (3 + (3 if players == 2 else 6) * players)
+    for standing in result.tables["low", "low"].standings:
+        assert standing.margin == 0
+        assert standing.win_share == pytest.approx(1 / players)
+
+
+def test_an_entry_is_what_evaluate_finds_on_the_same_deals() -> None:
+    game = game_for(4)
+    result = catbox_agents.run_arena(game, [SPECS[1], "heuristic"], 40, seed=3)
+    evaluated = catbox_agents.evaluate(game, [SPECS[1], "heuristic"], 40, seed=3)
+    entry = result.tables[SPECS[1], "heuristic"]
+    assert np.array_equal(entry.deal_scores, evaluated.deal_scores)
+    assert np.array_equal(entry.deal_win_shares, evaluated.deal_win_shares)
+    for one, other in zip(entry.standings, evaluated.standings, strict=True):
+        assert one.statistics == pytest.approx(other.statistics)
+        assert one.margin_ci95 == pytest.approx(other.margin_ci95)
+    assert result.margin(SPECS[1], "heuristic").mean == pytest.approx(evaluated.standings[0].margin)
+    # The two kinds of intervals agree about their width.
+    assert result.margin(SPECS[1], "heuristic").half_width == pytest.approx(
+        evaluated.standings[0].margin_ci95, rel=0.15
+    )
+
+
+@pytest.mark.parametrize("agents", [["random", spec(Drawing), "heuristic"]])
+def test_the_result_is_the_same_for_any_number_of_processes(agents: list[str]) -> None:
+    game = game_for(3)
+    results = [
+        catbox_agents.run_arena(game, agents, 70, mixed=True, processes=processes)
+        for processes in (None, 1, 2)
+    ]
+    assert same(results[0], results[1])
+    assert same(results[0], results[2])
+    assert results[0] == results[2]
+
+
+def test_an_agent_is_copied_as_it_was_given() -> None:
+    game = game_for(3)
+    given = Drawing(game, seed=7)
+    results = [catbox_agents.run_arena(game, [given, "heuristic"], 40, processes=p) for p in (None, 1)]
+    assert same(*results)
+    assert given._generator.bit_generator.state == np.random.default_rng(7).bit_generator.state
+
+
+# Pairing ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", ["random", spec(Drawing)])
+def test_the_same_agent_under_two_names_has_the_same_luck(agent: str) -> None:
+    # The same deals, seats, opponents and random numbers: an agent is exactly as good as itself.
+    game = game_for(3)
+    result = catbox_agents.run_arena(game, [agent, agent, "heuristic"], 70, names=["one", "two", "field"])
+    assert np.array_equal(result.margins[0, 2], result.margins[1, 2])
+    assert np.array_equal(result.margins[2, 0], result.margins[2, 1])
+    difference = result.difference("one", "two", field="field")
+    assert (difference.low, difference.mean, difference.high) == (0, 0, 0)
+    assert result.margin("one", "field").half_width > 0.1
+
+
+def test_every_decision_has_a_seed_of_its_own() -> None:
+    root, rows = np.random.SeedSequence(3), np.arange(200)
+    seeds = [block._decision_seeds(root, first, 5, rows, move) for first in (0, 40) for move in range(45)]
+    assert len(set(np.concatenate(seeds).tolist())) == 2 * 45 * 200
+    assert block._decision_seeds(root, 40, 5, rows[:5], 3).tolist() == seeds[45 + 3][:5].tolist()
+    ahead = block._decision_seeds(root, 0, 5, rows + 200, 3)  # the same deals, by their number
+    assert ahead.tolist() == seeds[45 + 3].tolist()
+
+
+def test_random_plays_the_same_game_with_the_same_seeds_whatever_is_asked_beside_it() -> None:
+    game = game_for(3)
+    agent = catbox_agents.make("random", game, seed=1)
+    state = game.new_initial_state(seed=2)
+    seen, mask = state.observation(0), state.action_mask().astype(bool)
+    seeds = np.arange(50, dtype=np.uint64) * np.uint64(2**64 // 50)
+    agent.seed_decisions(seeds)  # type: ignore[attr-defined]
+    together = agent.act_batch(np.tile(seen, (50, 1)), np.tile(mask, (50, 1)))
+    agent.seed_decisions(seeds[17:18])  # type: ignore[attr-defined]
+    assert agent.act_batch(seen[None], mask[None])[0] == together[17]
+    assert len(set(together.tolist())) == mask.sum()
+    agent.seed_decisions(seeds)  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="seeds for 50 decisions, but 1 rows"):
+        agent.act_batch(seen[None], mask[None])
+
+
+def test_pairing_narrows_the_interval_of_a_difference() -> None:
+    game = game_for(3)
+    agents = ["random", spec(RandomButBids), "heuristic"]
+    result = catbox_agents.run_arena(game, agents, 200, names=NAMES)
+    paired = result.difference("low", "high", field="middle")
+    one, other = result.margin("low", "middle"), result.margin("high", "middle")
+    assert paired.mean == pytest.approx(one.mean - other.mean, abs=1e-5)
+    assert paired.half_width < 0.9 * np.hypot(one.half_width, other.half_width)
+    assert paired.low < paired.mean < paired.high
+    assert result.differences["low", "high", "middle"] == paired
+    assert len(result.differences) == 3
+    assert result.difference("low", "high", field="high").mean == pytest.approx(
+        result.margin("low", "high").mean
+    )
+
+
+# Intervals -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("num_deals", "least"), [(12, 0.92), (60, 0.93)])
+def test_intervals_contain_the_truth_as_often_as_they_say(num_deals: int, least: float) -> None:
+    rng = np.random.default_rng(num_deals)
+    trials = 1500
+    # Skewed, as margins are: an exponential distribution with mean 0, mixed with a normal one.
+    samples = rng.normal(size=(num_deals, trials)) + rng.exponential(size=(num_deals, trials)) - 1
+    low, high = interval(resampled_means(samples, 1000), num_deals)
+    covered = float(((low <= 0) & (high >= 0)).mean())
+    assert least < covered < 0.975
+
+
+def test_draws_are_the_same_for_every_quantity() -> None:
+    values = np.random.default_rng(0).normal(size=(30, 4))
+    together = resampled_means(values)
+    assert np.allclose(together[:, 2], resampled_means(values[:, 2]))
+    assert np.allclose(resampled_means(values[:, 0] - values[:, 1]), together[:, 0] - together[:, 1])
+
+
+def test_until_ci_plays_until_every_interval_is_narrow(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(run, "_FIRST_LOOK", SMALL)
+    game = game_for(3)
+    told: list[tuple[int, int]] = []
+    result = catbox_agents.run_arena(
+        game, SPECS, until_ci=0.35, names=NAMES, progress=lambda *now: told.append(now)
+    )
+    assert result.widest <= 0.35
+    assert SMALL < result.deals == result.deals_planned
+    assert told[-1] == (result.games, result.games)
+    before = catbox_agents.run_arena(game, SPECS, result.deals // 3, names=NAMES, output=tmp_path)
+    assert before.widest > 0.35
+    assert same(result, catbox_agents.run_arena(game, SPECS, until_ci=0.35, names=NAMES, output=tmp_path))
+    bounded = catbox_agents.run_arena(game, SPECS, 50, until_ci=0.35, names=NAMES)
+    assert bounded.deals == 50
+
+
+def test_blocks_cover_every_deal_once() -> None:
+    ends = [block.first_deal(number) for number in range(30)]
+    assert ends[:10] == [0, 16, 32, 48, 64, 80, 96, 112, 128, 192]
+    for num_deals in range(1, 700):
+        number = block.num_blocks(num_deals)
+        assert ends[number - 1] < num_deals <= ends[number]
+
+
+# Tables, ratings and deal sets -----------------------------------------------------------------------------------
+
+
+def test_every_agent_sits_among_every_other() -> None:
+    pairs = {t.agents for t in all_tables(4, 5, mixed=False) if t.kind == PAIR}
+    assert pairs == set(permutations(range(4), 2))
+    assert {t.agents for t in all_tables(3, 2, mixed=False) if t.kind == PAIR} == {(0, 1), (0, 2), (1, 2)}
+    assert [t.agents for t in all_tables(3, 4, mixed=False) if t.kind == SELF] == [(0,), (1,), (2,)]
+
+
+@pytest.mark.parametrize(
+    ("agents", "seats", "number"), [(2, 4, 1), (3, 3, 1), (3, 5, 3), (5, 3, 10), (4, 2, 6)]
+)
+def test_at_mixed_tables_all_agents_have_the_same_number_of_seats(
+    agents: int, seats: int, number: int
+) -> None:
+    tables = [table for table in all_tables(agents, seats, mixed=True) if table.kind == MIXED]
+    assert len(tables) == number
+    seated = np.zeros(agents)
+    for table in tables:
+        order = np.random.default_rng(1)
+        line_ups = table.line_ups(order)
+        assert line_ups.shape == (seats, seats)
+        assert (np.sort(line_ups, axis=0) == np.sort(line_ups, axis=1).T).all()  # everybody in every seat
+        for place in line_ups[0]:
+            seated[table.agents[place]] += 1
+    assert len(set(seated.tolist())) == 1
+
+
+def test_mixed_tables_compare_all_agents_at_once() -> None:
+    game = game_for(3)
+    result = catbox_agents.run_arena(game, SPECS, 40, names=NAMES, mixed=True)
+    assert result.mixed_margins is not None
+    means = [summary.mixed.mean for summary in result.summaries if summary.mixed is not None]
+    assert sum(means) == pytest.approx(0, abs=1e-4)  # margins of three seats
+    assert means[0] == pytest.approx(result.mixed_tables[0]["low"].margin, abs=1e-5)
+    assert result.mixed_difference("low", "high").mean == pytest.approx(means[0] - means[1], abs=1e-5)
+    without = catbox_agents.run_arena(game, SPECS, 10, names=NAMES)
+    with pytest.raises(ValueError, match="no mixed tables were played"):
+        without.mixed_difference("low", "high")
+
+
+def test_ratings_are_the_strengths_that_the_comparisons_came_from() -> None:
+    strengths = np.array([0.5, 0.0, -0.2, -0.3])
+    chance = 1 / (1 + np.exp(strengths[None] - strengths[:, None]))
+    counts = np.random.default_rng(0).binomial(100_000, chance).astype(float)
+    counts = np.triu(counts, 1) + np.triu(100_000 - counts, 1).T
+    assert ratings(counts) / ELO == pytest.approx(strengths, abs=0.02)
+    assert np.isfinite(ratings(np.array([[0, 500.0], [0, 0]]))).all()  # one that never lost
+
+
+def test_the_nash_average_is_known_for_known_games() -> None:
+    circle = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0.0]])
+    assert nash_average(circle)[0] == pytest.approx([1 / 3] * 3, abs=1e-4)
+    twice = circle[[0, 0, 1, 2]][:, [0, 0, 1, 2]]
+    assert nash_average(twice)[0] == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 3], abs=1e-4)
+    ladder = np.array([[0, 1, 3], [-1, 0, 1], [-3, -1, 0.0]])
+    shares, margins = nash_average(ladder)
+    assert shares == pytest.approx([1, 0, 0], abs=1e-6)
+    assert margins == pytest.approx([0, -1, -3], abs=1e-6)
+    assert nash_average(np.zeros((3, 3)))[0] == pytest.approx([1 / 3] * 3)
+
+
+def test_the_rating_orders_agents_and_a_draw_is_a_half() -> None:
+    game = game_for(3)
+    result = catbox_agents.run_arena(game, ["random", "heuristic", SPECS[0]], 60)
+    by_name = {summary.name: summary for summary in result.summaries}
+    assert by_name["heuristic"].rating.low > by_name["random"].rating.high
+    assert sum(summary.rating.mean for summary in result.summaries) == pytest.approx(0, abs=1e-6)
+    assert by_name["heuristic"].nash_share == pytest.approx(1, abs=1e-4)
+
+
+def test_deal_sets_have_seeds_that_no_training_run_can_have() -> None:
+    assert len(set(DEAL_SETS.values())) == 3
+    assert all(MAX_SEED < seed < 2**128 for seed in DEAL_SETS.values())
+    game = game_for(3)
+    results = {
+        name: catbox_agents.run_arena(game, SPECS, 10, names=NAMES, deal_set=name).margins.tolist()
+        for name in DEAL_SETS
+    }
+    assert results["test"] != results["selection"] != results["training"] != results["test"]
+    by_seed = catbox_agents.run_arena(game, SPECS, 10, names=NAMES, seed=DEAL_SETS["test"])
+    assert by_seed.margins.tolist() == results["test"]
+    assert by_seed.deal_set is None
+
+
+@pytest.mark.parametrize("game_id", list(catbox_env.GAMES))
+def test_every_game_has_an_arena(game_id: str) -> None:
+    game = catbox_env.make_game(game_id)
+    result = catbox_agents.run_arena(game, ["random", "heuristic"], 40)
+    assert result.margin("heuristic", "random").low > 0
+    assert set(result.seconds_per_move) == {"random", "heuristic"}
+    assert json.dumps(result.as_dict(), allow_nan=False)
+
+
+# Bad input -------------------------------------------------------------------------------------------------------
+
+
+class Unpicklable(Lowest):
+    def __init__(self, game: Any, seed: Any = None) -> None:
+        super().__init__(game, seed)
+        self.function = lambda: None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"agents": ["random"]}, "expected at least 2 to compare"),
+        ({"agents": "random"}, "expected a list of agents"),
+        (
+            {"agents": ["random", "heuristic", "random"]},
+            "agents: random more than once; name each agent once",
+        ),
+        ({"names": ["a", "a"]}, "expected 2 different names"),
+        ({"agents": ["random", "clever"]}, "unknown agent 'clever'"),
+        ({"num_deals": 9}, "num_deals=9: expected at least 10"),
+        ({"num_deals": 2.5}, "num_deals=2.5: expected an integer"),
+        ({"deal_set": "exam"}, "deal_set='exam': expected one of 'training', 'selection', 'test'"),
+        ({"seed": -1}, "seed=-1: expected an integer of 0 or more"),
+        ({"until_ci": 0}, "until_ci=0: expected a number above 0"),
+        ({"until_ci": float("nan")}, "until_ci=nan"),
+        ({"move_time": -1}, "move_time=-1: expected a number above 0"),
+        ({"processes": 0}, "processes=0: expected an integer from 1 to 1024"),
+        ({"mixed": "yes"}, "mixed='yes': expected True or False"),
+        (
+            {"agents": ["random", Lowest(game_for(4))]},
+            "made for cat_in_the_box_v0 with .*num_players=4.*asked to play",
+        ),
+        (
+            {"agents": ["random", Lowest(catbox_env.make_game("petrify_v0"))]},
+            "made for the game 'petrify_v0'",
+        ),
+        ({"agents": ["random", Unpicklable(game_for(3))]}, "'Unpicklable' cannot be copied for each block"),
+        ({"game": "cat_in_the_box_v0"}, "expected a game, as make_game returns"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(arguments: dict[str, Any], said: str) -> None:
+    full: dict[str, Any] = {
+        "game": game_for(3),
+        "agents": ["random", "heuristic"],
+        "num_deals": 10,
+        **arguments,
+    }
+    with pytest.raises(ValueError, match=said):
+        catbox_agents.run_arena(full.pop("game"), full.pop("agents"), full.pop("num_deals"), **full)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    result = catbox_agents.run_arena(game_for(3), ["random", "heuristic"], 10)
+    with pytest.raises(ValueError, match="no agent 'net' in this arena, only random, heuristic"):
+        result.margin("net", "random")

@@ -1,0 +1,151 @@
+"""`catbox arena` and `catbox watch --replay` as they are typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import catbox_agents
+import catbox_env
+from catbox_app.cli import app
+from tests.agents.arena_agents import Impatient, Lowest, Middle, Raising, spec
+from tests.agents.test_run_arena import same
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "160"}, catch_exceptions=False)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The arena without processes of its own, which are tested elsewhere and take seconds to start."""
+    play = catbox_agents.run_arena
+
+    def run_here(*args: Any, processes: int, **arguments: Any) -> Any:
+        assert processes >= 1
+        return play(*args, processes=None, **arguments)
+
+    monkeypatch.setattr(catbox_agents, "run_arena", run_here)
+
+
+def test_the_command_plays_with_processes_and_writes_the_folder(tmp_path: Path) -> None:
+    folder, record = tmp_path / "arena", tmp_path / "games.jsonl"
+    agents = ["heuristic", spec(Middle)]
+    ran = run(
+        "arena", *agents, "--names", "strong, weak", "--players", "3", "--deals", "20", "--mixed", "--deal-set", "test",
+        "--output", str(folder), "--record", str(record), "--processes", "2",
+    )  # fmt: skip
+    assert ran.exit_code == 0, ran.output
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    result = catbox_agents.run_arena(
+        game, agents, 20, names=["strong", "weak"], mixed=True, deal_set="test", output=folder, record=record
+    )
+    assert "20 deals a table, deal set test" in ran.stdout
+    assert str(result.margin("strong", "weak")) in ran.stdout
+    assert f"Written to {folder}" in ran.stdout
+    assert same(
+        result,
+        catbox_agents.run_arena(game, agents, 20, names=["strong", "weak"], mixed=True, deal_set="test"),
+    )
+    shown = run("watch", "--replay", str(record), "--game", "11")
+    assert shown.exit_code == 0
+    line = json.loads(record.read_text().splitlines()[11])
+    for seat, name in enumerate(line["agents"]):
+        assert f"player_{seat} ({name}): {line['returns'][seat]:g}" in shown.stdout
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_faults_are_told_below_the_tables() -> None:
+    ran = run(
+        "arena",
+        spec(Raising),
+        "random",
+        "--names",
+        "bad,random",
+        "--players",
+        "3",
+        "--deals",
+        "10",
+        "--seed",
+        "1",
+    )
+    assert ran.exit_code == 0
+    assert "bad: error, " in ran.stdout
+    assert "forfeited games; first: agent 'bad' raised RuntimeError: a card too high" in ran.stdout
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
+    Impatient.left = 20_000
+    arguments = ["arena", spec(Impatient), spec(Lowest), "--names", "a,b", "--players", "3", "--deals", "960"]
+    ran = run(*arguments, "--output", str(tmp_path / "arena"))
+    assert ran.exit_code == 130
+    assert "deals were finished at every table; the same command goes on from there" in ran.stderr
+    assert "partial: " in ran.stdout
+    assert (tmp_path / "arena" / "results.json").exists()
+    Impatient.left = 10
+    ran = run(*arguments)
+    assert ran.exit_code == 130
+    assert "interrupted: 0 of 960 deals" in ran.stderr
+    assert "give --output FOLDER to keep what is finished" in ran.stderr
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["random"], "expected at least 2 to compare"),
+        (["random", "random"], "random more than once"),
+        (["random", "heuristic", "--names", "a"], "expected 2 different names"),
+        (["random", "heuristic", "--players", "9"], "num_players=9"),
+        (["random", "heuristic", "--players", "1"], "num_players=1"),
+        (["random", "heuristic", "--deals", "5"], "expected at least 10"),
+        (["random", "heuristic", "--deal-set", "exam"], "expected one of 'training', 'selection', 'test'"),
+        (["random", "heuristic", "--until-ci", "-1"], "until_ci=-1.0: expected a number above 0"),
+        (["random", "heuristic", "--record", "no/such/folder/x"], "cannot write no/such/folder/x"),
+    ],
+)
+def test_bad_input_is_one_clear_message(arguments: list[str], said: str) -> None:
+    ran = run("arena", *arguments)
+    assert ran.exit_code == 2
+    assert said in ran.stderr
+    assert ran.stderr.startswith("catbox: ")
+    assert ran.stdout == ""
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    ran = run("arena", "random", "heuristic")
+    assert ran.exit_code == 2
+    assert 'pip install "catbox-env[arena]"' in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--game", "petrify_v0"],
+            "--game 'petrify_v0': with --replay expected the number of a game in the file",
+        ),
+        (["--game", "0"], "--game '0': with --replay expected the number"),
+        (["--players", "3"], "--replay with --players: the file says what was played"),
+        (["heuristic", "--seed", "0"], "--replay with agents, --seed: the file says what was played"),
+        (["--region", "laos"], "--replay with rules"),
+        ([], "line 1: it is no JSON"),
+    ],
+)
+def test_a_replay_takes_nothing_else(tmp_path: Path, arguments: list[str], said: str) -> None:
+    (tmp_path / "games.jsonl").write_text("hello\n")
+    ran = run("watch", *arguments, "--replay", str(tmp_path / "games.jsonl"))
+    assert ran.exit_code == 2
+    assert said in ran.stderr
+
+
+def test_a_replay_that_is_not_there_is_named(tmp_path: Path) -> None:
+    ran = run("watch", "--replay", str(tmp_path / "games.jsonl"))
+    assert ran.exit_code == 2
+    assert "games.jsonl" in ran.stderr

@@ -276,9 +276,7 @@ def test_an_opponent_that_was_drawn_for_no_seat_gets_a_seed_that_is_always_the_s
 def test_a_persons_opponents_are_seeded_too(monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(quiet=True)
     monkeypatch.setattr(console, "input", lambda prompt: "quit")
-    one, two = (
-        seeds_given(lambda seed=seed: play(game_for(), [FIRST], 0, seed, console)) for seed in (1, 2)
-    )
+    one, two = (seeds_given(lambda seed=seed: play(game_for(), [FIRST], 0, seed, console)) for seed in (1, 2))
     assert len(one) == 2
     assert set(one).isdisjoint(two)
 

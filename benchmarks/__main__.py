@@ -6,11 +6,13 @@ import argparse
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
+from types import FrameType
 
 from benchmarks import MEASUREMENTS
 from benchmarks import __doc__ as description
@@ -41,6 +43,8 @@ def main() -> None:
     metrics: list[Metric] = []
     for name in names:
         if arguments.in_process:
+            if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored
+                signal.signal(signal.SIGINT, _stop_once)
             metrics += importlib.import_module(f"benchmarks.{name}").measure(arguments.quick)
         else:
             print(f"measuring {name} ...", flush=True)
@@ -50,6 +54,12 @@ def main() -> None:
     if arguments.json:
         record = {"machine": where, "metrics": [asdict(metric) for metric in metrics]}
         arguments.json.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def _stop_once(number: int, frame: FrameType | None) -> None:
+    """The terminal and the process that measures may both send Ctrl-C: the second one must not stop the tidying up."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _in_own_process(name: str, quick: bool) -> list[Metric]:
@@ -69,7 +79,9 @@ def _in_own_process(name: str, quick: bool) -> list[Metric]:
         try:
             code = process.wait()
         except KeyboardInterrupt:
-            process.wait()  # Ctrl-C has reached it too: it removes what it has made
+            if os.name == "posix":  # elsewhere Ctrl-C always reaches all processes of the console
+                process.send_signal(signal.SIGINT)
+            process.wait()  # it removes what it has made
             raise
         if code:
             sys.exit(f"python -m benchmarks {name} ended with exit code {code}: its error is above")

@@ -18,6 +18,7 @@ import catbox_env
 from benchmarks.report import processor
 from catbox_agents.files import writing
 from catbox_train import TrainConfig, TrainingDiverged, resume, train
+from catbox_train.runs.loop import check_run
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.settings_file import read_settings
 from experiments.results import Match, RunResult, append_result, read_results, results_file
@@ -49,9 +50,8 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
     """Train each run that has no result yet, seed by seed; the number of runs that other processes were training.
 
     A run that diverges is a result too. One that any study has made with the same settings is not made again, unless
-    its net is needed. Raises
-    ``ValueError``, before anything is trained, for results and half-finished runs that were made with other settings;
-    in training what ``catbox_train.train`` raises.
+    its net is needed. Raises ``ValueError``, before anything is trained, for results and half-finished runs that were
+    made with other settings and for a run that does not fit into memory; in training what ``catbox_train.train`` raises.
     """
     results = {study: folders.results_of(study, console) for study in studies}
     for study, runs in studies.items():
@@ -61,8 +61,13 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
         key=lambda item: item[0],
     )
     runs_to_do = [run for _, run in by_seed]
-    finished = sum(run.key in {result.key for result in results[run.study]} for run in runs_to_do)
-    say(console, f"{finished} of {len(runs_to_do)} runs have results already.")
+    unfinished = [run for run in runs_to_do if run.key not in {result.key for result in results[run.study]}]
+    for run in unfinished:
+        try:
+            check_run(run.config)
+        except ValueError as error:
+            raise ValueError(f"{run}: {error}") from error
+    say(console, f"{len(runs_to_do) - len(unfinished)} of {len(runs_to_do)} runs have results already.")
     elsewhere = 0
     for number, run in enumerate(runs_to_do, start=1):
         done = {study: {result.key for result in found} for study, found in results.items()}

@@ -19,7 +19,6 @@ from benchmarks.training import training_run
 from catbox_agents.files import parse_json, read_text, write_atomically, writing
 from catbox_train.algorithm import algorithm_class
 from catbox_train.opponents import OpponentOptions
-from catbox_train.runs.loop import check_run
 from experiments.runner import machine, say
 from experiments.study import Run, flat
 
@@ -80,16 +79,16 @@ def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
     """Measure what the ``runs`` need that is not in the file yet, and write it, one after the other.
 
     Updates of a new run are measured, with the pool of earlier policies filled from the first on. Raises
-    ``ValueError`` as `check_run` does.
+    ``ValueError`` for a damaged file.
     """
     speeds = Speeds(folder)
     to_do: dict[str, Run] = {}
     for run in runs:
-        settings = flat(check_run(run.config)[0])
+        settings = flat(run.config.settled())
         if speeds.of(settings) is None:
             to_do.setdefault(_key(settings), run)
     for number, run in enumerate(to_do.values(), start=1):
-        settings = _that_count(flat(check_run(run.config)[0]))
+        settings = _that_count(flat(run.config.settled()))
         measured = max(_measure(run) for _ in range(ROUNDS))
         speeds.add(Speed(settings=settings, decisions_per_second=round(measured), machine=machine()))
         what = f"study {run.study!r}, {run.rules}, variant {run.variant!r}"
@@ -98,7 +97,7 @@ def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
 
 def _measure(run: Run) -> float:
     """Decisions a second of the updates after the first ones."""
-    config, _ = check_run(run.config)
+    config = run.config.settled()
     if isinstance(config.algorithm_options, OpponentOptions):
         config = config.replace(algorithm_options=config.algorithm_options.replace(past_every=1))
     with ExitStack() as closing:

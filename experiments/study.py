@@ -188,9 +188,12 @@ def _config(study: Study, rules: str, variant: str, seed: int) -> TrainConfig:
 
 
 def _check_playable(run: Run) -> None:
-    """Raise ``ValueError`` for what `catbox_train` would refuse before the run."""
+    """Raise ``ValueError`` for what `catbox_train` would refuse before the run, but for memory that is in use now.
+
+    The run may be finished, or begin hours from now: `catbox_train` looks again when it begins.
+    """
     try:
-        check_run(run.config)
+        check_run(run.config, now=False)
     except ValueError as error:
         raise ValueError(f"study {run.study!r}, variant {run.variant!r}, {run.rules}: {error}") from error
 

@@ -20,7 +20,10 @@ from catbox_app.options import with_rules
 
 
 class _Commands(TyperGroup):
-    """Turns ValueError and OSError, with which catbox refuses bad input, into one message and exit code 2."""
+    """Turns ValueError and OSError, with which catbox refuses bad input, into one message and exit code 2.
+
+    The exit code is 1 for a process that was killed: the input was good.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -33,7 +36,7 @@ class _Commands(TyperGroup):
             if isinstance(error, AgentError):
                 typer.echo(error.agent_traceback(), err=True, nl=False)
             typer.echo(f"catbox: {error}", err=True)
-            raise typer.Exit(2) from None
+            raise typer.Exit(1 if isinstance(error, ChildProcessError) else 2) from None
 
 
 app = typer.Typer(

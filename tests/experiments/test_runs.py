@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from catbox_train import memory
 from experiments.results import read_results
 from tests.experiments.small_studies import BASE, Workplace, measured
 from tests.experiments.stopping import STATE
@@ -195,3 +196,13 @@ def test_the_command_says_which_run_it_is_and_how_long_the_others_take(
     assert (
         "Run 2 of 2: study 'small', 3 players, variant 'high', seed 1. 1 run to do, about 0 minutes" in said
     )
+
+
+def test_a_run_that_does_not_fit_into_memory_is_refused_before_any_is_trained(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(memory, "memory_left", lambda: 100_000_000)
+    workplace.write(variants={"low": {"entropy": 0.01}, "wide": {"hidden": [5000, 5000]}})
+    assert workplace.run() == 1
+    assert "variant 'wide', seed 1: not enough memory for hidden" in capsys.readouterr().err
+    assert not workplace.runs.exists()

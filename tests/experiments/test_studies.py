@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from catbox_train import memory
+from catbox_train.runs.loop import check_run
 from experiments.study import Run, flat, read_study, runs_of, settings_that_vary, study_names
 from tests.experiments.small_studies import BASE, Workplace
 from tests.train.agents_in_training import REMEMBERING
@@ -135,6 +137,16 @@ def test_a_study_that_cannot_be_trained_is_refused_with_its_name_and_the_setting
     workplace.write(**changes)
     with pytest.raises(ValueError, match=message):
         runs(workplace)
+
+
+def test_the_memory_that_is_in_use_does_not_count_before_a_run_begins(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runs of a study may be finished, or begin hours from now."""
+    monkeypatch.setattr(memory, "memory_left", lambda: 10_000)
+    made = runs(workplace)
+    with pytest.raises(ValueError, match="not enough memory for hidden"):
+        check_run(made[0].config)
 
 
 def test_a_name_that_is_given_twice_is_refused(workplace: Workplace) -> None:

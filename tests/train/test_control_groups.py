@@ -11,7 +11,8 @@ from catbox_train import devices, memory
 from catbox_train.control_groups import cpu_quota, memory_left
 from catbox_train.devices import num_workers, physical_cores
 from catbox_train.memory import check_memory
-from catbox_train.runs.loop import train
+from catbox_train.runs.folder import start_run
+from catbox_train.runs.loop import resume, train
 from tests.train.ppo_runs import quiet, small
 
 UNLIMITED = 9223372036854771712
@@ -51,15 +52,16 @@ def test_without_groups_or_limits_there_is_none(tmp_path: Path) -> None:
     assert cpu_quota(version_1(tmp_path / "1", "/a", quota)) is None
 
 
-def test_version_2_limits_what_is_in_use_without_idle_file_cache(tmp_path: Path) -> None:
+def test_version_2_limits_what_is_in_use_without_what_the_system_gives_up(tmp_path: Path) -> None:
     groups = {
         "memory.max": 1000,
         "memory.current": 700,
-        "memory.stat": "anon 300\nfile 400\ninactive_file 250\nactive_file 150",
+        "memory.stat": "anon 270\nfile 400\ninactive_file 250\nactive_file 110\nshmem 40\nslab 30\n"
+        "slab_reclaimable 20\nslab_unreclaimable 10",
         "cpu.max": "250000 100000",
     }
     root = version_2(tmp_path, "/", groups)
-    assert memory_left(root) == 1000 - 700 + 250
+    assert memory_left(root) == 1000 - 700 + 250 + 110 + 20
     assert cpu_quota(root) == 2.5
 
 
@@ -67,7 +69,7 @@ def test_version_1_too(tmp_path: Path) -> None:
     groups = {
         "memory/a/memory.limit_in_bytes": 1000,
         "memory/a/memory.usage_in_bytes": 700,
-        "memory/a/memory.stat": "cache 9\ninactive_file 1\ntotal_inactive_file 250",
+        "memory/a/memory.stat": "cache 9\ninactive_file 1\ntotal_inactive_file 250\ntotal_active_file 100",
         "memory/memory.limit_in_bytes": UNLIMITED,
         "memory/memory.usage_in_bytes": 10**9,
         "memory/memory.stat": "total_inactive_file 5",
@@ -75,7 +77,7 @@ def test_version_1_too(tmp_path: Path) -> None:
         "cpu,cpuacct/a/cpu.cfs_period_us": 100000,
     }
     root = version_1(tmp_path, "/a", groups)
-    assert memory_left(root) == 550
+    assert memory_left(root) == 1000 - 700 + 250 + 100
     assert cpu_quota(root) == 3
 
 
@@ -102,6 +104,15 @@ def test_limits_of_the_groups_above_hold(tmp_path: Path) -> None:
 def test_the_own_group_may_be_the_top_of_what_a_container_sees(tmp_path: Path, own: str) -> None:
     groups = {"memory/memory.limit_in_bytes": 1000, "memory/memory.usage_in_bytes": 1200}
     assert memory_left(version_1(tmp_path, own, groups, top="/docker/1234")) == 0
+
+
+def test_names_of_any_bytes_among_the_mounts_do_no_harm(tmp_path: Path) -> None:
+    """No UTF-8, and what only Unicode takes for the end of a line."""
+    groups = {"a/memory.max": 1000, "a/memory.current": 700}
+    mounts = version_2(tmp_path, "/a", groups) / "proc/self/mountinfo"
+    strange = b"40 22 0:50 / /media/\xff\xe9\x0b\x85\xe2\x80\xa8\rdisk rw - ext4 /dev/sdb1 rw\n"
+    mounts.write_bytes(strange + mounts.read_bytes())
+    assert memory_left(tmp_path) == 300
 
 
 # The cores.
@@ -187,3 +198,13 @@ def test_a_run_that_does_not_fit_is_refused_before_anything_is_written(
     with pytest.raises(ValueError, match=message):
         train(small(), tmp_path / "run", quiet())
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_is_resumed_is_told_to_free_memory_because_its_settings_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_run(tmp_path / "run", small())
+    free(monkeypatch, 10**9, 10_000)
+    message = r"^not enough memory to go on with the run: free some, then resume \(.* GB are needed, 0\.0 GB are free"
+    with pytest.raises(ValueError, match=message):
+        resume(tmp_path / "run", quiet())

@@ -342,7 +342,7 @@ def test_shares_that_add_up_to_one_up_to_rounding_are_accepted() -> None:
     shares = {"heuristic": 0.1, "random": 0.2, PAST: 0.7}
     assert sum(shares.values()) > 0.9999
     options = cast(PPOOptions, small(opponents_in_training=shares).algorithm_options)
-    assert options.agents_in_training() == ("heuristic", "random")
+    assert options.agents_by_setting() == {"opponents_in_training": ("heuristic", "random")}
 
 
 @pytest.mark.parametrize(

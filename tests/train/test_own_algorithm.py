@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -23,6 +23,7 @@ from catbox_train import (
 )
 from catbox_train.algorithm import algorithm_class
 from catbox_train.runs.metrics import parse_metrics, read_metrics
+from catbox_train.settings import Text, Texts
 from examples import reinforce
 from tests.train.ppo_runs import SMALL, command, final_arrays, quiet
 
@@ -52,6 +53,21 @@ class ClashingOptions(reinforce.Reinforce):
     """Its options cannot be told from those of the run."""
 
     Options = Clash
+
+
+class PartnerOptions(reinforce.ReinforceOptions):
+    """Settings that name agents, one of them of none at first."""
+
+    agent_settings: ClassVar = {"partner": (), "others": ("nobody",)}
+
+    partner: Text | None = None
+    others: Texts = ("nobody",)
+
+
+class WithPartner(reinforce.Reinforce):
+    """Has agents that play in training."""
+
+    Options = PartnerOptions
 
 
 def own(**settings: Any) -> Any:
@@ -190,6 +206,22 @@ def test_a_process_that_is_not_there_any_more_ends_the_run_with_the_way_to_go_on
     assert resume(run, quiet(), trust=True)["training"]["update"] == 8
 
 
+def test_a_process_that_is_not_there_any_more_is_no_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(algorithm: reinforce.Reinforce, through: float) -> dict[str, float]:
+        raise ChildProcessError("the process of worker 1 was ended")
+
+    monkeypatch.setattr(reinforce.Reinforce, "update", killed)
+    (tmp_path / "settings.yaml").write_text(own().to_yaml())
+    given = ("--config", str(tmp_path / "settings.yaml"), "--trust", "--output", str(tmp_path / "run"))
+    code, said = command("train", *given)
+    assert code == 1
+    assert said.startswith("catbox: the process of worker 1 was ended; there is no checkpoint yet")
+    code, said = command("train", *given)  # the folder holds a run
+    assert code == 2
+
+
 def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:
     config = own(learning_rate="5e-4", hidden="32")
     assert config.algorithm_options == reinforce.ReinforceOptions(hidden=[32], learning_rate=5e-4)
@@ -222,6 +254,52 @@ def test_what_is_no_algorithm_is_refused(name: str, message: str) -> None:
         algorithm_class(name)
     with pytest.raises(ValueError, match=message):
         load_config(overrides={"algorithm": name})
+
+
+def test_its_settings_may_name_agents_which_take_trust_in_a_file(tmp_path: Path) -> None:
+    config = own(algorithm=f"{__name__}:WithPartner")
+    assert config.specs() == {
+        "algorithm": (f"{__name__}:WithPartner",),
+        "opponents": ("random",),
+        "partner": (),
+        "others": (),
+    }
+    config.check_agents(config.make_game())
+    with pytest.raises(ValueError, match=r"partner: unknown agent 'grandmaster'"):
+        train(own(algorithm=f"{__name__}:WithPartner", partner="grandmaster"), tmp_path / "run", quiet())
+    with pytest.raises(ValueError, match=r"partner = 3: expected a text"):
+        own(algorithm=f"{__name__}:WithPartner", partner=3)
+    file = tmp_path / "settings.yaml"
+    typed = {"algorithm": f"{__name__}:WithPartner"}
+    for setting in ("partner", "others"):
+        file.write_text(json.dumps({setting: "some_module:Bot"}))
+        with pytest.raises(ValueError, match=rf"names Python classes.*{setting}: some_module:Bot.*--trust"):
+            load_config(file=file, overrides=typed)
+        assert load_config(file=file, overrides=typed, trust=True).specs()[setting] == ("some_module:Bot",)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("partner",), r"= \('partner',\): expected a mapping .* \{'partner': \(\)\}"),
+        ({"partner": "nobody"}, r"= \{'partner': 'nobody'\}: expected a mapping"),
+        ({"partners": ()}, r"names 'partners', which is no setting: did you mean 'partner'"),
+    ],
+)
+def test_what_says_wrongly_which_settings_name_agents_is_refused(
+    monkeypatch: pytest.MonkeyPatch, given: Any, message: str
+) -> None:
+    monkeypatch.setattr(PartnerOptions, "agent_settings", given)
+    with pytest.raises(ValueError, match=rf"WithPartner\.Options\.agent_settings {message}"):
+        algorithm_class(f"{__name__}:WithPartner")
+
+
+def test_a_setting_for_agents_that_names_none_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PartnerOptions, "agent_settings", {"learning_rate": ()})
+    with pytest.raises(
+        ValueError, match=r"learning_rate = 0\.\d+: expected an agent, a list of agents, a map"
+    ):
+        own(algorithm=f"{__name__}:WithPartner").specs()
 
 
 def test_a_file_that_names_a_class_takes_trust(tmp_path: Path) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import select
+import shlex
 import shutil
+import signal
 import subprocess
+import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
@@ -120,6 +125,37 @@ def test_the_code_of_a_commit_is_removed_also_after_ctrl_c(commit: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         stopped()
     assert not folders[0].exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C reaches all processes of a console")
+def test_ctrl_c_ends_a_measurement_and_leaves_no_process_and_no_folder(tmp_path: Path) -> None:
+    """Also where it reaches the first process alone. The measurement is in the middle of it: its git never ends."""
+    begun, git, temporary = tmp_path / "begun", tmp_path / "git", tmp_path / "temporary"
+    git.write_text(f"#!/bin/sh\necho > {shlex.quote(str(begun))}\nexec sleep 600\n")
+    git.chmod(0o755)
+    temporary.mkdir()
+    os.mkfifo(begun)
+    signal_of_git = os.open(begun, os.O_RDONLY | os.O_NONBLOCK)
+    measuring = psutil.Popen(
+        [sys.executable, "-m", "benchmarks", "earlier"],
+        env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(temporary)},
+        cwd=earlier.ROOT,
+        stdout=subprocess.DEVNULL,
+        process_group=0,
+    )
+    try:
+        assert select.select([signal_of_git], [], [], 120)[0]
+        everyone = [measuring, *measuring.children(recursive=True)]
+        assert len(everyone) == 3
+        assert len(list(temporary.iterdir())) == 2
+        measuring.send_signal(signal.SIGINT)
+        assert psutil.wait_procs(everyone, timeout=30)[1] == []
+        assert list(temporary.iterdir()) == []
+    finally:
+        os.close(signal_of_git)
+        with suppress(ProcessLookupError):  # nobody is left
+            os.killpg(measuring.pid, signal.SIGKILL)
+        measuring.wait()
 
 
 def test_a_process_of_a_measurement_ends_with_it(tmp_path: Path) -> None:

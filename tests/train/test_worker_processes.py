@@ -27,6 +27,7 @@ from catbox_train.algorithm import DivergedError, TrainingState, algorithm_class
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
+from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play import processes as worker_processes
@@ -35,7 +36,7 @@ from catbox_train.self_play.crew import Threads
 from catbox_train.self_play.processes import Processes, SharedMemory, processes_possible, reported
 from tests.train.agents_in_training import DRAWING, RAISING
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, final_arrays, quiet, small
-from tests.train.worker_functions import fail, meet, signals_blocked, unpicklable
+from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked, unpicklable
 
 pytestmark = [
     pytest.mark.usefixtures("no_picture"),
@@ -237,6 +238,21 @@ def test_what_happens_to_one_worker_is_said_and_ends_all(
             trainer.crew.map(meet, 1)
 
 
+@pytest.mark.parametrize("meeting", [True, False])
+def test_a_killed_worker_is_noticed_although_a_process_that_it_forked_lives_on(
+    in_processes: Callable[[bool], None], tmp_path: Path, meeting: bool
+) -> None:
+    """With copies of the sockets, such as the pool of processes of an agent."""
+    file = tmp_path / "child"
+    try:
+        with trainer_of(small(workers=3, num_envs=48, batch_size=768)) as trainer:
+            with pytest.raises(ChildProcessError, match=r"worker 2 was ended by signal 9 \(SIGKILL\)"):
+                trainer.crew.map(die_beside_a_child, 2, str(file), meeting)
+            assert psutil.Process(int(file.read_text())).is_running()
+    finally:
+        os.kill(int(file.read_text()), signal.SIGKILL)
+
+
 def test_a_result_that_cannot_be_sent_is_an_error(in_processes: Callable[[bool], None]) -> None:
     with trainer_of(small()) as trainer, pytest.raises((TypeError, AttributeError), match="pickle") as error:
         trainer.crew.map(unpicklable)
@@ -299,6 +315,26 @@ def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
     with pytest.raises(ChildProcessError, match=said):
         train(small(**BRIEF), run, quiet())
     assert processes() == []
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_a_worker_that_is_killed_while_it_is_made_ends_the_run_with_the_way_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: Callable[[bool], None], new: bool
+) -> None:
+    run, send = tmp_path / "run", Processes._send
+
+    def kill(crew: Processes[Any], messages: Any) -> None:
+        processes()[0].kill()
+        send(crew, messages)
+
+    if not new:
+        start_run(run, small(**BRIEF))
+    monkeypatch.setattr(Processes, "_send", kill)
+    said = "nothing is written yet. Start the run again" if new else rf"Go on with:  .* --output {run}$"
+    with pytest.raises(ChildProcessError, match=rf"SIGKILL.*; .*{said}"):
+        train(small(**BRIEF), run, quiet()) if new else resume(run, quiet())
+    assert processes() == []
+    assert run.exists() is not new
 
 
 def test_what_goes_wrong_while_the_workers_are_made_ends_the_processes(

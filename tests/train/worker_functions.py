@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 from catbox_train.algorithm import DivergedError
 from catbox_train.self_play.worker import Worker
@@ -31,6 +32,23 @@ def fail(worker: Worker, failing: int, how: str) -> None:
             if how == "exits with a thread":
                 threading.Thread(target=time.sleep, args=(600,)).start()
             sys.exit(3)
+        worker.meeting.wait(number)
+
+
+def die_beside_a_child(worker: Worker, dying: int, file: str, meeting: bool) -> None:
+    """Worker ``dying`` is killed, and a process that it has forked lives on with all that it had open.
+
+    ``file`` gets the number of that process. The others wait for the worker, if ``meeting``.
+    """
+    number = worker.networks.number
+    if number == dying:
+        child = os.fork()
+        if child == 0:
+            time.sleep(120)
+            os._exit(0)
+        Path(file).write_text(str(child))
+        os.kill(os.getpid(), signal.SIGKILL)
+    if meeting:
         worker.meeting.wait(number)
 
 

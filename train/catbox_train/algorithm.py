@@ -49,7 +49,7 @@ class AlgorithmOptions(Settings):
     #: Whether the algorithm computes on the CPU alone; ``device`` is then cpu or auto.
     cpu_only: ClassVar[bool] = False
     #: Settings that name agents which play in training -> words that these settings take beside agents, such as
-    #: {"rollout_policy": ("policy",)}. Each holds a spec, a list of specs, or a mapping from specs.
+    #: {"rollout_policy": ("policy",)}. Each holds a spec, a list of specs, a mapping from specs, or None.
     agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: Settings to name when a run does not fit into memory.
     size_settings: ClassVar[tuple[str, ...]] = ()
@@ -59,17 +59,20 @@ class AlgorithmOptions(Settings):
         return []
 
     def agents_by_setting(self) -> dict[str, tuple[str, ...]]:
-        """The agents (specs) that each of ``agent_settings`` names."""
+        """The agents (specs) that each of ``agent_settings`` names.
+
+        They are made before training, to see that they can be. Raises ``ValueError`` for a value that names none.
+        """
         found = {}
         for setting, words in self.agent_settings.items():
             value = getattr(self, setting)
-            specs = (value,) if isinstance(value, str) else value
+            specs = () if value is None else (value,) if isinstance(value, str) else value
+            if not isinstance(specs, list | tuple | Mapping) or not all(isinstance(s, str) for s in specs):
+                raise ValueError(
+                    f"{setting} = {shown(value)}: expected an agent, a list of agents, a mapping from agents, or None"
+                )
             found[setting] = tuple(spec for spec in specs if spec not in words)
         return found
-
-    def agents_in_training(self) -> tuple[str, ...]:
-        """The agents (specs) that play in training; they are made before it, to see that they can be."""
-        return tuple(spec for specs in self.agents_by_setting().values() for spec in specs)
 
     def settled(self, device: str) -> Self:
         """A copy in which every "auto" is replaced by what it stands for on this machine and ``device``."""
@@ -177,6 +180,8 @@ def algorithm_class(name: str) -> type[Algorithm]:
         raise ValueError(
             f"algorithm = {shown(name)}: {found.__name__}.Options is not a subclass of catbox_train.AlgorithmOptions"
         )
+    if wrong := _wrong_agent_settings(found.Options):
+        raise ValueError(f"algorithm = {shown(name)}: {found.__name__}.Options.agent_settings {wrong}")
     from catbox_train.config import TrainConfig  # which imports this module
 
     if taken := [option for option in found.Options.model_fields if option in TrainConfig.model_fields]:
@@ -185,6 +190,22 @@ def algorithm_class(name: str) -> type[Algorithm]:
             "give them other names"
         )
     return found
+
+
+def _wrong_agent_settings(options: type[AlgorithmOptions]) -> str:
+    """What is wrong with ``agent_settings``; nothing where it is as ``AlgorithmOptions`` says."""
+    given: Any = options.agent_settings
+    if not isinstance(given, Mapping) or not all(isinstance(words, list | tuple) for words in given.values()):
+        return (
+            f"= {shown(given)}: expected a mapping from settings to the words that they take beside agents, such as "
+            "{'partner': ()} or {'partner': ('none',)}"
+        )
+    for setting in given:
+        if setting not in options.model_fields:
+            return (
+                f"names {shown(setting)}, which is no setting: {nearest(str(setting), options.model_fields)}"
+            )
+    return ""
 
 
 def _imported(place: str) -> Any:

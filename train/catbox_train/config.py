@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -40,6 +40,8 @@ from catbox_train.settings_file import read_settings, read_yaml
 _DEVICE = re.compile(r"^(auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?)$")
 #: Settings that are mappings of names to values; a dotted name such as "game_options.num_players" is one of them.
 SECTIONS = ("game_options", "algorithm_options")
+#: What gives a setting that is not the default.
+Source = Literal["preset", "file", "override"]
 
 
 class TrainConfig(Settings):
@@ -237,7 +239,7 @@ def load_config(
     runs its code; ``OSError`` for a file that cannot be read.
     """
     overrides = overrides or {}
-    sources: list[tuple[Mapping[Any, Any], str]] = []
+    sources: list[tuple[Mapping[Any, Any], Source, str]] = []
     if preset is not None:
         presets = _presets()
         if preset not in presets:
@@ -246,28 +248,28 @@ def load_config(
         content = read_settings(Path(file))
         if "algorithm" not in overrides and not trust:  # before it is imported, for its settings
             _check_no_classes({"algorithm": [_algorithm_of(content)]}, file)
-        sources.append((content, str(file)))
-    sources.append((overrides, "an override"))
+        sources.append((content, "file", str(file)))
+    sources.append((overrides, "override", "an override"))
     if preset is not None:
         games = presets[preset]
-        named = [read_text(values["game"]) for values, _ in sources if "game" in values]
+        named = [read_text(values["game"]) for values, _, _ in sources if "game" in values]
         game_id = str(named[-1]) if named else TrainConfig.model_fields["game"].default
         if game_id not in games:
             raise ValueError(
                 f"preset {preset!r} is for {', '.join(games)}, not for {game_id!r}: leave it out"
             )
-        sources.insert(0, (games[game_id], f"preset {preset!r}"))
-    chosen = _algorithm_of({name: value for values, _ in sources for name, value in values.items()})
+        sources.insert(0, (games[game_id], "preset", f"preset {preset!r}"))
+    chosen = _algorithm_of({name: value for values, _, _ in sources for name, value in values.items()})
     options = options_class(chosen)
     merged: dict[str, Any] = {}
     from_file: set[str] = set()
-    for values, source in sources:
-        if source.startswith("preset ") and _algorithm_of(values) != chosen:
+    for values, kind, source in sources:
+        if kind == "preset" and _algorithm_of(values) != chosen:
             values = {name: value for name, value in values.items() if name in TrainConfig.model_fields}
             values.pop("algorithm_options", None)
         own = _in_sections(values, source, options)
         names = {*own, *own.get("algorithm_options", ())}
-        from_file = from_file | names if file is not None and source == str(file) else from_file - names
+        from_file = from_file | names if kind == "file" else from_file - names
         merged |= {
             name: {**merged.get(name, {}), **value} if name in SECTIONS else value
             for name, value in own.items()

@@ -8,19 +8,24 @@ which ``proc`` and ``sys`` are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 
 def memory_left(root: Path = Path("/")) -> int | None:
     """Bytes that the groups let this process take beyond what is in use; None without a limit.
 
-    File cache that is not in active use does not count: the system gives it up.
+    What the system gives up when memory is asked for does not count as in use: file cache, and what the kernel can
+    reclaim of its own caches (version 1 does not name that).
     """
-    names = "memory.max", "memory.current", "inactive_file"
-    found = [_left(folder, *names) for folder in _groups("", root)]
-    names = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
-    found += [_left(folder, *names) for folder in _groups("memory", root)]
+    files, caches = ("memory.max", "memory.current"), ["inactive_file", "active_file", "slab_reclaimable"]
+    found = [_left(folder, *files, caches) for folder in _groups("", root)]
+    files, caches = (
+        ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ["total_inactive_file", "total_active_file"],
+    )
+    found += [_left(folder, *files, caches) for folder in _groups("memory", root)]
     return min((left for left in found if left is not None), default=None)
 
 
@@ -32,14 +37,14 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
     return min((quota for quota in found if quota is not None), default=None)
 
 
-def _left(folder: Path, limit: str, usage: str, cache: str) -> int | None:
+def _left(folder: Path, limit: str, usage: str, caches: Sequence[str]) -> int | None:
     numbers = _words(folder / limit) + _words(folder / usage)
     if len(numbers) != 2 or not numbers[0].isdecimal():  # "max", or no file: the root group has none
         return None
     most, used = map(int, numbers)
     words = _words(folder / "memory.stat")
     statistics = dict(zip(words[::2], words[1::2], strict=True))
-    return max(0, most - used + int(statistics.get(cache, 0)))
+    return max(0, most - used + sum(int(statistics.get(cache, 0)) for cache in caches))
 
 
 def _ratio(numbers: list[str]) -> float | None:
@@ -75,8 +80,12 @@ def _words(file: Path) -> list[str]:
 
 
 def _lines(file: Path) -> list[str]:
-    """The lines of ``file``, none where it cannot be read: there are no such groups."""
+    """The lines of ``file``, none where it cannot be read: there are no such groups.
+
+    Names in it may hold any bytes but those that end a line, and what only Unicode takes for the end of one.
+    """
     try:
-        return file.read_text().splitlines()
+        data = file.read_bytes()
     except OSError:
         return []
+    return [os.fsdecode(line) for line in data.split(b"\n") if line]

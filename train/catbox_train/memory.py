@@ -17,20 +17,23 @@ _TRIM_THRESHOLD = 1 << 30
 _MMAP_THRESHOLD = 1 << 25
 
 
-def check_memory(num_bytes: int) -> None:
-    """Raise ``MemoryError`` unless ``num_bytes`` are there now, and the system grants them in one piece.
+def check_memory(num_bytes: int, now: bool = True) -> None:
+    """Raise ``MemoryError`` unless the system grants ``num_bytes`` in one piece, and they are there ``now``.
 
     There is what is free or can be freed at once, in the limit of the control group too. A system may grant more, and
-    end the process when it is used. What is granted is given back at once; nothing is written to it, so it costs no
-    time. Asked of NumPy before torch allocates: torch has no error of its own for memory.
+    end the process when it is used. With ``now`` off, to be granted is enough, whatever is in use at the moment.
+
+    What is granted is given back at once; nothing is written to it, so it costs no time. Asked of NumPy before torch
+    allocates: torch has no error of its own for memory.
     """
     if num_bytes > sys.maxsize:
         raise MemoryError(f"{num_bytes} bytes are more than this process can address")
-    left, where, limited = psutil.virtual_memory().available, "on this machine", memory_left()
-    if limited is not None and limited < left:
-        left, where = limited, "in the limit of its control group (of a container, say)"
-    if num_bytes > left:
-        raise MemoryError(f"{num_bytes / 1e9:,.1f} GB are needed, {left / 1e9:,.1f} GB are free {where}")
+    if now:
+        left, where, limited = psutil.virtual_memory().available, "on this machine", memory_left()
+        if limited is not None and limited < left:
+            left, where = limited, "in the limit of its control group (of a container, say)"
+        if num_bytes > left:
+            raise MemoryError(f"{num_bytes / 1e9:,.1f} GB are needed, {left / 1e9:,.1f} GB are free {where}")
     np.empty(num_bytes, np.uint8)
 
 

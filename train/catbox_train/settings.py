@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 from pydantic.fields import FieldInfo
@@ -178,6 +179,9 @@ def _expected(kind: Any, metadata: Sequence[Any]) -> str:
     low, high = _bound(metadata, "ge", "min_length"), _bound(metadata, "le", "max_length")
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
+    if get_origin(kind) in (Union, UnionType):  # None is what it is without a value
+        kinds = [one for one in get_args(kind) if one is not NoneType]
+        return " or ".join(_expected(one, metadata) for one in kinds)
     if get_origin(kind) is tuple:
         length = "" if high is None else f"{low} to {high} "
         return f"a list of {length}values, each {_expected(get_args(kind)[0], ())}"

@@ -22,23 +22,23 @@ FEW_POINTS = 30
 SMALLEST_CHANGE = 1e-6
 
 
-def panels_of(rows: list[dict[str, float]]) -> dict[str, tuple[str, ...]]:
-    """Title -> metrics of each panel: the matches, the game in self-play, what the algorithm measures, and the speed.
+def panels_of(rows: list[dict[str, float]]) -> list[tuple[str, tuple[str, ...]]]:
+    """Title and metrics of each panel: the matches, the game in self-play, what the algorithm measures, and the speed.
 
     What never changes is left out. That is so for metrics of the game, too: in many games the mean score, place and
     share of wins among equals are the same in self-play whatever is learned.
     """
     names = list(dict.fromkeys(name for row in rows for name in row))
-    panels: dict[str, tuple[str, ...]] = {}
+    panels: list[tuple[str, tuple[str, ...]]] = []
     margins = tuple(name for name in names if name.startswith("evaluation/") and name.endswith("/margin"))
     if margins:
-        panels["Margin of one policy among ..."] = margins
+        panels.append(("Margin of one policy among ...", margins))
     for prefix, title in (("game/", "Self-play"), ("learning/", "Learning")):
         for name in names:
             if name.startswith(prefix) and name != "game/rounds" and _changes(rows, name):
-                panels[f"{title}: {_label(name)}"] = (name,)
+                panels.append((f"{title}: {_label(name)}", (name,)))
     if SPEED in names:
-        panels["Decisions a second"] = (SPEED,)
+        panels.append(("Decisions a second", (SPEED,)))
     return panels
 
 
@@ -60,16 +60,18 @@ def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
     lines = max(1, -(-len(panels) // columns))
     # Unlike pyplot, it has no global state.
     figure = Figure(figsize=(PANEL_WIDTH * columns, PANEL_HEIGHT * lines), layout="constrained")
-    for place, (title, metrics) in enumerate(panels.items(), start=1):
+    for place, (title, metrics) in enumerate(panels, start=1):
         axes = figure.add_subplot(lines, columns, place)
         for name in metrics:
             _curve(axes, rows, name)
-        axes.set_title(title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]}...")
+        shown = title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]}..."
+        axes.set_title(shown, parse_math=False)
         axes.set_xlabel("million decisions")
         axes.grid(alpha=0.3)
         if name.endswith("/margin"):
             axes.set_ylabel("points a game")
-            axes.legend()
+            for text in axes.legend().get_texts():
+                text.set_parse_math(False)
     picture = io.BytesIO()
     figure.savefig(picture, dpi=100, format="png")
     write_atomically(path, picture.getvalue())

@@ -86,22 +86,23 @@ def resume(
     config = open_run(run, trust)
     if device is not None:
         config = config.replace(device=device)
-    config, game = check_run(config)
+    config, game = check_run(config, new=False)
     return _run(config, game, run, console or Console(), new=False)
 
 
-def check_run(config: TrainConfig) -> tuple[TrainConfig, Game]:
+def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[TrainConfig, Game]:
     """``config`` settled for good, so that the run goes on the same on another machine, and its game.
 
     Raises ``ValueError`` for rules, agents, files or a device that do not exist or cannot be used, and for a run that
-    does not fit into memory. Nothing is trained, written or kept.
+    does not fit into memory; unless the run begins ``now``, only for one that this machine never has the memory for.
+    ``new`` is off for a run that is resumed. Nothing is trained, written or kept.
     """
     game = config.make_game()
     config.check_agents(game)
     config = config.settled()
     kind = algorithm_class(config.algorithm)
-    with _memory_for(config):
-        check_memory(kind.memory_needed(config, game))
+    with _memory_for(config, new):
+        check_memory(kind.memory_needed(config, game), now)
         kind.check_run(config, game)
     return config, game
 
@@ -113,7 +114,8 @@ def _trusted(config: TrainConfig) -> bool:
 
 def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool) -> dict[str, Any]:
     try:
-        with _memory_for(config):  # before anything is written
+        # Before anything is written.
+        with _memory_for(config, new), _advice_on_resuming(config, run, begun=not new):
             algorithm = algorithm_class(config.algorithm)(config, game)
         try:
             with locked(run):
@@ -122,15 +124,13 @@ def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool
                 remove_leftovers(run)
                 loop = Loop(config, game, run, algorithm)
                 try:
-                    loop.load_latest()
-                    loop.train(console)
+                    with _advice_on_resuming(config, run, begun=True):
+                        loop.load_latest()
+                        loop.train(console)
                 except TrainingInterrupted:
                     raise
                 except KeyboardInterrupt:  # Ctrl-C for the second time
                     raise TrainingAborted(run, _trusted(config)) from None
-                except ChildProcessError as error:  # a process of the algorithm is not there any more
-                    go_on = resume_command(run, _trusted(config))
-                    raise ChildProcessError(f"{error}; {what_is_kept(run)}. Go on with:  {go_on}") from error
                 try:
                     return final_report(config, game, run, algorithm.policy(), asdict(loop.done), console)
                 except KeyboardInterrupt:  # all is saved: resuming plays these matches alone
@@ -144,18 +144,34 @@ def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool
 
 
 @contextmanager
-def _memory_for(config: TrainConfig) -> Iterator[None]:
-    """Raises ``ValueError`` with the settings to change where memory is lacking."""
+def _advice_on_resuming(config: TrainConfig, run: Path, begun: bool) -> Iterator[None]:
+    """Says how to go on where a process of the algorithm is not there any more. ``begun``: there is a run to resume."""
+    try:
+        yield
+    except ChildProcessError as error:
+        advice = "nothing is written yet. Start the run again"
+        if begun:
+            advice = f"{what_is_kept(run)}. Go on with:  {resume_command(run, _trusted(config))}"
+        raise ChildProcessError(f"{error}; {advice}") from error
+
+
+@contextmanager
+def _memory_for(config: TrainConfig, new: bool) -> Iterator[None]:
+    """Raises ``ValueError`` where memory is lacking, with the settings to change in a ``new`` run."""
     try:
         yield
     except MemoryError as error:
+        reason = f" ({error})" if str(error) else ""
+        if not new:  # its settings are those that it began with
+            raise ValueError(
+                f"not enough memory to go on with the run: free some, then resume{reason}"
+            ) from error
         options = config.algorithm_options
         sizes = {name: getattr(options, name) for name in options.size_settings}
         sizes |= {name: getattr(config, name) for name in ("batch_size", "num_envs", "workers")}
         given = ", ".join(
             f"{name} = {list(value) if isinstance(value, tuple) else value}" for name, value in sizes.items()
         )
-        reason = f" ({error})" if str(error) else ""
         raise ValueError(f"not enough memory for {given}: make one of them smaller{reason}") from error
 
 

@@ -4,7 +4,8 @@ The first worker stays in the process of the run. Each other process is a new in
 neither the threads of this process nor its main module matter to it. Three things connect it with the run: a socket for
 functions and their results, a socket for meetings, and a file without a name in memory, which holds the weights. All
 three vanish with the processes, however these end. A process that ends closes its sockets, which whoever waits for it
-notices at once.
+notices at once. A process that it has forked (for an agent, say) may keep them open: so a thread also looks whether all
+are still there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import chain
 from math import prod
 from multiprocessing.connection import Connection
 from typing import Any
@@ -39,6 +41,8 @@ PROCESS_BYTES = 250_000_000
 _HERE, _LEFT = b"h", b"l"
 #: How long a process may take to end when it is told to, in seconds.
 _TIME_TO_END = 5.0
+#: How often it is looked whether the processes are still there, in seconds.
+_INTERVAL = 0.5
 #: How long a worker looks for what another one says before it sleeps until it is woken, in seconds.
 _TIME_TO_LISTEN = 0.0002
 _START = "import sys; sys.path[:] = {path!r}; from catbox_train.self_play.worker_process import main; main({given})"
@@ -50,7 +54,8 @@ def processes_possible(config: TrainConfig) -> bool:
     Not on Windows, nor in a program that is no Python interpreter, nor where the run names a class of the main script,
     which another process does not have.
     """
-    specs = (config.algorithm, *config.algorithm_options.agents_in_training())
+    agents = config.algorithm_options.agents_by_setting().values()
+    specs = (config.algorithm, *chain.from_iterable(agents))
     return (
         os.name == "posix"
         and bool(sys.executable)
@@ -109,11 +114,15 @@ class Processes(Crew[AnyWorker]):
         self.workers = []
         self._config, self._memory = config, memory
         self._processes: list[subprocess.Popen[bytes]] = []
-        self._connections: list[Connection] = []
+        self._sockets: list[socket.socket] = []
+        self._connections: list[Connection] = []  # over the same sockets
         self._meeting = Hub([])
+        self._closing = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
         try:
             for number in range(1, config.num_workers):
                 self._start(number)
+            self._watcher.start()
         except BaseException:
             self.kill()
             raise
@@ -123,7 +132,8 @@ class Processes(Crew[AnyWorker]):
         our_meeting, their_meeting = socket.socketpair()
         for end in (ours, theirs, our_meeting, their_meeting):
             end.setblocking(True)  # whatever `socket.setdefaulttimeout` says
-        self._connections.append(Connection(ours.detach()))
+        self._sockets.append(ours)
+        self._connections.append(Connection(os.dup(ours.fileno())))
         self._meeting.sockets.append(our_meeting)
         given = (number, os.getpid(), theirs.fileno(), their_meeting.fileno(), self._memory.file)
         code = _START.format(
@@ -139,6 +149,15 @@ class Processes(Crew[AnyWorker]):
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._processes.append(process)
+
+    def _watch(self) -> None:
+        """Shut the sockets of each process that has ended: nobody waits for what it will not say any more."""
+        while not self._closing.wait(_INTERVAL):
+            for process, *ends in zip(self._processes, self._sockets, self._meeting.sockets, strict=True):
+                if process.poll() is not None:
+                    for end in ends:
+                        with suppress(OSError):  # the other end is closed already
+                            end.shutdown(socket.SHUT_RDWR)
 
     def begin(self, worker: AnyWorker, seeds: Sequence[Any]) -> None:
         """Make the workers, each with one of ``seeds``; ``worker`` is the first one. The shared memory is complete."""
@@ -207,9 +226,13 @@ class Processes(Crew[AnyWorker]):
         self.close()
 
     def close(self) -> None:
-        for connection in self._connections:
+        self._closing.set()
+        if self._watcher.is_alive():
+            self._watcher.join()
+        for end, connection in zip(self._sockets, self._connections, strict=True):
+            end.close()
             connection.close()  # which tells its process to end
-        self._connections = []
+        self._sockets, self._connections = [], []
         self._meeting.close()
         until = time.monotonic() + _TIME_TO_END
         for process in self._processes:

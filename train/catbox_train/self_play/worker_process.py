@@ -36,7 +36,6 @@ def main(number: int, parent: int, functions: int, meeting: int, memory: int) ->
     torch.set_num_threads(1)
     worker = None
     with Connection(functions) as connection, socket.socket(fileno=meeting) as meetings:
-        meetings.setblocking(True)
         while True:
             result = error = None
             try:

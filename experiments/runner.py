@@ -51,7 +51,8 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
 
     A run that diverges is a result too. One that any study has made with the same settings is not made again, unless
     its net is needed. Raises ``ValueError``, before anything is trained, for results and half-finished runs that were
-    made with other settings and for a run that does not fit into memory; in training what ``catbox_train.train`` raises.
+    made with other settings and for a run that does not fit into memory; in training what ``catbox_train.train``
+    raises.
     """
     results = {study: folders.results_of(study, console) for study in studies}
     for study, runs in studies.items():

@@ -1,4 +1,4 @@
-"""The command line: ``catbox train``, ``evaluate``, ``play``, ``watch``, ``info``, ``compile``.
+"""The command line: ``catbox train``, ``evaluate``, ``best-response``, ``play``, ``watch``, ``info``, ``compile``.
 
 What a command needs is imported inside it: torch and matplotlib take seconds, which the others should not wait for.
 """
@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import catbox_env
+from catbox_app.commands.best_response import best_response
 from catbox_app.commands.compile import compile_code
 from catbox_app.commands.evaluate import evaluate
 from catbox_app.commands.info import info
@@ -67,6 +68,7 @@ def _catbox(
 
 app.command()(with_rules(train))
 app.command(no_args_is_help=True)(with_rules(evaluate))
+app.command("best-response", no_args_is_help=True)(with_rules(best_response))
 app.command()(with_rules(play))
 app.command()(with_rules(watch))
 app.command()(with_rules(info))

@@ -58,7 +58,10 @@ class OpponentOptions(AlgorithmOptions):
     )
 
     learner_seats: Integer = Field(
-        0, ge=0, le=MAX_COUNT, description="seats of the learner at a shared table; 0: 1 to P - 1, drawn for each game"
+        0,
+        ge=0,
+        le=MAX_COUNT,
+        description="seats of the learner at a shared table; 0: 1 to P - 1, drawn for each game",
     )
 
     def check(self, config: TrainConfig) -> list[str]:

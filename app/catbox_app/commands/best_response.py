@@ -75,7 +75,8 @@ def best_response(
 
     Each learner has one seat, and frozen copies of the agent have the
     others. If the agent is a policy, the learners begin as it plays. What
-    the best one gains is a lower bound on the agent's exploitability. Ctrl-C saves and stops; the same command goes on.
+    the best one gains is a lower bound on the agent's exploitability.
+    Ctrl-C saves and stops; the same command goes on.
 
     [bold]Examples[/]
 

@@ -79,7 +79,9 @@ def test_finished_runs_are_not_made_again_and_other_settings_refused(tmp_path: P
     metrics = (tmp_path / "seed-1" / "metrics.jsonl").read_bytes()
     assert find(tmp_path) == first
     assert (tmp_path / "seed-1" / "metrics.jsonl").read_bytes() == metrics
-    with pytest.raises(ValueError, match=r"seed-1 holds a run with other settings \(algorithm_options, opponents\)"):
+    with pytest.raises(
+        ValueError, match=r"seed-1 holds a run with other settings \(algorithm_options, opponents\)"
+    ):
         find(tmp_path, "heuristic")
 
 

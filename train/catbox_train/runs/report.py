@@ -22,8 +22,8 @@ from catbox_train.runs.metrics import read_metrics
 
 RESULTS_FILE = "results.json"
 CURVES_FILE = "learning.png"
-#: Added to the seed of a run: deals of evaluations on the way, and of the matches at the end. No run has such a seed, so
-#: none of these deals is one that is trained on.
+#: Added to the seed of a run: deals of evaluations on the way, and of the matches at the end. No run has such a seed,
+#: so none of these deals is one that is trained on.
 EVALUATION_DEALS, FINAL_DEALS = 2**64, 2**65
 #: What the trained policy is called in matches.
 POLICY = "policy"

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 import catbox_env
 from catbox_app.commands.arena import arena
+from catbox_app.commands.best_response import best_response
 from catbox_app.commands.compile import compile_code
 from catbox_app.commands.evaluate import evaluate
 from catbox_app.commands.exploitability import exploitability
@@ -71,6 +72,7 @@ app.command()(with_rules(train))
 app.command(no_args_is_help=True)(with_rules(evaluate))
 app.command(no_args_is_help=True)(with_rules(arena))
 app.command(no_args_is_help=True)(with_rules(exploitability))
+app.command("best-response", no_args_is_help=True)(with_rules(best_response))
 app.command()(with_rules(play))
 app.command()(with_rules(watch))
 app.command()(with_rules(info))

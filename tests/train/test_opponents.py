@@ -78,6 +78,17 @@ def test_the_learner_has_one_seat_at_least_and_at_shared_tables_the_opponent_too
     assert ((tables.line_up == 1) | own).all()
 
 
+def test_the_learner_has_as_many_seats_at_shared_tables_as_were_asked_for() -> None:
+    total = 30_000
+    tables = tables_of({"random": 0.5}, total, learner_seats=3)
+    tables.begin_update(0, np.zeros(0), [])
+    own = (tables.line_up == 0).sum(axis=1)
+    assert set(own.tolist()) == {3, 4}
+    assert within(int((own == 3).sum()), total, 0.5)
+    with pytest.raises(ValueError, match="learner_seats = 3: expected 0 or 1 to 2 of the 3 seats of a table"):
+        small(opponents_in_training={"random": 0.5}, learner_seats=3)
+
+
 def test_the_learner_has_every_seat_while_the_pool_is_empty() -> None:
     tables = tables_of({PAST: 1.0})
     tables.begin_update(0, np.zeros(0), [])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_env.core.batch import Vec
+from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
 from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
@@ -238,3 +241,22 @@ def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
     assert weights.shares[0, weights.parts["actor"]].abs().sum() > 0
     assert weights.shares[0, weights.parts["critic"]].abs().sum() == 0
     assert weights.shares[1].abs().sum() == 0
+
+
+def test_ppo_starts_from_a_policy(tmp_path: Path) -> None:
+    trained = PPO(small(seed=7), small().make_game())
+    path = tmp_path / "policy.safetensors"
+    save_checkpoint(path, trained.policy(), trained.game)
+    trained.close()
+    algorithm = PPO(config := small(start_from=str(path)), config.make_game())
+    fresh = PPO(small(), config.make_game())
+    try:
+        own, expected = algorithm.policy().state_dict(), trained.policy().state_dict()
+        assert all(torch.equal(own[name], expected[name]) for name in expected)
+        critic = algorithm.weights.parts["critic"]
+        assert torch.equal(algorithm.weights.vector[critic], fresh.weights.vector[critic])
+    finally:
+        algorithm.close()
+        fresh.close()
+    with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
+        PPO.check_run(config.replace(start_from=str(tmp_path / "nowhere")), config.make_game())

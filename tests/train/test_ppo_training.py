@@ -8,11 +8,14 @@ import shutil
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import catbox_agents
+from catbox_agents import Result
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.mlp import MLP
 from catbox_env import make_game
@@ -21,13 +24,22 @@ from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.devices import native_precision
-from catbox_train.runs import loop
+from catbox_train.runs import loop, report
 from catbox_train.runs.curves import draw_learning_curves, panels_of
 from catbox_train.runs.folder import locked, open_run, start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
-from tests.train.ppo_runs import assert_same_end, check_that_it_learns, final_arrays, kill, quiet, small
+from catbox_train.settings import MAX_SEED
+from tests.train.ppo_runs import (
+    BRIEF,
+    assert_same_end,
+    check_that_it_learns,
+    final_arrays,
+    kill,
+    quiet,
+    small,
+)
 
 
 @pytest.fixture(scope="module")
@@ -383,3 +395,16 @@ def test_a_metric_may_have_any_name(tmp_path: Path) -> None:
 def test_a_picture_can_be_drawn_of_a_run_whose_metrics_were_lost(tmp_path: Path) -> None:
     draw_learning_curves([], tmp_path / "learning.png")
     assert (tmp_path / "learning.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_no_deal_of_an_evaluation_is_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+
+    def evaluate(game: Game, agents: Any, num_deals: int, seed: int, names: Any) -> Result:
+        seeds.append(seed)
+        return catbox_agents.evaluate(game, agents, num_deals, seed, names)
+
+    monkeypatch.setattr(report, "catbox_agents", SimpleNamespace(evaluate=evaluate))
+    train(small(**{**BRIEF, "evaluate_every": 2}), tmp_path / "run", quiet())
+    assert len(set(seeds)) == 2, "one for the evaluations on the way, one for the end"
+    assert min(seeds) > MAX_SEED, "the seed of a run is no larger, and all that it plays follows from it"

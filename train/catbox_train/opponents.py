@@ -57,8 +57,19 @@ class OpponentOptions(AlgorithmOptions):
         25, ge=1, le=MAX_COUNT, description="updates from one policy that is kept as opponent to the next"
     )
 
+    learner_seats: Integer = Field(
+        0,
+        ge=0,
+        le=MAX_COUNT,
+        description="seats of the learner at a shared table; 0: 1 to P - 1, drawn for each game",
+    )
+
     def check(self, config: TrainConfig) -> list[str]:
-        """The shares are parts of one whole."""
+        """The shares are parts of one whole, and every shared table has a seat for the opponent."""
+        if self.learner_seats and self.learner_seats >= (seats := config.make_game().num_players):
+            return [
+                f"learner_seats = {self.learner_seats}: expected 0 or 1 to {seats - 1} of the {seats} seats of a table"
+            ]
         total = sum(self.opponents_in_training.values())
         if total > 1 + _ROUNDING:
             shown = self.opponents_in_training
@@ -165,6 +176,7 @@ class Tables:
         shares = options.opponents_in_training
         self._bounds = np.cumsum([shares[spec] for spec in self.specs] + [shares.get(PAST, 0.0)])
         self.game, self._seed = game, seed
+        self._learner_seats = options.learner_seats
         self.generator = np.random.default_rng(seed)
         self.num_opponents = len(self.specs) + options.pool_size()
         num_past_tables = int(shares.get(PAST, 0.0) * num_games)
@@ -216,6 +228,8 @@ class Tables:
             shared = kind < len(self.specs)
         num_players = self.line_up.shape[1]
         own_seats = self.generator.integers(1, num_players, len(games))
+        if self._learner_seats:
+            own_seats[:] = self._learner_seats
         place = self.generator.random((len(games), num_players)).argsort(axis=1)
         others = (place >= own_seats[:, None]) & shared[:, None]
         self.line_up[games] = np.where(others, opponent[:, None], 0)

@@ -108,12 +108,7 @@ def train(
     if show_settings:
         _print_settings(algorithm)
         return
-    overrides: dict[str, Any] = {} if game is None else {"game": game}
-    overrides |= {} if algorithm is None else {"algorithm": QuotedText(algorithm)}
-    overrides |= {
-        f"game_options.{name}": value for name, value in rule_options(players, rounds, rule).items()
-    }
-    add_pairs(overrides, settings, "--set")
+    overrides = given_settings(game, algorithm, players, rounds, rule, settings)
     keep_freed_memory()  # here, because it changes the whole process, which is this command's
     try:
         if resume:
@@ -150,6 +145,24 @@ def train(
     except (TrainingInterrupted, TrainingAborted) as stopped:
         typer.echo(str(stopped), err=True)
         raise typer.Exit(130) from None
+
+
+def given_settings(
+    game: str | None,
+    algorithm: str | None,
+    players: int | None,
+    rounds: str | None,
+    rule: list[str] | None,
+    settings: list[str] | None,
+) -> dict[str, Any]:
+    """What the options of a command say, as ``load_config`` takes it."""
+    overrides: dict[str, Any] = {} if game is None else {"game": game}
+    overrides |= {} if algorithm is None else {"algorithm": QuotedText(algorithm)}
+    overrides |= {
+        f"game_options.{name}": value for name, value in rule_options(players, rounds, rule).items()
+    }
+    add_pairs(overrides, settings, "--set")
+    return overrides
 
 
 def _names(preset: str | None, game: str) -> list[str]:

@@ -22,6 +22,9 @@ from catbox_train.runs.metrics import read_metrics
 
 RESULTS_FILE = "results.json"
 CURVES_FILE = "learning.png"
+#: Added to the seed of a run: deals of evaluations on the way, and of the matches at the end. No run has such a seed,
+#: so none of these deals is one that is trained on.
+EVALUATION_DEALS, FINAL_DEALS = 2**64, 2**65
 #: What the trained policy is called in matches.
 POLICY = "policy"
 
@@ -32,7 +35,7 @@ def evaluate_policy(
     """One policy among each of the opponents, on the same deals every time; metrics ``evaluation/<opponent>/...``."""
     row: dict[str, float] = {}
     for opponent in config.opponents:
-        result = _match(game, actor, [POLICY, opponent], config.evaluate_deals, config.seed)
+        result = _match(game, actor, [POLICY, opponent], config.evaluate_deals, EVALUATION_DEALS + config.seed)
         standing = result[POLICY]
         metrics = {
             "score": standing.score,
@@ -60,7 +63,7 @@ def final_report(
     matches = []
     with console.status("Playing the matches of the final evaluation"):
         for line_up in line_ups:
-            matches.append(_match(game, actor, line_up, config.final_deals, config.seed + 1))
+            matches.append(_match(game, actor, line_up, config.final_deals, FINAL_DEALS + config.seed))
     seconds = max(counters["seconds"], 1e-9)  # 0 where nothing was played
     speed = counters["decisions"] / seconds
     results = {

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from catbox_train.network_options import NetworkOptions
 from catbox_train.opponents import OpponentOptions
-from catbox_train.settings import MAX_COUNT, Float, Integer
+from catbox_train.settings import MAX_COUNT, Float, Integer, Text
 
 if TYPE_CHECKING:
     from catbox_train.config import TrainConfig
@@ -33,6 +33,14 @@ class SelfPlayOptions(OpponentOptions, NetworkOptions):
         if self.learning_rate_end > rate:
             settings["learning_rate_end"] = min(rate, default.learning_rate_end)
         return settings
+
+
+class PolicyOptions(SelfPlayOptions):
+    """Settings of an algorithm whose network is a policy: it tells probabilities of actions."""
+
+    start_from: Text = Field(
+        "", description="checkpoint of a policy to begin with, of the same hidden, activation and features"
+    )
 
 
 def self_play_options(config: TrainConfig) -> SelfPlayOptions:

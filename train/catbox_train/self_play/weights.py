@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.networks.history import OUTPUTS as HISTORY_OUTPUTS
 from catbox_agents.networks.history import HistoryLayer
 from catbox_agents.networks.inputs import NetworkInputs
@@ -26,6 +27,8 @@ from catbox_train.network_options import NetworkOptions
 from catbox_train.self_play.adam import Adam
 from catbox_train.self_play.inputs import Inputs
 
+#: The algorithm whose networks give values, which are no logits of a policy.
+DMC = "dmc"
 #: Takes a shape and a dtype, and gives a tensor of zeros: ``torch.zeros``, or one in memory that processes share.
 Allocate = Callable[..., torch.Tensor]
 
@@ -42,6 +45,30 @@ class Actor(nn.Module):
         super().__init__()
         self.actor = network_inputs(game, options).network(options.hidden, options.activation)
         self.actor.initialise(generator, last_gain=0.01)  # at first no action is much better than another
+
+    def start_from(self, path: str, game: Game) -> None:
+        """Take the policy of the checkpoint at ``path``; none if it is empty.
+
+        Raises ``ValueError`` where it is not there, damaged, of another network or game, or no policy.
+        """
+        if not path:
+            return
+        try:
+            checkpoint = load_checkpoint(path, game)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"start_from: {error}") from error
+        if checkpoint.training.get("algorithm") == DMC:
+            raise ValueError(
+                f"start_from = {path!r} was trained by {DMC}: its network gives values of actions, no "
+                "probabilities; start from a policy, such as one of ppo, or from none"
+            )
+        there, wanted = checkpoint.network.describe(), self.actor.describe()
+        if there != wanted:
+            raise ValueError(
+                f"start_from = {path!r} holds the network {there}, and the settings ask for {wanted}: set hidden, "
+                "activation, features, action_features and history as they were when it was trained"
+            )
+        self.actor.load_state_dict(checkpoint.network.state_dict())
 
 
 class SharedWeights:

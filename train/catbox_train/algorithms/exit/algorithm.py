@@ -11,7 +11,6 @@ from functools import partial
 
 import torch
 
-from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.search.rollout import MAX_GAMES
 from catbox_env import Game
 from catbox_train.algorithms.exit.loss import LEARNING_METRICS, check_outputs, loss_gradient
@@ -22,9 +21,6 @@ from catbox_train.config import TrainConfig
 from catbox_train.self_play.algorithm import SelfPlay, memory_of_weights
 from catbox_train.self_play.weights import Actor, network_inputs
 from catbox_train.self_play.worker import buffer_bytes
-
-#: The algorithm whose networks give values, which are no logits of a policy.
-DMC = "dmc"
 
 
 class ExpertIteration(SelfPlay[Worker]):
@@ -43,24 +39,7 @@ class ExpertIteration(SelfPlay[Worker]):
         """
         options = exit_options(config)
         networks = Actor(game, options, torch.Generator().manual_seed(config.seed))
-        if path := options.start_from:
-            try:
-                checkpoint = load_checkpoint(path, game)
-            except (OSError, ValueError) as error:
-                raise ValueError(f"start_from: {error}") from error
-            if checkpoint.training.get("algorithm") == DMC:
-                raise ValueError(
-                    f"start_from = {path!r} was trained by {DMC}: its network gives values of actions, no "
-                    "probabilities; start from a policy, such as one of ppo, or from none"
-                )
-            found = checkpoint.network
-            there, wanted = found.describe(), networks.actor.describe()
-            if there != wanted:
-                raise ValueError(
-                    f"start_from = {path!r} holds the network {there}, and the settings ask for {wanted}: set hidden, "
-                    "activation, features, action_features and history as they were when it was trained"
-                )
-            networks.actor.load_state_dict(found.state_dict())
+        networks.start_from(options.start_from, game)
         return networks
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
-from catbox_train.self_play.options import SelfPlayOptions
+from catbox_train.self_play.options import PolicyOptions
 from catbox_train.settings import MAX_COUNT, Float, Integer, Share, Text
 
 if TYPE_CHECKING:
@@ -19,18 +19,15 @@ POLICY = "policy"
 MAX_WORLDS = 2**20
 
 
-class ExitOptions(SelfPlayOptions):
+class ExitOptions(PolicyOptions):
     """Settings of expert iteration (Anthony et al. 2017, https://arxiv.org/abs/1705.08439)."""
 
     cpu_only = True
     agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        **SelfPlayOptions.agent_settings,
+        **PolicyOptions.agent_settings,
         "rollout_policy": (POLICY,),
     }
 
-    start_from: Text = Field(
-        "", description="checkpoint of a policy to begin with, of the same hidden, activation and features"
-    )
     rollout_policy: Text = Field(
         POLICY,
         description="who plays on in the search: policy (the network that learns), or an agent as in opponents",

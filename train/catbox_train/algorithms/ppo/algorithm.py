@@ -50,8 +50,19 @@ class PPO(SelfPlay[Worker]):
 
     @classmethod
     def make_networks(cls, config: TrainConfig, game: Game) -> ActorCritic:
-        """Actor and critic."""
-        return ActorCritic(game, ppo_options(config), config.seed)
+        """Actor and critic; the actor is that of ``start_from`` if it is given.
+
+        Raises ``ValueError`` where that checkpoint is not there, damaged, of another network or game, or no policy.
+        """
+        networks = ActorCritic(game, ppo_options(config), config.seed)
+        networks.start_from(ppo_options(config).start_from, game)
+        return networks
+
+    @classmethod
+    def check_run(cls, config: TrainConfig, game: Game) -> None:
+        """Raise ``ValueError`` for a ``start_from`` that cannot be used."""
+        if ppo_options(config).start_from:
+            cls.make_networks(config, game)
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:

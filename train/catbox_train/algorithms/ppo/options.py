@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from catbox_train.self_play.options import SelfPlayOptions
+from catbox_train.self_play.options import PolicyOptions
 from catbox_train.settings import Flag, Float
 
 if TYPE_CHECKING:
     from catbox_train.config import TrainConfig
 
 
-class PPOOptions(SelfPlayOptions):
+class PPOOptions(PolicyOptions):
     """Settings of PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347)."""
 
     privileged_critic: Flag = Field(

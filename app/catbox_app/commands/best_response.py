@@ -1,0 +1,135 @@
+"""`catbox best-response`: how much learners that play among copies of an agent gain over it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from catbox_app.commands.train import NEEDED, given_settings
+from catbox_app.extras import require
+from catbox_app.options import (
+    DEFAULT_GAME,
+    GAME_PANEL,
+    Players,
+    Rounds,
+    RuleOptions,
+    complete_agent,
+    complete_game,
+)
+
+
+def best_response(
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            help="The agent: random, heuristic, a checkpoint's path, package.module:Class.",
+            autocompletion=complete_agent,
+            show_default=False,
+        ),
+    ],
+    seeds: Annotated[str, typer.Option("--seeds", help="Of the learners, one for each.")] = "1,2,3",
+    deals: Annotated[
+        int, typer.Option("--deals", "-n", help="Of the comparisons at the end, each from every seat.")
+    ] = 2000,
+    preset: Annotated[
+        str, typer.Option("--preset", help="Of the learners: quick, standard or strong.")
+    ] = "quick",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any setting of training, such as total_decisions=50_000_000; may be repeated.",
+        ),
+    ] = None,
+    from_scratch: Annotated[
+        bool,
+        typer.Option("--from-scratch", help="Do not begin with the network of the agent, if it has one."),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Folder of the runs and the result.", show_default="runs/best-response"
+        ),
+    ] = None,
+    game: Annotated[
+        str | None,
+        typer.Option(
+            "--game",
+            help="Id of the game.",
+            autocompletion=complete_game,
+            show_default=DEFAULT_GAME,
+            rich_help_panel=GAME_PANEL,
+        ),
+    ] = None,
+    players: Players = None,
+    rounds: Rounds = None,
+    rule: RuleOptions = None,
+) -> None:
+    """Train learners against an agent, and measure what they gain.
+
+    Each learner has one seat, and frozen copies of the agent have the
+    others. If the agent is a policy, the learners begin as it plays. What
+    the best one gains is a lower bound on the agent's exploitability.
+    Ctrl-C saves and stops; the same command goes on.
+
+    [bold]Examples[/]
+
+    catbox best-response --target heuristic --players 3
+
+    catbox best-response --target runs/standard --players 5 --preset standard
+    """
+    require("catbox best-response", NEEDED, "train")
+    from catbox_train.best_response import RESULT_FILE
+    from catbox_train.best_response import best_response as find
+    from catbox_train.config import load_config
+    from catbox_train.memory import keep_freed_memory
+    from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted, command
+
+    config = load_config(preset, overrides=given_settings(game, None, players, rounds, rule, settings))
+    folder = output or Path("runs") / "best-response"
+    keep_freed_memory()
+    try:
+        result = find(target, config, folder, _numbers(seeds), deals, from_scratch)
+    except TrainingDiverged as diverged:
+        typer.echo(f"catbox: {diverged}", err=True)
+        raise typer.Exit(1) from None
+    except (TrainingInterrupted, TrainingAborted):
+        typer.echo(f"Stopped. The same command, {command()} best-response ..., goes on from here.", err=True)
+        raise typer.Exit(130) from None
+    table = Table(
+        "learner",
+        "score gained",
+        "margin gained",
+        title=f"One learner among copies of {target}, {deals} deals",
+    )
+    for run in result["runs"]:
+        best = " (best on other deals)" if run == result["gain"] else ""
+        table.add_row(
+            f"seed {run['seed']}{best}",
+            f"{run['score']:+.2f} ± {run['score_ci95']:.2f}",
+            f"{run['margin']:+.2f} ± {run['margin_ci95']:.2f}",
+        )
+    Console().print(table)
+    gain = result["gain"]
+    Console().print(
+        f"{target} scores {result['target_score']:.2f} among its like; the best learner gains "
+        f"{gain['score']:+.2f} ± {gain['score_ci95']:.2f} a game, a lower bound on the exploitability. "
+        f"Result: {folder / RESULT_FILE}. The learner is an agent:  {gain['checkpoint']}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            f"--seeds {text!r}: expected integers with commas between them, such as 1,2,3"
+        ) from None

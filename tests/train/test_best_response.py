@@ -1,0 +1,119 @@
+"""Learners among frozen copies of an agent: what they gain, from where they begin, how they go on, and bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import catbox_agents
+from catbox_agents.arena.deal_sets import DEAL_SETS
+from catbox_train.best_response import RESULT_FILE, best_response
+from catbox_train.config import TrainConfig
+from catbox_train.runs.folder import open_run
+from catbox_train.runs.loop import train
+from tests.train.ppo_runs import BRIEF, SMALL, command, quiet, small
+
+pytestmark = pytest.mark.usefixtures("no_picture")
+
+DEALS = 20
+
+
+def find(output: Path, target: str = "random", **settings: Any) -> dict[str, Any]:
+    config = small(**{**BRIEF, **settings})
+    return best_response(target, config, output, seeds=(1, 2), deals=DEALS, console=quiet())
+
+
+def test_the_gain_is_that_of_the_learner_over_the_target_in_the_same_seats(tmp_path: Path) -> None:
+    result = find(tmp_path)
+    assert json.loads((tmp_path / RESULT_FILE).read_text()) == result
+    assert [run["seed"] for run in result["runs"]] == [1, 2]
+    gain = result["gain"]
+    assert gain in result["runs"]
+    game = small().make_game()
+    own, learner = (
+        catbox_agents.evaluate(game, [agent, "random"], DEALS, seed=DEAL_SETS["test"], names=["a", "b"])
+        for agent in ("random", gain["checkpoint"])
+    )
+    differences = learner.deal_scores[:, 0].astype(float) - own.deal_scores[:, 0]
+    assert gain["score"] == pytest.approx(differences.mean())
+    assert gain["score_ci95"] == pytest.approx(2.093 * differences.std(ddof=1) / np.sqrt(DEALS), rel=1e-3)
+    assert gain["margin"] == pytest.approx(learner["a"].margin - own["a"].margin, abs=1e-5)
+    assert result["target_score"] == pytest.approx(own["a"].score)
+
+
+def test_learners_have_one_seat_among_copies(tmp_path: Path) -> None:
+    find(tmp_path)
+    config = open_run(tmp_path / "seed-2")
+    options: Any = config.algorithm_options
+    assert (config.seed, config.opponents) == (2, ("random",))
+    assert (options.opponents_in_training, options.learner_seats) == ({"random": 1.0}, 1)
+
+
+def test_a_learner_begins_as_the_policy_that_it_plays_against(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    train(small(**{**BRIEF, "hidden": [24], "features": False, "activation": "tanh"}), target, quiet())
+    result = find(tmp_path / "out", str(target), learning_rate=1e-12, learning_rate_end=0)
+    assert result["gain"]["score"] == 0, "it has not learned anything yet"
+    options: Any = open_run(tmp_path / "out" / "seed-1").algorithm_options
+    assert (options.hidden, options.features, options.activation) == ((24,), False, "tanh")
+
+    best_response(
+        str(target),
+        small(**BRIEF),
+        tmp_path / "new",
+        seeds=(1,),
+        deals=DEALS,
+        from_scratch=True,
+        console=quiet(),
+    )
+    options = open_run(tmp_path / "new" / "seed-1").algorithm_options
+    assert (options.start_from, options.hidden) == ("", (16,))
+
+
+def test_finished_runs_are_not_made_again_and_other_settings_refused(tmp_path: Path) -> None:
+    first = find(tmp_path)
+    metrics = (tmp_path / "seed-1" / "metrics.jsonl").read_bytes()
+    assert find(tmp_path) == first
+    assert (tmp_path / "seed-1" / "metrics.jsonl").read_bytes() == metrics
+    with pytest.raises(
+        ValueError, match=r"seed-1 holds a run with other settings \(algorithm_options, opponents\)"
+    ):
+        find(tmp_path, "heuristic")
+
+
+@pytest.mark.parametrize("seeds", [(), (1, 1), (1, -2), (1.5,), (True,)])
+def test_seeds_that_are_not_different_integers_are_refused(tmp_path: Path, seeds: Any) -> None:
+    with pytest.raises(ValueError, match=r"seeds = .*: expected different integers"):
+        best_response("random", small(**BRIEF), tmp_path / "out", seeds=seeds, console=quiet())
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_algorithm_without_opponents_is_refused(tmp_path: Path) -> None:
+    config = TrainConfig(algorithm="catbox_train.algorithm:Algorithm", game_options=SMALL["game_options"])
+    with pytest.raises(ValueError, match="has no opponents in training"):
+        best_response("random", config, tmp_path / "out", console=quiet())
+
+
+def test_the_command(tmp_path: Path) -> None:
+    settings = [
+        f"--set={name}={value}"
+        for name, value in {**SMALL, **BRIEF}.items()
+        if not isinstance(value, dict | list)
+    ]
+    rules = ["--players=3", "--rule=num_ranks=3", "--rule=copies=4", "--set=hidden=16"]
+    output = ["--output", str(tmp_path)]
+    code, errors = command(
+        "best-response", "--target", "random", "--seeds=1", "--deals=10", *settings, *rules, *output
+    )
+    assert (code, errors) == (0, "")
+    assert json.loads((tmp_path / RESULT_FILE).read_text())["gain"]["deals"] == 10
+    code, errors = command("best-response", "--target", "nobody", *rules, *output)
+    assert code == 2
+    assert "unknown agent 'nobody'" in errors
+    code, errors = command("best-response", "--target", "random", "--seeds=1;2", *rules, *output)
+    assert code == 2
+    assert "--seeds '1;2': expected integers with commas between them" in errors

@@ -1,0 +1,196 @@
+"""How much can be won from an agent: learners that know nothing else but to play among frozen copies of it.
+
+The gain of the best of them over what the agent itself earns there is a lower bound on its exploitability: a better
+learner, or more training, may gain more.
+
+OUTPUT/seed-N/                the training run of each learner, an agent for every command
+OUTPUT/best_response.json     what `best_response` returns
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+import catbox_agents
+from catbox_agents.arena.deal_sets import DEAL_SETS
+from catbox_agents.arena.results import Result, t_quantile
+from catbox_agents.files import write_atomically
+from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
+from catbox_env import Game
+from catbox_env.core.checks import is_integer, shown
+from catbox_train.config import TrainConfig
+from catbox_train.opponents import OpponentOptions
+from catbox_train.runs.checkpoint import BEST_FOLDER
+from catbox_train.runs.folder import CONFIG_FILE, open_run
+from catbox_train.runs.loop import check_run, resume, train
+from catbox_train.self_play.options import PolicyOptions
+from catbox_train.self_play.weights import DMC
+
+RESULT_FILE = "best_response.json"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a learner has over the agent in the same seats of the same deals, everybody else being that agent.
+
+    ``score`` and ``margin`` are points a game, ``*_ci95`` half the widths of their 95 % intervals over the deals.
+    """
+
+    seed: int
+    checkpoint: str
+    deals: int
+    score: float
+    score_ci95: float
+    margin: float
+    margin_ci95: float
+
+
+def best_response(
+    target: str,
+    config: TrainConfig,
+    output: Path,
+    seeds: Sequence[int] = (1, 2, 3),
+    deals: int = 2000,
+    from_scratch: bool = False,
+    console: Console | None = None,
+) -> dict[str, Any]:
+    """Train one learner for each of the ``seeds`` among copies of ``target``, and measure what it gains.
+
+    Args:
+        target: an agent, as in ``opponents``.
+        config: settings of the runs; who plays in training and in evaluations, and the seed, are set here.
+        output: folder; runs that are there already, with the same settings, are gone on with.
+        deals: of the comparisons at the end, at least 10.
+        from_scratch: also where the target is a policy that the learners could begin with, and with its network.
+
+    Of each run the last policy and the one that did best on the way are compared on the deals "selection"; the best of
+    all is then measured on the deals "test", which nothing was chosen by, and so are the other runs' own best. Returns
+    what the file holds: ``target``, ``game``, ``options``, ``decisions``, ``gain`` (a `Gain` as a dict, of the best),
+    ``runs`` (one for each seed), ``target_score`` (the mean score of the target among its like).
+
+    Raises ``ValueError`` for an algorithm without opponents in training, for seeds that are not different integers, and
+    for a folder with runs of other settings; otherwise as ``catbox_train.train``.
+    """
+    console = console or Console()
+    seeds = _checked_seeds(seeds)
+    configs = {seed: _among_copies(target, config, seed, from_scratch) for seed in seeds}
+    for seed, settings in configs.items():
+        _check_folder(output / f"seed-{seed}", settings)
+    game = configs[seeds[0]].make_game()
+    own = _match(game, target, target, deals, "test")
+    for seed, settings in configs.items():
+        run = output / f"seed-{seed}"
+        console.print(f"\nLearner {seeds.index(seed) + 1} of {len(seeds)}: seed {seed}", highlight=False)
+        if (run / CONFIG_FILE).exists():
+            resume(run, console, trust=True)  # its settings are those that were given
+        else:
+            train(settings, run, console)
+    own_of_selection = _match(game, target, target, deals, "selection")
+    chosen: dict[int, Gain] = {}
+    for seed in seeds:
+        candidates = [
+            _gain(game, policy, target, deals, seed, "selection", own_of_selection)
+            for policy in _policies(output / f"seed-{seed}")
+        ]
+        chosen[seed] = max(candidates, key=lambda gain: gain.score)
+    best = max(chosen.values(), key=lambda gain: gain.score).seed
+    tested = {
+        seed: _gain(game, Path(gain.checkpoint), target, deals, seed, "test", own)
+        for seed, gain in chosen.items()
+    }
+    result = {
+        "target": target,
+        "game": game.id,
+        "options": game.options,
+        "decisions": config.total_decisions,
+        "target_score": own.standings[0].score,
+        "gain": asdict(tested[best]),
+        "runs": [asdict(gain) for gain in tested.values()],
+    }
+    write_atomically(output / RESULT_FILE, (json.dumps(result, indent=1) + "\n").encode())
+    return result
+
+
+def _checked_seeds(seeds: Sequence[int]) -> list[int]:
+    if not seeds or len(set(seeds)) < len(seeds) or not all(is_integer(seed) and seed >= 0 for seed in seeds):
+        raise ValueError(
+            f"seeds = {shown(list(seeds))}: expected different integers of 0 or more, such as 1,2,3"
+        )
+    return [int(seed) for seed in seeds]
+
+
+def _among_copies(target: str, config: TrainConfig, seed: int, from_scratch: bool) -> TrainConfig:
+    """The settings of a learner with one seat among copies of ``target``. Raises ``ValueError``."""
+    if not isinstance(config.algorithm_options, OpponentOptions):
+        raise ValueError(
+            f"algorithm = {config.algorithm!r} has no opponents in training: use ppo, dmc or exit"
+        )
+    options = config.algorithm_options.replace(opponents_in_training={target: 1.0}, learner_seats=1)
+    if isinstance(options, PolicyOptions) and not from_scratch and not options.start_from:
+        options = options.replace(**_settings_of(target, config.make_game()))
+    return config.replace(seed=seed, opponents=(target,), algorithm_options=options)
+
+
+def _settings_of(target: str, game: Game) -> dict[str, Any]:
+    """The settings with which a learner begins as ``target``; none if it is no checkpoint of a policy."""
+    if not os.path.exists(target):
+        return {}
+    checkpoint = load_checkpoint(target, game)
+    if checkpoint.training.get("algorithm") == DMC:
+        return {}
+    network = checkpoint.network.describe()
+    parts = ("features", "action_features", "history")
+    return {
+        "start_from": target,
+        "hidden": network["hidden"],
+        "activation": network["activation"],
+        **{part: part in network for part in parts},
+    }
+
+
+def _check_folder(run: Path, config: TrainConfig) -> None:
+    """Raise ``ValueError`` unless the run in a folder, if there is one, has these settings, and as `check_run`."""
+    settled, _ = check_run(config)
+    if (run / CONFIG_FILE).exists() and (found := open_run(run, trust=True)) != settled:
+        now, before = settled.as_dict(), found.as_dict()
+        differing = [name for name in now if now[name] != before[name]]
+        raise ValueError(
+            f"{run} holds a run with other settings ({', '.join(differing)}): name another folder with --output"
+        )
+
+
+def _policies(run: Path) -> list[Path]:
+    """The last policy of a finished run, and the one that did best on the way."""
+    last = latest_checkpoint(run)
+    found = [run / CHECKPOINTS_FOLDER / BEST_FOLDER, *([last] if last else [])]
+    return [folder for folder in found if folder.exists()]
+
+
+def _match(game: Game, one: str | Path, others: str, deals: int, deal_set: str) -> Result:
+    return catbox_agents.evaluate(
+        game, [one, others], deals, seed=DEAL_SETS[deal_set], names=["one", "the others"]
+    )
+
+
+def _gain(game: Game, policy: Path, target: str, deals: int, seed: int, deal_set: str, own: Result) -> Gain:
+    """What ``policy`` has over the target, of which ``own`` is the match with its like on the same deals."""
+    found = _match(game, policy, target, deals, deal_set)
+    score, score_ci95 = _paired(found.deal_scores[:, 0], own.deal_scores[:, 0])
+    margin, margin_ci95 = _paired(found.deal_margins[:, 0], own.deal_margins[:, 0])
+    return Gain(seed, str(policy), deals, score, score_ci95, margin, margin_ci95)
+
+
+def _paired(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+    """Mean of the differences of two arrays (deals,), and half the width of its 95 % interval."""
+    difference = one.astype(np.float64) - other
+    spread = difference.std(ddof=1) / math.sqrt(len(difference))
+    return float(difference.mean()), float(t_quantile(len(difference) - 1) * spread)

@@ -24,10 +24,15 @@ class Agent:
     """Base class of the agents. Your own class need not inherit from it, but must have these three members.
 
     A subclass may define only one of ``act`` and ``act_batch``: the other then calls it.
+
+    An agent may also have a method ``policy_batch(observations, action_masks, histories=None)`` that returns how likely
+    it takes each action: (N, A) floats, 0 where illegal, that sum to 1. Searches weigh worlds with it.
     """
 
     #: True: the agent is given the ``history`` argument; otherwise it gets None.
     needs_history: bool = False
+    #: True: the agent draws its actions, with the probabilities that its ``policy_batch`` tells.
+    draws_actions: bool = False
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         self.game = game
@@ -106,3 +111,8 @@ def agent_seed(*known: int | bytes) -> int:
 def needs_history(agent: Agent) -> bool:
     """Whether the agent asks for the history; False for an agent without the attribute."""
     return bool(getattr(agent, "needs_history", False))
+
+
+def tells_policy(agent: Agent) -> bool:
+    """Whether the agent has the method ``policy_batch``."""
+    return callable(getattr(agent, "policy_batch", None))

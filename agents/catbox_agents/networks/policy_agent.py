@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import cast
 
 import numpy as np
 import torch
@@ -27,6 +28,7 @@ class PolicyAgent(Agent):
         self.inputs = NetworkInputs.of(network, game)
         self.needs_history = network.history is not None
         self.greedy = greedy
+        self.draws_actions = not greedy
         self.name = "this policy"  # for messages
         self._generator = np.random.default_rng(seed)
 
@@ -56,6 +58,23 @@ class PolicyAgent(Agent):
 
         ``histories`` (n, T, 2) int8 must be given if ``needs_history``, and are of no use otherwise.
         """
+        scores = self._logits(observations, action_masks, histories)
+        if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
+            scores = scores + self._generator.gumbel(size=scores.shape)
+        return scores.argmax(axis=1)
+
+    def policy_batch(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The policy (n, A) float32: the softmax of the logits, also where the agent is greedy."""
+        scores = self._logits(observations, action_masks, histories)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return cast(np.ndarray, weights / weights.sum(axis=1, keepdims=True))
+
+    def _logits(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None
+    ) -> np.ndarray:
+        """Logits (n, A), minus infinity where illegal."""
         observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
         inputs, outputs = self.game.observation_layout.size, self.game.num_actions
         if (observations.shape, masks.shape) != ((len(masks), inputs), (len(masks), outputs)):
@@ -83,6 +102,4 @@ class PolicyAgent(Agent):
                 f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
                 f"weights are too large, as after training that diverged: {ANOTHER_CHECKPOINT}"
             )
-        if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
-            scores = scores + self._generator.gumbel(size=scores.shape)
-        return np.where(masks, scores, -np.inf).argmax(axis=1)
+        return np.where(masks, scores, -np.inf)

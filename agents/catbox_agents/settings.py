@@ -98,6 +98,7 @@ CONFIGURED: dict[str, Configured] = {
             "beta": Setting(
                 _share, "a number from 0 to 1", "power of the likelihood that weighs the worlds; 0: all alike"
             ),
+            "proposals": _count("worlds drawn and weighed for each one that is tried; default 8"),
             "epsilon": Setting(
                 _share, "a number from 0 to 1", "how often other seats are taken to play at random"
             ),

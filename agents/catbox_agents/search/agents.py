@@ -30,6 +30,7 @@ from catbox_env.core.rng import seed_sequence
 WORLDS = 128
 #: The power of the likelihood of worlds; see docs/search.md for what other values bring.
 BETA = 0.3
+PROPOSALS = 8
 
 
 class _OwnSeeds(Agent):
@@ -70,6 +71,7 @@ class SearchAgent(_OwnSeeds):
         budget: float | None = None,
         beta: float = BETA,
         epsilon: float = EPSILON,
+        proposals: int = PROPOSALS,
         max_games: int = MAX_GAMES,
         num_threads: int = 1,
     ) -> None:
@@ -86,6 +88,7 @@ class SearchAgent(_OwnSeeds):
             beta=beta,
             epsilon=epsilon,
             budget=budget,
+            proposals=proposals,
             shared_draws=True,
         )
         self.needs_history = self.search.needs_history

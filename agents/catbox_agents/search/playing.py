@@ -40,8 +40,8 @@ def play_on(
         choice = masks.sum(axis=1) > 1
         asked = rows[choice]
         if len(asked) and draws:
-            uniforms = _uniforms(keys[asked], number)
-            actions[choice] = _draw(ask_policy(policy, label, games, asked), uniforms)
+            policies = ask_policy(policy, label, games, asked)
+            actions[choice] = draw_actions(policies, uniforms(keys[asked], number))
         elif len(asked):
             actions[choice] = ask_agent(policy, label, games, asked)
         games.step(actions, rows)
@@ -60,7 +60,7 @@ def world_keys(generators: NDArray[Any]) -> NDArray[np.uint64]:
     return _mix((high << np.uint64(32)) | low)
 
 
-def _uniforms(keys: NDArray[np.uint64], number: int) -> NDArray[np.float64]:
+def uniforms(keys: NDArray[np.uint64], number: int) -> NDArray[np.float64]:
     """The uniform number (n,) in [0, 1) of each key in step ``number``."""
     mixed = _mix(_mix(keys * np.uint64(_STEP)) + np.uint64(number * _STEP % _WORD))
     return (mixed >> np.uint64(11)) * 2.0**-53
@@ -72,9 +72,9 @@ def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words ^ (words >> np.uint64(31))
 
 
-def _draw(policies: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """An action for each row of ``policies`` (n, A), by inverting their cumulative distribution."""
+def draw_actions(policies: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """An action for each row of ``policies`` (n, A): where their cumulative sums pass ``points`` (n,), from 0 to 1."""
     sums = policies.cumsum(axis=1)
-    drawn = (sums <= (uniforms * sums[:, -1])[:, None]).sum(axis=1)
+    drawn = (sums <= (points * sums[:, -1])[:, None]).sum(axis=1)
     last = policies.shape[1] - 1 - (policies[:, ::-1] > 0).argmax(axis=1)  # where rounding leads past the end
     return np.minimum(drawn, last)

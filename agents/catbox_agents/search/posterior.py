@@ -12,13 +12,17 @@ Nobody plays exactly by the policy, so that each seat is taken to play once in `
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent
 from catbox_agents.decisions import ask_policy
 from catbox_env import Vec
+from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import UNUSED
+from catbox_env.core.rng import next_uint32
 
 
 def log_weights(
@@ -58,3 +62,43 @@ def log_weights(
                 logs[asked] += np.log(chances)
         games.step(actions[rows], rows)
     return logs
+
+
+def resample(
+    logs: NDArray[np.float64],
+    drawn: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    units: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Choose worlds by weight: of ``drawn`` (m,) worlds of each observation, one after the other, ``counts`` (m,).
+
+    Returns the places (sum of counts,) of the chosen ones among all worlds, a world perhaps more than once, and the
+    logarithms of their weights from then on: all of an observation weigh the mean of what was drawn. Systematic
+    resampling: Kitagawa, "Monte Carlo filter and smoother for non-Gaussian nonlinear state space models" (1996);
+    ``units`` (m,), from 0 to 1, are its random numbers.
+    """
+    taken, means = [], np.empty(len(drawn))
+    first = 0
+    for i, (number, count) in enumerate(zip(drawn.tolist(), counts.tolist(), strict=True)):
+        of_row = logs[first : first + number]
+        top = of_row.max()
+        weights = np.exp(of_row - top) if np.isfinite(top) else np.ones(number)
+        sums = weights.cumsum()
+        points = (np.arange(count) + units[i]) / count * sums[-1]
+        taken.append(first + np.minimum(np.searchsorted(sums, points, side="right"), number - 1))
+        means[i] = top + np.log(sums[-1] / number)
+        first += number
+    return np.concatenate(taken), np.repeat(means, counts)
+
+
+def random_units(generators: NDArray[Any]) -> NDArray[np.float64]:
+    """A number (m,) from 0 to 1, 1 excluded, by each of ``generators`` (m,), which move on."""
+    numbers = np.empty(len(generators), np.int64)
+    _draw_words(generators, numbers)
+    return numbers * 2.0**-32
+
+
+@cached_njit(nogil=True)
+def _draw_words(generators, numbers):  # type: ignore[no-untyped-def]  # compiled
+    for i in range(len(generators)):
+        numbers[i] = next_uint32(generators[i])

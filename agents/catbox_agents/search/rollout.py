@@ -23,7 +23,7 @@ from catbox_agents.agent import Agent, Seed, agent_seed, check_rows, needs_histo
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND, steps
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
 from catbox_agents.search.playing import play_on, world_keys
-from catbox_agents.search.posterior import log_weights
+from catbox_agents.search.posterior import log_weights, random_units, resample
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_agents.specs import AgentSpec, agent_of, default_agent, label_of
 from catbox_env import Game, Vec
@@ -108,6 +108,7 @@ class RolloutSearch:
         beta: float = 0.0,
         epsilon: float = EPSILON,
         budget: float | None = None,
+        proposals: int = 1,
         shared_draws: bool = False,
     ) -> None:
         self.game = check_game_object(game)
@@ -119,6 +120,7 @@ class RolloutSearch:
         self.beta = check_share("beta", beta)
         self.epsilon = check_share("epsilon", epsilon)
         self.budget = None if budget is None else check_seconds("budget", budget)
+        self.proposals = check_integer("proposals", proposals, 1, MANY_WORLDS)
         self.shared_draws = check_flag("shared_draws", shared_draws)
         #: Whether a search has to be given histories.
         self.needs_history = self.beta > 0 and not game.hides_nothing
@@ -297,8 +299,8 @@ class _Run:
 
     def _try_actions(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Try the actions left of the observations ``rows`` (m,) in ``counts`` (m,) new worlds of each."""
-        worlds = self._draw_worlds(rows, counts)
         row_of_world = np.repeat(rows, counts)
+        worlds, logs = self._draw_worlds(rows, counts)
         world, action = np.nonzero(self.left[row_of_world])
         keys = None
         if self.keys is not None:
@@ -306,20 +308,30 @@ class _Run:
             first = np.repeat(np.cumsum(counts) - counts, counts)
             number = self.tallies.num_worlds[row_of_world] + np.arange(len(row_of_world)) - first
             keys = (self.keys[row_of_world] + number.astype(np.uint64))[world]
-        if self.histories is not None:
-            of, beta = self.of, self.of.beta
-            logs = beta * log_weights(worlds, self.histories, row_of_world, of.policy, of.label, of.epsilon)
         paid = self.of._play(worlds.take(world), action, keys)
         if isinstance(self.tallies, WeightedTallies):
             self.tallies.add_weighted(row_of_world, world, action, paid, logs)
         else:
             self.tallies.add(row_of_world, world, action, paid)
 
-    def _draw_worlds(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> Vec:
+    def _draw_worlds(
+        self, rows: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[Vec, NDArray[np.float64]]:
+        """``counts`` (m,) worlds for each of the observations ``rows`` (m,), and the logarithms of their weights."""
+        of, weighs = self.of, self.histories is not None
+        drawn = counts * (of.proposals if weighs else 1)
         drawing = self.generators[rows]
-        worlds = draw_worlds(self.of.game, self.seen, self.left, rows, counts, drawing, self.of.num_threads)
+        worlds = draw_worlds(of.game, self.seen, self.left, rows, drawn, drawing, of.num_threads)
+        if self.histories is None:
+            self.generators[rows] = drawing
+            return worlds, np.zeros(0)
+        history_of = np.repeat(rows, drawn)
+        logs = of.beta * log_weights(worlds, self.histories, history_of, of.policy, of.label, of.epsilon)
+        if of.proposals > 1:
+            taken, logs = resample(logs, drawn, counts, random_units(drawing))
+            worlds = worlds.take(taken)
         self.generators[rows] = drawing
-        return worlds
+        return worlds, logs
 
 
 def draw_worlds(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Agent, needs_history, tells_policy
 from catbox_agents.errors import AgentError
 from catbox_env import Vec
+from catbox_env.core.checks import shown
 
 
 def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -74,7 +75,8 @@ def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> N
         return certain
     histories = vec.history[rows] if needs_history(agent) else None
     try:
-        told = np.asarray(agent.policy_batch(vec.observation[rows], masks.copy(), histories))  # type: ignore[attr-defined]  # tells_policy
+        ask = agent.policy_batch  # type: ignore[attr-defined]  # tells_policy has looked
+        told = np.asarray(ask(vec.observation[rows], masks.copy(), histories))
     except Exception as error:
         raise AgentError(label, error) from error
     if told.shape != masks.shape or told.dtype.kind != "f":
@@ -85,8 +87,9 @@ def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> N
     policy = np.where(masks, told, 0.0)
     wrong = ~(policy >= 0).all(axis=1) | ~(abs(policy.sum(axis=1) - 1) <= TOLERANCE)
     if wrong.any():
+        first = int(wrong.argmax())
         raise ValueError(
-            f"agent {label!r}: policy_batch returned {told[wrong.argmax()][masks[wrong.argmax()]]} for the legal actions "
-            "of a row; expected probabilities of 0 or more that sum to 1"
+            f"agent {label!r}: policy_batch returned {shown(told[first][masks[first]])} for the legal actions of a row; "
+            "expected probabilities of 0 or more that sum to 1"
         )
     return policy / policy.sum(axis=1, keepdims=True)

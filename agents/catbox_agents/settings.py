@@ -84,7 +84,9 @@ def _count(doc: str) -> Setting:
 
 
 _POLICY = Setting(
-    _spec, "the spec of an agent", "the agent that plays the rollouts; by default the best one that comes with the game"
+    _spec,
+    "the spec of an agent",
+    "the agent that plays the rollouts; by default the best one that comes with the game",
 )
 
 #: The agents with settings, by name.
@@ -92,7 +94,9 @@ CONFIGURED: dict[str, Configured] = {
     "search": Configured(
         "catbox_agents.search.agents:SearchAgent",
         {
-            "worlds": _count("worlds drawn for a decision, at most; 128 where no budget is given, else no bound"),
+            "worlds": _count(
+                "worlds drawn for a decision, at most; 128 where no budget is given, else no bound"
+            ),
             "policy": _POLICY,
             "budget": Setting(_seconds, "a time above 0, such as 100ms or 1.5s", "time for a decision"),
             "beta": Setting(
@@ -110,7 +114,9 @@ CONFIGURED: dict[str, Configured] = {
         {
             "simulations": _count("simulations for a decision; default 1000"),
             "policy": _POLICY,
-            "exploration": Setting(_number, "a number of 0 or more", "weight of actions that were tried seldom"),
+            "exploration": Setting(
+                _number, "a number of 0 or more", "weight of actions that were tried seldom"
+            ),
             "parallel": _count("simulations of a tree that run side by side; default 16"),
         },
     ),
@@ -144,7 +150,9 @@ def read_settings(spec: str) -> dict[str, Any]:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals and key in kind.presets:
             if preset is not None:
-                raise ValueError(f"agent {shown(spec)}: more than one preset; give one of {', '.join(kind.presets)}")
+                raise ValueError(
+                    f"agent {shown(spec)}: more than one preset; give one of {', '.join(kind.presets)}"
+                )
             preset = kind.presets[key]
             continue
         if not equals or key not in kind.settings:

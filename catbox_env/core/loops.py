@@ -358,8 +358,8 @@ def rewind_games(params, generators, states, histories, history_of, actions, wei
     """Take worlds (N,) back to the beginning of their round; see ``core.past``.
 
     World i has the history ``histories[history_of[i]]``. ``actions`` (N, T) and ``weights`` (N,) are filled;
-    ``again`` (1,), a record of a state, and ``vectors`` (2, S) are scratch. Returns -1, or the index of the first world
-    that its history cannot be of.
+    ``again`` (1,), a record of a state, and ``vectors`` (2, S) are scratch. Returns -1, or the index of the first
+    world that its history cannot be of.
     """
     for i in range(len(states)):
         state = states[i]
@@ -381,7 +381,7 @@ def rewind_games(params, generators, states, histories, history_of, actions, wei
 
 
 def replays(params, generator, state, actions):
-    """Whether ``actions`` (T,), up to the first ``UNUSED``, are legal from ``state`` on, without an end of the round."""
+    """Whether ``actions`` (T,), up to the first ``UNUSED``, are legal from ``state`` on and do not end the round."""
     mask = np.empty(params.num_actions, np.bool_)
     no_log = np.empty((0, 3), np.int8)
     for action in actions:

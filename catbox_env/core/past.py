@@ -49,7 +49,9 @@ def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarra
         raise ValueError(f"worlds={shown(worlds)}: expected a batch of games, as sample_states returns")
     check_same_game("worlds", worlds.game, game)
     if (worlds.current_player < 0).any():
-        raise ValueError(f"worlds: game {int((worlds.current_player < 0).argmax())} is over; it has no next seat")
+        raise ValueError(
+            f"worlds: game {int((worlds.current_player < 0).argmax())} is over; it has no next seat"
+        )
     given = _checked_histories(game, histories)
     of = _checked_places(history_of, len(given), worlds.num_envs)
     records, generators, _ = worlds._copied(0)
@@ -82,7 +84,9 @@ def _checked_histories(game: Game, histories: np.ndarray) -> np.ndarray:
             f"histories: {given.dtype} of shape {given.shape}; expected int8 of shape {shape} or (M, {shape[0]}, 2)"
         )
     seats, actions = given[..., 0], given[..., 1]
-    inside = (seats >= UNUSED) & (seats < game.num_players) & (actions >= UNUSED) & (actions < game.num_actions)
+    inside = (
+        (seats >= UNUSED) & (seats < game.num_players) & (actions >= UNUSED) & (actions < game.num_actions)
+    )
     if not inside.all():
         raise ValueError(
             f"histories: row {int((~inside).any(axis=1).argmax())} holds seats or actions that the game does not have"

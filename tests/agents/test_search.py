@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import catbox_agents
 import catbox_env
 from catbox_agents import Agent, RolloutSearch, SearchResult
 from catbox_env import GameState, Vec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,9 @@ def other_worlds(vec: Vec, row: int, seed: int) -> Vec:
 
 
 @pytest.mark.parametrize("spec", SPECS)
-@pytest.mark.parametrize(("game_id", "options"), [("cat_in_the_box_v0", {"num_players": 3}), ("cat_te_v0", {})])
+@pytest.mark.parametrize(
+    ("game_id", "options"), [("cat_in_the_box_v0", {"num_players": 3}), ("cat_te_v0", {})]
+)
 def test_hidden_cards_change_nothing(spec: str, game_id: str, options: dict[str, Any]) -> None:
     game = catbox_env.make_game(game_id, **options)
     vec = decisions(game, 5)
@@ -164,7 +167,11 @@ def test_a_larger_budget_is_not_significantly_worse(more: str, less: str) -> Non
 
 def test_searching_a_weak_policy_makes_it_stronger() -> None:
     game = game_for()
-    for spec in ("search:worlds=16,policy=random", "ismcts:simulations=60,policy=random", "pimc:samples=8,policy=random"):
+    for spec in (
+        "search:worlds=16,policy=random",
+        "ismcts:simulations=60,policy=random",
+        "pimc:samples=8,policy=random",
+    ):
         standing = catbox_agents.evaluate(game, [spec, "random"], num_deals=20).standings[0]
         assert standing.margin - standing.margin_ci95 > 0.3
 
@@ -210,7 +217,10 @@ def test_a_policy_that_draws_has_the_same_luck_for_all_actions_of_a_world() -> N
     game = game_for()
     vec = decisions(game, 1)
     games = vec.take(np.zeros(40, np.int64))
-    keys = np.repeat(world_keys(new_generators([np.random.SeedSequence(0)])), 40) + np.arange(40, dtype=np.uint64) // 2
+    keys = (
+        np.repeat(world_keys(new_generators([np.random.SeedSequence(0)])), 40)
+        + np.arange(40, dtype=np.uint64) // 2
+    )
     paid = play_on(games, np.arange(40), Luck(game), "luck", "end_of_round", keys)
     assert np.array_equal(paid[::2], paid[1::2])
     assert len(np.unique(paid[::2], axis=0)) > 5
@@ -251,7 +261,7 @@ def test_resampled_worlds_stand_for_those_that_were_drawn() -> None:
 
 
 def test_the_clock_decides_how_many_worlds_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a clock that counts the rollouts: twice the budget has about twice as many, none overruns by more than a batch."""
+    """With a clock that counts the rollouts: twice the budget has about twice as many, and none overruns by a batch."""
     game = game_for()
     vec = decisions(game, 1, moves=3)
     now = [0.0]
@@ -267,14 +277,16 @@ def test_the_clock_decides_how_many_worlds_are_tried(monkeypatch: pytest.MonkeyP
 
     visits = []
     for budget in (0.05, 0.1, 0.2, 0.4):
-        search = Clocked(game, Highest(game), 10**6, schedule=shared_schedule, budget=budget, shared_draws=True)
+        search = Clocked(
+            game, Highest(game), 10**6, schedule=shared_schedule, budget=budget, shared_draws=True
+        )
         began = now[0]
         result = search.search(vec.observation, vec.action_mask, 0)
         assert now[0] - began <= budget + search.largest
         assert now[0] - began >= budget / 2
         visits.append(int(result.visits.sum()))
         assert result.actions[0] in np.flatnonzero(vec.action_mask[0])
-    assert all(1.3 < more / less < 3.5 for less, more in zip(visits, visits[1:], strict=False))
+    assert all(1.3 < more / less < 3.5 for less, more in pairwise(visits))
     capped = Clocked(game, Highest(game), 5, schedule=shared_schedule, budget=100.0)
     result = capped.search(vec.observation, vec.action_mask, 0)
     assert result.visits.max() == 5
@@ -350,7 +362,9 @@ def test_priors_of_a_policy_that_tells_them_lead_the_tree() -> None:
         def policy_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
             return np.eye(action_masks.shape[1])[self.act_batch(observations, action_masks)]
 
-    result = ISMCTS(game, Sure(game), simulations=6, exploration=50.0).search(vec.observation, vec.action_mask, 0)
+    result = ISMCTS(game, Sure(game), simulations=6, exploration=50.0).search(
+        vec.observation, vec.action_mask, 0
+    )
     expected = Highest(game).act_batch(vec.observation, vec.action_mask)
     assert result.actions.tolist() == expected.tolist()
     assert (result.visits[np.arange(4), expected] >= 5).all()
@@ -358,7 +372,12 @@ def test_priors_of_a_policy_that_tells_them_lead_the_tree() -> None:
 
 def test_impossible_tree_searches_are_refused() -> None:
     game = game_for()
-    for name, value in (("simulations", 0), ("parallel", 0), ("exploration", -1.0), ("exploration", float("nan"))):
+    for name, value in (
+        ("simulations", 0),
+        ("parallel", 0),
+        ("exploration", -1.0),
+        ("exploration", float("nan")),
+    ):
         with pytest.raises(ValueError, match=f"{name}="):
             ISMCTS(game, **{name: value})
     vec = decisions(game, 2)

@@ -15,8 +15,8 @@ from catbox_agents.search.posterior import log_weights
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_env import Game, GameState
 from catbox_env.games.cat_in_the_box.rules import Rules
-from tests.cat_in_the_box.every_play import number_of_ways
 from tests.agents.test_search import Highest, cards_of, played_on
+from tests.cat_in_the_box.every_play import number_of_ways
 
 
 class Preferring(Agent):
@@ -79,14 +79,18 @@ def all_deals(game: Game) -> list[tuple[list[list[int]], int]]:
     """Every deal of two hands, in printed ranks, and in how many ways it comes when all cards are told apart."""
     rules = game.rules
     found = []
-    hands = [hand for hand in np.ndindex((rules.copies + 1,) * rules.num_ranks) if sum(hand) == rules.hand_size]
+    hands = [
+        hand for hand in np.ndindex((rules.copies + 1,) * rules.num_ranks) if sum(hand) == rules.hand_size
+    ]
     for one in hands:
         for other in hands:
             left = tuple(rules.copies - a - b for a, b in zip(one, other, strict=True))
             if min(left) < 0:
                 continue
             ways = number_of_ways(((one, other), (-1, -1), left), observer=2)  # nobody: both hands are unseen
-            found.append(([[r + 1 for r, n in enumerate(hand) for _ in range(n)] for hand in (one, other)], ways))
+            found.append(
+                ([[r + 1 for r, n in enumerate(hand) for _ in range(n)] for hand in (one, other)], ways)
+            )
     return found
 
 
@@ -277,12 +281,14 @@ def test_a_search_with_weights_asks_for_histories() -> None:
     vec.step_random(10, seed=0)
     search = RolloutSearch(game, worlds=2, beta=1.0)
     for histories in (None, vec.history[:1], vec.history.astype(int)):
-        with pytest.raises(ValueError, match="histories: .*expected int8 of shape .* keeps them: a search that weighs"):
+        with pytest.raises(
+            ValueError, match=r"histories: .*expected int8 of shape .* keeps them: a search that weighs"
+        ):
             search.search(vec.observation, vec.action_mask, 0, histories)
     for name in ("beta", "epsilon"):
         for value in (-0.1, 1.5, float("nan"), "1", True):
-            with pytest.raises(ValueError, match=f"{name}=.*: expected a number from 0 to 1"):
+            with pytest.raises(ValueError, match=rf"{name}=.*: expected a number from 0 to 1"):
                 RolloutSearch(game, **{name: value})
     for budget in (0, -1.0, float("inf"), float("nan"), "1s"):
-        with pytest.raises(ValueError, match="budget=.*: expected a finite number of seconds above 0"):
+        with pytest.raises(ValueError, match=r"budget=.*: expected a finite number of seconds above 0"):
             RolloutSearch(game, budget=budget)

@@ -33,9 +33,15 @@ def game_for(players: int = 3) -> Any:
         # A comma separates only before a setting or a preset of this agent.
         ("search:policy=pimc:samples=8,budget=1s", {"policy": "pimc:samples=8", "budget": 1.0}),
         ("search:policy=runs/a, b,seed 1/best,worlds=3", {"policy": "runs/a, b,seed 1/best", "worlds": 3}),
-        ("pimc:policy=search:worlds=5,budget=1s,fast,samples=2", {"policy": "search:worlds=5,budget=1s,fast", "samples": 2}),
+        (
+            "pimc:policy=search:worlds=5,budget=1s,fast,samples=2",
+            {"policy": "search:worlds=5,budget=1s,fast", "samples": 2},
+        ),
         ("search:policy=faster,fastest", {"policy": "faster,fastest"}),
-        (" ismcts:simulations=10,exploration=0.5,parallel=4 ", {"simulations": 10, "exploration": 0.5, "parallel": 4}),
+        (
+            " ismcts:simulations=10,exploration=0.5,parallel=4 ",
+            {"simulations": 10, "exploration": 0.5, "parallel": 4},
+        ),
     ],
 )
 def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
@@ -45,7 +51,10 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("search:world=3", r"unknown setting 'world'; did you mean 'worlds'\?; expected worlds=..., policy=..."),
+        (
+            "search:world=3",
+            r"unknown setting 'world'; did you mean 'worlds'\?; expected worlds=..., policy=...",
+        ),
         ("search:fest", r"unknown setting 'fest'; did you mean 'fast'\?"),
         ("search:", "unknown setting ''"),
         ("search:worlds", "unknown setting 'worlds'"),
@@ -82,7 +91,9 @@ def test_wrong_settings_are_refused(spec: str, message: str) -> None:
 
 def test_a_wrong_policy_is_refused_by_name() -> None:
     for spec in ("search:policy=heuristics", "pimc:policy=search:policy=heuristics"):
-        with pytest.raises(ValueError, match="policy: .*unknown agent 'heuristics'; did you mean 'heuristic'"):
+        with pytest.raises(
+            ValueError, match=r"policy: .*unknown agent 'heuristics'; did you mean 'heuristic'"
+        ):
             check_spec(spec)
         with pytest.raises(ValueError, match=f"agent '{spec}': .*unknown agent 'heuristics'"):
             catbox_agents.make(spec, game_for())

@@ -53,7 +53,9 @@ def replayed(past: Past, rows: np.ndarray) -> Any:
 
 
 @pytest.mark.parametrize(("game_id", "options"), RULES)
-def test_replaying_the_past_of_a_world_leads_to_it_and_to_the_history(game_id: str, options: dict[str, Any]) -> None:
+def test_replaying_the_past_of_a_world_leads_to_it_and_to_the_history(
+    game_id: str, options: dict[str, Any]
+) -> None:
     game = make_game(game_id, **options)
     for state in random_states(game, 25):
         seat = state.current_player
@@ -105,13 +107,12 @@ def test_a_world_weighs_as_many_times_as_there_are_orders_in_which_its_cards_can
         history = state.history_observation(seat)
         worlds = game.sample_states(state.observation(seat), 8, seed=1)
         past = game.rewind(worlds, history)
-        rows = np.array([row for row in range(8)])
         hidden = np.flatnonzero(history[:, 1] == HIDDEN)
         hidden = hidden[past.actions[0][hidden] >= 52]  # the others are blind choices
         movers = history[hidden, 0]
         if not 2 <= len(hidden) <= 4:
             continue
-        for row in rows.tolist():
+        for row in range(8):
             actions = past.actions[row]
             ways = 0
             for order in permutations(range(len(hidden))):

@@ -40,9 +40,7 @@ class _OwnSeeds(Agent):
         super().__init__(game, seed)
         self._seed = seed_sequence(seed).generate_state(4).tobytes()
 
-    def seeds(
-        self, observations: Any, action_masks: Any, histories: NDArray[np.int8] | None
-    ) -> list[Seed]:
+    def seeds(self, observations: Any, action_masks: Any, histories: NDArray[np.int8] | None) -> list[Seed]:
         """A seed for each row."""
         seen, masks = check_rows(self.game, observations, action_masks)
         past = [b""] * len(seen) if histories is None else [row.tobytes() for row in np.asarray(histories)]
@@ -143,9 +141,7 @@ class PIMCAgent(_OwnSeeds):
         histories: NDArray[np.int8] | None = None,
     ) -> SearchResult:
         """What the search finds; the arguments are those of ``act_batch``."""
-        return self.search.search(
-            observations, action_masks, self.seeds(observations, action_masks, None)
-        )
+        return self.search.search(observations, action_masks, self.seeds(observations, action_masks, None))
 
     def act_batch(
         self,

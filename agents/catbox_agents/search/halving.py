@@ -12,7 +12,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-
 #: From the number of actions and of worlds to rounds: (actions left, worlds in which each of them is tried).
 Schedule = Callable[[int, int], list[tuple[int, int]]]
 

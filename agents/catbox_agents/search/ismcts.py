@@ -1,23 +1,24 @@
 """Information-set Monte Carlo tree search, for many observations at once.
 
-Single-observer ISMCTS: Cowling, Powley and Whitehouse, "Information Set Monte Carlo Tree Search" (IEEE Transactions on
-Computational Intelligence and AI in Games, 2012), algorithm 1. Each simulation draws a world that agrees with the
-observation and walks down one tree, in which only the actions that are legal in this world are open; how often an action
-was open takes the place of how often its node was visited. Every seat chooses what is best for its own reward (max^n).
+Single-observer ISMCTS: Cowling, Powley and Whitehouse, "Information Set Monte Carlo Tree Search" (IEEE Transactions
+on Computational Intelligence and AI in Games, 2012), algorithm 1. Each simulation draws a world that agrees with the
+observation and walks down one tree, in which only the actions that are legal in this world are open; how often an
+action was open takes the place of how often its node was visited. Every seat chooses what is best for its own reward
+(max^n).
 What differs from the paper:
 
 - Nodes are what the searching seat sees: actions that are hidden from it, such as a discard, lead to the same node.
-- A simulation goes to the end of the round (with ``reward="win"`` the tree ends there and the rollout goes to the end
-  of the game). Where it leaves the tree, the rollout policy plays on for all seats.
+- A simulation goes to the end of the round (with ``reward="win"`` the tree ends there and the rollout goes to the
+  end of the game). Where it leaves the tree, the rollout policy plays on for all seats.
 - Rewards are scaled to 0 .. 1 by the lowest and highest that the tree has seen, so that ``exploration`` needs no unit.
-- A policy that tells its probabilities, such as a network, gives priors, and actions are chosen by PUCT (Silver et al.,
-  "Mastering the game of Go without human knowledge", Nature 2017) instead of UCB1. The prior is that of the seat to move
-  in the world at hand.
+- A policy that tells its probabilities, such as a network, gives priors, and actions are chosen by PUCT (Silver et
+  al., "Mastering the game of Go without human knowledge", Nature 2017) instead of UCB1. The prior is that of the seat
+  to move in the world at hand.
 
 It is fast because many simulations run side by side: those of all observations, and in each tree ``parallel`` of them,
 which see one another as losses until they are done (virtual loss: Chaslot et al., "Parallel Monte-Carlo Tree Search",
-2008). The first simulations of a tree run alone, then 2, 4, 8 .. at a time. The trees are arrays that compiled functions
-walk; games step in a `Vec`, and the policy is asked for all of them at once.
+2008). The first two simulations of a tree run alone, then 2, 4, 8 .. at a time. The trees are arrays that compiled
+functions walk; games step in a `Vec`, and the policy is asked for all of them at once.
 """
 
 from __future__ import annotations
@@ -114,7 +115,9 @@ class ISMCTS:
                 f"row {int(masks.any(axis=1).argmin())} has no legal action: only a seat to move can be searched for"
             )
         generators = row_generators(seed, len(seen))
-        result = TreeResult(np.full(masks.shape, np.nan), np.zeros(masks.shape, np.int64), masks.argmax(axis=1))
+        result = TreeResult(
+            np.full(masks.shape, np.nan), np.zeros(masks.shape, np.int64), masks.argmax(axis=1)
+        )
         searched = np.flatnonzero(masks.sum(axis=1) > 1)
         size = Trees.size_of_one(self.simulations, self.game.num_actions)
         together = max(1, min(TREE_MEMORY // size, self.max_games // self.parallel))
@@ -197,13 +200,11 @@ class ISMCTS:
             rows = rows[~is_new]
         left = np.sort(np.concatenate(rollouts))
         paid += play_on(games, left, self.policy, self.label, until, keys)
-        for step, *place, movers, actions in paths:
-            back_up(trees, *place, actions, paid[step, movers])
+        for step, path_trees, path_nodes, movers, actions in paths:
+            back_up(trees, path_trees, path_nodes, actions, paid[step, movers])
         trees.see(tree_of, paid)
 
-    def _priors(
-        self, games: Vec, rows: NDArray[np.int64], masks: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _priors(self, games: Vec, rows: NDArray[np.int64], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The policy's probabilities (n, A) in the games ``rows`` (n,); (n, 0) without priors."""
         if not self.has_priors:
             return np.empty((len(rows), 0))

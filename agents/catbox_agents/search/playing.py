@@ -63,7 +63,7 @@ def world_keys(generators: NDArray[Any]) -> NDArray[np.uint64]:
 def uniforms(keys: NDArray[np.uint64], number: int) -> NDArray[np.float64]:
     """The uniform number (n,) in [0, 1) of each key in step ``number``."""
     mixed = _mix(_mix(keys * np.uint64(_STEP)) + np.uint64(number * _STEP % _WORD))
-    return (mixed >> np.uint64(11)) * 2.0**-53
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:

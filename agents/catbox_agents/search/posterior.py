@@ -1,9 +1,9 @@
 """How likely drawn worlds are, by what the other seats have done: the weights of a search.
 
-A world is a hypothesis about hidden cards. It is taken back to the beginning of the round (`Game.rewind`) and replayed;
-at each decision of another seat a policy is asked how likely it is to do what that seat did. What the searching seat
-did itself tells nothing. A hidden action, such as a discard, is a part of the world and counts with its own probability;
-summed over the worlds it is marginalised.
+A world is a hypothesis about hidden cards. It is taken back to the beginning of the round (`Game.rewind`) and
+replayed; at each decision of another seat a policy is asked how likely it is to do what that seat did. What the
+searching seat did itself tells nothing. A hidden action, such as a discard, is a part of the world and counts with its
+own probability; summed over the worlds it is marginalised.
 
 Nobody plays exactly by the policy, so that each seat is taken to play once in ``1 / epsilon`` decisions at random:
 
@@ -95,10 +95,10 @@ def random_units(generators: NDArray[Any]) -> NDArray[np.float64]:
     """A number (m,) from 0 to 1, 1 excluded, by each of ``generators`` (m,), which move on."""
     numbers = np.empty(len(generators), np.int64)
     _draw_words(generators, numbers)
-    return numbers * 2.0**-32
+    return numbers.astype(np.float64) * 2.0**-32
 
 
 @cached_njit(nogil=True)
-def _draw_words(generators, numbers):  # type: ignore[no-untyped-def]  # compiled
+def _draw_words(generators: NDArray[Any], numbers: NDArray[np.int64]) -> None:
     for i in range(len(generators)):
         numbers[i] = next_uint32(generators[i])

@@ -3,8 +3,8 @@
 For each observation worlds are drawn (`Game.sample_states`), every legal action is put to each of them, and a rollout
 policy, any agent, plays on for all seats. The value of an action is the mean of what the searching seat is then paid,
 weighted by how likely the worlds are (`posterior`), if that is asked for. All actions of one observation are tried in
-the same worlds, so that the luck of a world is the same for all of them, and sequential halving gives the better actions
-more worlds (`halving`).
+the same worlds, so that the luck of a world is the same for all of them, and sequential halving gives the better
+actions more worlds (`halving`).
 
 A search is given observations, masks and histories, and nothing else: it cannot know more than the seat that it plays
 for.
@@ -388,7 +388,10 @@ def _worlds_of_round(
 ) -> NDArray[np.int64]:
     """In how many worlds each observation is searched in a round."""
     return np.array(
-        [schedules[k][number][1] if k in schedules and number < len(schedules[k]) else 0 for k in choices.tolist()],
+        [
+            schedules[k][number][1] if k in schedules and number < len(schedules[k]) else 0
+            for k in choices.tolist()
+        ],
         np.int64,
     )
 

@@ -66,10 +66,10 @@ class Tallies:
 class WeightedTallies(Tallies):
     """Sums over rollouts in worlds with weights: self-normalised importance sampling.
 
-    A value is sum(weight * paid) / sum(weight), and the square of its error sum(weight^2 * deviation^2) / sum(weight)^2,
-    times E / (E - 1) for the effective number of worlds E = sum(weight)^2 / sum(weight^2): Owen, "Monte Carlo theory,
-    methods and examples" (2013), section 9.2 and 9.3. Weights are known up to a factor; they are kept in units of the
-    largest of their observation so far. Where all weights are 0 the worlds count alike.
+    A value is sum(weight * paid) / sum(weight), and the square of its error is sum(weight^2 * deviation^2) /
+    sum(weight)^2, times E / (E - 1) for the effective number of worlds E = sum(weight)^2 / sum(weight^2): Owen, "Monte
+    Carlo theory, methods and examples" (2013), sections 9.2 and 9.3. Weights are known up to a factor; they are kept in
+    units of the largest of their observation so far. Where all weights are 0 the worlds count alike.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -136,7 +136,9 @@ class WeightedTallies(Tallies):
 
     def errors(self) -> NDArray[np.float64]:
         effective = self.effective_worlds()[:, None]
-        scale = np.divide(effective, effective - 1, out=np.full(effective.shape, np.nan), where=effective > 1 + 1e-9)
+        scale = np.divide(
+            effective, effective - 1, out=np.full(effective.shape, np.nan), where=effective > 1 + 1e-9
+        )
         errors = np.sqrt(_ratio(self.weighted_deviations, self.weights**2) * scale)
         return np.where(self._weighted()[:, None], errors, super().errors())
 

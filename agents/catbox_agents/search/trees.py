@@ -85,11 +85,28 @@ def choose_actions(
 
 @cached_njit(nogil=True)
 def _choose(
-    visits, pending, was_open, totals, low, high, generators, tree_of, nodes, masks, priors, exploration, actions
-):  # type: ignore[no-untyped-def]  # compiled: see `choose_actions`
+    visits: NDArray[np.int32],
+    pending: NDArray[np.int32],
+    was_open: NDArray[np.int32],
+    totals: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    generators: NDArray[Any],
+    tree_of: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    masks: NDArray[np.bool_],
+    priors: NDArray[np.float64],
+    exploration: float,
+    actions: NDArray[np.int64],
+) -> None:
     for k in range(len(nodes)):
         tree, node = tree_of[k], nodes[k]
-        tried, waiting, chances, total = visits[tree, node], pending[tree, node], was_open[tree, node], totals[tree, node]
+        tried, waiting, chances, total = (
+            visits[tree, node],
+            pending[tree, node],
+            was_open[tree, node],
+            totals[tree, node],
+        )
         span = high[tree] - low[tree]
         # The mean over the actions that were tried stands for those that were not, where there are priors.
         num_done, sum_done, num_untried = 0, 0.0, 0
@@ -147,7 +164,15 @@ def follow(
 
 
 @cached_njit(nogil=True)
-def _follow(children, num_nodes, tree_of, nodes, shown, following, is_new):  # type: ignore[no-untyped-def]  # compiled
+def _follow(
+    children: NDArray[np.int32],
+    num_nodes: NDArray[np.int64],
+    tree_of: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+    shown: NDArray[np.int64],
+    following: NDArray[np.int64],
+    is_new: NDArray[np.bool_],
+) -> None:
     hidden = children.shape[2] - 1
     for k in range(len(nodes)):
         tree = tree_of[k]

@@ -11,6 +11,7 @@
 | features | `game.features.compute`, 4,096 games |
 | aec | `raw_env` and PettingZoo's connect_four through `last()` / `step()` |
 | worlds | worlds drawn from one observation, and played out by the heuristic |
+| search | searches with the heuristic and with a network: decisions of rollouts, decisions searched |
 | startup | import to first step in a fresh process, empty and warm compilation cache |
 | learner | the vectorised Gymnasium view among random and heuristic opponents |
 | ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
@@ -28,6 +29,7 @@ MEASUREMENTS = {
     "features": 1,
     "aec": 1,
     "worlds": 1,
+    "search": 1,
     "startup": 1,
     "learner": 1,
     "ppo": 2,

@@ -89,7 +89,7 @@ def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> N
     if wrong.any():
         first = int(wrong.argmax())
         raise ValueError(
-            f"agent {label!r}: policy_batch returned {shown(told[first][masks[first]])} for the legal actions of a row; "
-            "expected probabilities of 0 or more that sum to 1"
+            f"agent {label!r}: policy_batch returned {shown(told[first][masks[first]])} for the legal actions of a "
+            "row; expected probabilities of 0 or more that sum to 1"
         )
     return policy / policy.sum(axis=1, keepdims=True)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from catbox_agents.agent import Agent, Seed
+from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
 from catbox_agents.networks.history import check_histories
 from catbox_agents.networks.inputs import NetworkInputs
@@ -94,9 +95,12 @@ class PolicyAgent(Agent):
             past = torch.from_numpy(check_histories(histories, len(masks)))
         with torch.no_grad():
             vectors, action_features = self.inputs.compute(observations.astype(np.int8), masks)
-            scores = self.network.logits(
-                torch.from_numpy(vectors), torch.from_numpy(action_features), histories=past
-            ).numpy()
+            outputs = self.network(torch.from_numpy(vectors), histories=past).numpy()
+        if self.network.action_scale is not None:
+            # As `MLP.logits`, for the legal actions alone: most of the features are of others.
+            scale, rows = self.network.action_scale.numpy(), np.arange(len(masks))
+            add_action_scores(outputs, masks, action_features, scale, rows)
+        scores = outputs[:, : masks.shape[1]]
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "

@@ -202,6 +202,7 @@ def test_equal_weights_give_the_values_of_no_weights() -> None:
     for tallies in (plain, weighted):
         tallies.begin_round()
     plain.add(*args)
+    weighted.add_drawn(args[0], np.full(50, -700.0))
     weighted.add_weighted(*args, np.full(50, -700.0))
     for tallies in (plain, weighted):
         tallies.end_round(np.ones((1, 3), bool), np.array([50]))
@@ -217,6 +218,7 @@ def test_weighted_means_errors_and_effective_worlds() -> None:
     tallies.begin_round()
     for part in (slice(0, 20), slice(20, 40)):  # the unit of the weights changes on the way
         of_part = (world >= part.start) & (world < part.stop)
+        tallies.add_drawn(rows[part], logs[part])
         tallies.add_weighted(
             rows[part], world[of_part] - part.start, action[of_part], paid[of_part], logs[part]
         )
@@ -237,6 +239,7 @@ def test_where_all_worlds_are_impossible_they_count_alike() -> None:
     tallies = WeightedTallies((1, 2))
     rows, world, action, paid = rollouts(2, 10, 2)
     tallies.begin_round()
+    tallies.add_drawn(rows, np.full(10, -np.inf))
     tallies.add_weighted(rows, world, action, paid, np.full(10, -np.inf))
     tallies.end_round(np.ones((1, 2), bool), np.array([10]))
     assert tallies.values()[0] == pytest.approx(paid.reshape(10, 2).mean(axis=0))
@@ -292,3 +295,27 @@ def test_a_search_with_weights_asks_for_histories() -> None:
     for budget in (0, -1.0, float("inf"), float("nan"), "1s"):
         with pytest.raises(ValueError, match=r"budget=.*: expected a finite number of seconds above 0"):
             RolloutSearch(game, budget=budget)
+
+
+def test_errors_tell_how_far_values_are_off() -> None:
+    """Over many seeds, the spread of the difference of two values is what the errors say, chosen worlds or not."""
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    vec = catbox_env.Vec(game, 40, seed=4, history=True)
+    vec.step_random(14, seed=4)
+    rows = np.flatnonzero(vec.action_mask.sum(axis=1) > 1)[:6]
+    seen, past = vec.observation[rows], vec.history[rows]
+    masks = vec.action_mask[rows] & (vec.action_mask[rows].cumsum(axis=1) <= 2)  # the search compares two
+    for proposals in (1, 4):
+        search = RolloutSearch(
+            game, Highest(game), worlds=50, beta=0.3, epsilon=0.3, proposals=proposals, schedule=flat_schedule
+        )
+        found = [search.search(seen, masks, seed, past) for seed in range(120)]
+        values = np.array([result.values[masks].reshape(6, 2) for result in found])
+        errors = np.array([result.errors[masks].reshape(6, 2) for result in found])
+        spread = (values[..., 0] - values[..., 1]).std(axis=0)
+        told = np.sqrt((errors**2).sum(axis=2).mean(axis=0))
+        assert (spread > 0.1).sum() >= 4
+        assert told == pytest.approx(spread, rel=0.3)
+        effective = np.array([result.effective_worlds for result in found])
+        assert (effective > 1).all()
+        assert (effective < 50 * proposals).all()

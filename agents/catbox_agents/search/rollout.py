@@ -56,8 +56,8 @@ class SearchResult(NamedTuple):
       where no round of halving tried the action in two worlds or more.
 
     ``actions`` (n,) int64, the chosen ones: the best of the actions that were tried most. A single legal action is
-    chosen without a rollout. And ``effective_worlds`` (n,) float64: how many worlds that count alike would make values
-    as certain; where worlds are not weighted, the number of worlds.
+    chosen without a rollout. And ``effective_worlds`` (n,) float64: the effective number of the worlds that were drawn,
+    sum(weight)^2 / sum(weight^2); where worlds are not weighted, their number.
     """
 
     values: NDArray[np.float64]
@@ -90,6 +90,8 @@ class RolloutSearch:
             the speed of the batch before; no round begins where its first batch would end after the time is up by half
             of its length. So a search takes longer than its budget by one batch at most. n observations together take
             up to n times as long. What is found depends on the clock.
+        proposals: where worlds are weighted, so many are drawn and weighed for each one that is tried; those that are
+            tried are chosen by weight.
         shared_draws: a policy that draws its actions draws them with the same random numbers for all actions tried in
             a world.
 
@@ -244,7 +246,9 @@ class _Run:
         self.left = masks.copy()
         self.generators = row_generators(seed, len(seen))
         self.keys = world_keys(self.generators) if search.shared_draws else None
-        self.tallies = WeightedTallies(masks.shape) if self.weighs else Tallies(masks.shape)
+        self.tallies = (
+            WeightedTallies(masks.shape, search.proposals > 1) if self.weighs else Tallies(masks.shape)
+        )
 
     def search_round(self, worlds: NDArray[np.int64]) -> None:
         """Try the actions left of each observation in ``worlds`` (n,) worlds, and drop the worse half."""
@@ -327,6 +331,8 @@ class _Run:
             return worlds, np.zeros(0)
         history_of = np.repeat(rows, drawn)
         logs = of.beta * log_weights(worlds, self.histories, history_of, of.policy, of.label, of.epsilon)
+        assert isinstance(self.tallies, WeightedTallies)  # as there are histories
+        self.tallies.add_drawn(history_of, logs)
         if of.proposals > 1:
             taken, logs = resample(logs, drawn, counts, random_units(drawing))
             worlds = worlds.take(taken)

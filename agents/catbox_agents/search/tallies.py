@@ -67,15 +67,19 @@ class WeightedTallies(Tallies):
     """Sums over rollouts in worlds with weights: self-normalised importance sampling.
 
     A value is sum(weight * paid) / sum(weight), and the square of its error is sum(weight^2 * deviation^2) /
-    sum(weight)^2, times E / (E - 1) for the effective number of worlds E = sum(weight)^2 / sum(weight^2): Owen, "Monte
-    Carlo theory, methods and examples" (2013), sections 9.2 and 9.3. Weights are known up to a factor; they are kept in
-    units of the largest of their observation so far. Where all weights are 0 the worlds count alike.
+    sum(weight)^2, times n / (n - 1) for the effective number n = sum(weight)^2 / sum(weight^2) of the worlds: Owen,
+    "Monte Carlo theory, methods and examples" (2013), sections 9.2 and 9.3. Where they were chosen among worlds of an
+    effective number E, the choice adds the variance of so many: the square of the error is 1 + n / E times as large.
+    Weights are known up to a factor; they are kept in units of the largest of their observation so far. Where all
+    weights are 0 the worlds count alike.
     """
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], chosen: bool = False) -> None:
         super().__init__(shape)
+        self.chosen = chosen  # whether the worlds that are tried were chosen among more
         self.top = np.full(shape[0], -np.inf)  # the logarithm of the unit of an observation's weights
-        self.world_weights, self.world_squares = np.zeros(shape[0]), np.zeros(shape[0])
+        # Of the worlds that were drawn, and of those that were tried: sums of weights and of their squares.
+        self.drawn, self.tried = np.zeros((2, shape[0])), np.zeros((2, shape[0]))
         self.weights, self.weighted_paid = np.zeros(shape), np.zeros(shape)
         # Of a round, as in the base class: sums of w, w b, w^2, w^2 b and w^2 b^2 for what is paid beyond the mean, b.
         self.sums = np.zeros((5, *shape))
@@ -85,6 +89,26 @@ class WeightedTallies(Tallies):
         super().begin_round()
         self.sums.fill(0)
 
+    def add_drawn(self, row_of_world: NDArray[np.int64], log_weights: NDArray[np.float64]) -> None:
+        """Worlds have been drawn: their observations and the logarithms of their weights, minus infinity for 0."""
+        top = self.top.copy()
+        np.maximum.at(top, row_of_world, log_weights)
+        factor = np.ones(len(top))
+        risen = (top > self.top) & np.isfinite(self.top)
+        factor[risen] = np.exp(self.top[risen] - top[risen])
+        self.top = top
+        self.drawn *= [factor, factor**2]
+        self.tried *= [factor, factor**2]
+        by_row = factor[:, None]
+        self.weights *= by_row
+        self.weighted_paid *= by_row
+        self.sums[:2] *= by_row
+        self.sums[2:] *= by_row**2
+        self.weighted_deviations *= by_row**2
+        weights = self._in_unit(row_of_world, log_weights)
+        np.add.at(self.drawn[0], row_of_world, weights)
+        np.add.at(self.drawn[1], row_of_world, np.square(weights))
+
     def add_weighted(
         self,
         row_of_world: NDArray[np.int64],
@@ -93,13 +117,11 @@ class WeightedTallies(Tallies):
         paid: NDArray[np.float64],
         log_weights: NDArray[np.float64],
     ) -> None:
-        """As ``add``; ``log_weights`` are those of the worlds, minus infinity for a weight of 0."""
+        """As ``add``; ``log_weights`` are those of the worlds, none above those that have been drawn."""
         beyond = self.add(row_of_world, world, action, paid)
-        self._change_unit(row_of_world, log_weights)
-        unit = np.where(np.isfinite(self.top), self.top, 0.0)[row_of_world]
-        weights = np.exp(log_weights - unit)
-        np.add.at(self.world_weights, row_of_world, weights)
-        np.add.at(self.world_squares, row_of_world, np.square(weights))
+        weights = self._in_unit(row_of_world, log_weights)
+        np.add.at(self.tried[0], row_of_world, weights)
+        np.add.at(self.tried[1], row_of_world, np.square(weights))
         at, weight = (row_of_world[world], action), weights[world]
         np.add.at(self.weights, at, weight)
         np.add.at(self.weighted_paid, at, weight * paid)
@@ -107,47 +129,38 @@ class WeightedTallies(Tallies):
         for total, term in zip(self.sums, terms, strict=True):
             np.add.at(total, at, term)
 
-    def _change_unit(self, row_of_world: NDArray[np.int64], log_weights: NDArray[np.float64]) -> None:
-        top = self.top.copy()
-        np.maximum.at(top, row_of_world, log_weights)
-        factor = np.ones(len(top))
-        risen = (top > self.top) & np.isfinite(self.top)
-        factor[risen] = np.exp(self.top[risen] - top[risen])
-        self.top = top
-        self.world_weights *= factor
-        self.world_squares *= factor**2
-        by_row = factor[:, None]
-        self.weights *= by_row
-        self.weighted_paid *= by_row
-        self.sums[:2] *= by_row
-        self.sums[2:] *= by_row**2
-        self.weighted_deviations *= by_row**2
+    def _in_unit(
+        self, row_of_world: NDArray[np.int64], log_weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        unit = np.where(np.isfinite(self.top), self.top, 0.0)[row_of_world]
+        return np.asarray(np.exp(log_weights - unit))
 
     def end_round(self, tried: NDArray[np.bool_], worlds: NDArray[np.int64]) -> None:
         super().end_round(tried, worlds)
         weight, beyond, squares, times_beyond, times_square = self.sums
         mean = np.divide(beyond, weight, out=np.zeros_like(beyond), where=weight > 0)
-        deviations = (times_square - 2 * mean * times_beyond + mean**2 * squares).clip(0) * _unshrunk(tried)
-        self.weighted_deviations += np.where(tried & (worlds > 0)[:, None], deviations, 0.0)
+        deviations = times_square - 2 * mean * times_beyond + mean**2 * squares
+        active = tried & (worlds > 0)[:, None]
+        self.weighted_deviations += np.where(active, deviations.clip(0) * _unshrunk(tried), 0.0)
 
     def values(self) -> NDArray[np.float64]:
         weighted = _ratio(self.weighted_paid, self.weights)
         return np.where(self._weighted()[:, None], weighted, super().values())
 
     def errors(self) -> NDArray[np.float64]:
-        effective = self.effective_worlds()[:, None]
-        scale = np.divide(
-            effective, effective - 1, out=np.full(effective.shape, np.nan), where=effective > 1 + 1e-9
-        )
-        errors = np.sqrt(_ratio(self.weighted_deviations, self.weights**2) * scale)
+        number = _ratio(self.tried[0] ** 2, self.tried[1])
+        scale = np.divide(number, number - 1, out=np.full(number.shape, np.nan), where=number > 1 + 1e-9)
+        if self.chosen:
+            scale *= 1 + number / self.effective_worlds()
+        errors = np.sqrt(_ratio(self.weighted_deviations, self.weights**2) * scale[:, None])
         return np.where(self._weighted()[:, None], errors, super().errors())
 
     def effective_worlds(self) -> NDArray[np.float64]:
-        effective = _ratio(self.world_weights**2, self.world_squares)
+        effective = _ratio(self.drawn[0] ** 2, self.drawn[1])
         return np.where(self._weighted(), effective, super().effective_worlds())
 
     def _weighted(self) -> NDArray[np.bool_]:
-        return self.world_weights > 0
+        return self.drawn[0] > 0
 
 
 def _unshrunk(tried: NDArray[np.bool_]) -> NDArray[np.float64]:

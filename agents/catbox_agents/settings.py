@@ -102,6 +102,11 @@ CONFIGURED: dict[str, Configured] = {
             "beta": Setting(
                 _share, "a number from 0 to 1", "power of the likelihood that weighs the worlds; 0: all alike"
             ),
+            "effective": Setting(
+                _share,
+                "a number from 0 to 1",
+                "the power is lowered until the effective number of worlds is this share of those that are tried",
+            ),
             "proposals": _count("worlds drawn and weighed for each one that is tried; default 8"),
             "epsilon": Setting(
                 _share, "a number from 0 to 1", "how often other seats are taken to play at random"

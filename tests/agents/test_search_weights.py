@@ -11,7 +11,7 @@ import pytest
 import catbox_env
 from catbox_agents import Agent, RolloutSearch, SearchAgent
 from catbox_agents.search.halving import flat_schedule
-from catbox_agents.search.posterior import log_weights
+from catbox_agents.search.posterior import log_weights, powers
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_env import Game, GameState
 from catbox_env.games.cat_in_the_box.rules import Rules
@@ -132,7 +132,7 @@ def test_a_search_in_many_weighted_worlds_finds_the_best_reply_to_a_fixed_policy
     agent = Preferring(tiny)
     posterior = Posterior(tiny, agent, epsilon)
     size = tiny.observation_layout.size
-    searcher = SearchAgent(tiny, 0, agent, worlds=4000, beta=1.0, epsilon=epsilon)
+    searcher = SearchAgent(tiny, 0, agent, worlds=4000, beta=1.0, epsilon=epsilon, effective=0.0)
     keys = sorted(posterior.worlds)
     rng = np.random.default_rng(2)
     checked, not_uniform = 0, 0
@@ -233,6 +233,39 @@ def test_weighted_means_errors_and_effective_worlds() -> None:
     variance = (weights**2 * (difference - mean) ** 2).sum() / weights.sum() ** 2
     expected = np.sqrt(variance * effective / (effective - 1))
     assert np.sqrt((tallies.errors()[0] ** 2).sum()) == pytest.approx(expected)
+
+
+def test_the_power_is_lowered_until_enough_worlds_count() -> None:
+    rng = np.random.default_rng(0)
+    logs = rng.normal(size=90) * 3
+    drawn = np.array([40, 40, 10])
+    logs[80:] = -np.inf
+    least = np.array([10.0, 0.0, 5.0])
+    found = powers(logs, drawn, 0.8, least)
+    assert 0 < found[0] < 0.8
+    assert found[1:].tolist() == [0.8, 0.8]  # nothing is asked for; and nothing can be done
+
+    def effective(power: float) -> float:
+        weights = np.exp(logs[:40] * power)
+        return float(weights.sum() ** 2 / (weights**2).sum())
+
+    assert effective(found[0]) >= 10 > effective(found[0] + 0.8 / 2**9)
+    assert (powers(logs, drawn, 0.8, np.array([39.99, 0.0, 0.0]))[0]) > 0
+
+
+def test_a_share_of_effective_worlds_is_kept() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    vec = catbox_env.Vec(game, 12, seed=1, history=True)
+    vec.step_random(20, seed=1)
+    rows = np.flatnonzero(vec.action_mask.sum(axis=1) > 1)
+    args = vec.observation[rows], vec.action_mask[rows], 0, vec.history[rows]
+    options: dict[str, Any] = {"worlds": 24, "beta": 1.0, "proposals": 4, "schedule": flat_schedule}
+    free = RolloutSearch(game, "heuristic", **options).search(*args)
+    kept = RolloutSearch(game, "heuristic", effective=0.75, **options).search(*args)
+    assert (free.effective_worlds < 18).any()
+    assert (kept.effective_worlds >= 18 - 1e-9).all()
+    enough = free.effective_worlds >= 18
+    assert np.array_equal(free.values[enough], kept.values[enough], equal_nan=True)
 
 
 def test_where_all_worlds_are_impossible_they_count_alike() -> None:

@@ -31,6 +31,7 @@ WORLDS = 128
 #: The power of the likelihood of worlds; see docs/search.md for what other values bring.
 BETA = 0.3
 PROPOSALS = 8
+EFFECTIVE = 0.5
 
 
 class _OwnSeeds(Agent):
@@ -56,7 +57,7 @@ class SearchAgent(_OwnSeeds):
     Args:
         worlds: worlds drawn for a decision at most. Sequential halving: in each round the actions left are tried in an
             equal share of them. Default: `WORLDS`; with a budget, no bound.
-        policy, budget, beta, epsilon, max_games, num_threads: as in `RolloutSearch`. With ``beta`` 0, and in games that
+        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads: as in `RolloutSearch`. With ``beta`` 0, and in games that
             hide nothing, the agent needs no history.
     """
 
@@ -70,6 +71,7 @@ class SearchAgent(_OwnSeeds):
         beta: float = BETA,
         epsilon: float = EPSILON,
         proposals: int = PROPOSALS,
+        effective: float = EFFECTIVE,
         max_games: int = MAX_GAMES,
         num_threads: int = 1,
     ) -> None:
@@ -87,6 +89,7 @@ class SearchAgent(_OwnSeeds):
             epsilon=epsilon,
             budget=budget,
             proposals=proposals,
+            effective=effective,
             shared_draws=True,
         )
         self.needs_history = self.search.needs_history

@@ -24,6 +24,9 @@ from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import next_uint32
 
+#: Binary digits to which a power of the likelihood is found.
+STEPS = 10
+
 
 def log_weights(
     worlds: Vec,
@@ -62,6 +65,35 @@ def log_weights(
                 logs[asked] += np.log(chances)
         games.step(actions[rows], rows)
     return logs
+
+
+def powers(
+    logs: NDArray[np.float64], drawn: NDArray[np.int64], beta: float, least: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """For each observation, the largest power up to ``beta`` at which its worlds have an effective number of ``least``.
+
+    ``logs`` are those of ``drawn`` (m,) worlds of each observation, one after the other; ``least`` (m,). Found to
+    `STEPS` binary digits of ``beta``; where no power is small enough, because too few worlds are possible, the least.
+    """
+    found = np.full(len(drawn), beta)
+    first = 0
+    for i, number in enumerate(drawn.tolist()):
+        of_row = logs[first : first + number]
+        first += number
+        if not np.isfinite(of_row.max()) or _effective(of_row * beta) >= least[i]:
+            continue
+        low, high = 0.0, beta
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _effective(of_row * middle) >= least[i] else (low, middle)
+        found[i] = max(low, beta / 2**STEPS)
+    return found
+
+
+def _effective(logs: NDArray[np.float64]) -> float:
+    """The effective number of worlds of these weights."""
+    weights = np.exp(logs - logs.max())
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def resample(

@@ -23,7 +23,7 @@ from catbox_agents.agent import Agent, Seed, agent_seed, check_rows, needs_histo
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND, steps
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
 from catbox_agents.search.playing import play_on, world_keys
-from catbox_agents.search.posterior import log_weights, random_units, resample
+from catbox_agents.search.posterior import log_weights, powers, random_units, resample
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_agents.specs import AgentSpec, agent_of, default_agent, label_of
 from catbox_env import Game, Vec
@@ -92,6 +92,8 @@ class RolloutSearch:
             up to n times as long. What is found depends on the clock.
         proposals: where worlds are weighted, so many are drawn and weighed for each one that is tried; those that are
             tried are chosen by weight.
+        effective: the power is lowered for an observation until the effective number of the worlds that are drawn first
+            is at least this share, from 0 to 1, of those of them that are tried.
         shared_draws: a policy that draws its actions draws them with the same random numbers for all actions tried in
             a world.
 
@@ -111,6 +113,7 @@ class RolloutSearch:
         epsilon: float = EPSILON,
         budget: float | None = None,
         proposals: int = 1,
+        effective: float = 0.0,
         shared_draws: bool = False,
     ) -> None:
         self.game = check_game_object(game)
@@ -123,6 +126,7 @@ class RolloutSearch:
         self.epsilon = check_share("epsilon", epsilon)
         self.budget = None if budget is None else check_seconds("budget", budget)
         self.proposals = check_integer("proposals", proposals, 1, MANY_WORLDS)
+        self.effective = check_share("effective", effective)
         self.shared_draws = check_flag("shared_draws", shared_draws)
         #: Whether a search has to be given histories.
         self.needs_history = self.beta > 0 and not game.hides_nothing
@@ -244,6 +248,7 @@ class _Run:
         self.weighs = search.needs_history
         self.histories = check_histories(search.game, histories, len(seen)) if self.weighs else None
         self.left = masks.copy()
+        self.powers = np.full(len(seen), np.nan)  # of the likelihood; known when the first worlds are
         self.generators = row_generators(seed, len(seen))
         self.keys = world_keys(self.generators) if search.shared_draws else None
         self.tallies = (
@@ -330,7 +335,12 @@ class _Run:
             self.generators[rows] = drawing
             return worlds, np.zeros(0)
         history_of = np.repeat(rows, drawn)
-        logs = of.beta * log_weights(worlds, self.histories, history_of, of.policy, of.label, of.epsilon)
+        logs = log_weights(worlds, self.histories, history_of, of.policy, of.label, of.epsilon)
+        first_time = np.isnan(self.powers[rows])
+        if first_time.any():
+            fitting = powers(logs, drawn, of.beta, of.effective * counts)
+            self.powers[rows] = np.where(first_time, fitting, self.powers[rows])
+        logs *= self.powers[history_of]
         assert isinstance(self.tallies, WeightedTallies)  # as there are histories
         self.tallies.add_drawn(history_of, logs)
         if of.proposals > 1:

@@ -51,11 +51,16 @@ def measure(quick: bool) -> list[Metric]:
         vec = decisions(game, heuristic)
         with TemporaryDirectory() as folder:
             network = catbox_agents.make(network_file(game, Path(folder)), game)
-        for name, policy, target in (("heuristic", heuristic, 300_000), ("2 x 256 network", network, 100_000)):
+        for name, policy, target in (
+            ("heuristic", heuristic, 300_000),
+            ("2 x 256 network", network, 100_000),
+        ):
             counting = Counting(policy)
             search = catbox_agents.PIMCAgent(game, 0, counting, samples=WORLDS)
             rates = timed(search, vec, counting, quick)
-            metrics.append(metric_of(f"decisions of rollouts, {name}, {players} players", rates, "/s", target))
+            metrics.append(
+                metric_of(f"decisions of rollouts, {name}, {players} players", rates, "/s", target)
+            )
             agent = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS)
             uniform = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS, beta=0.0)
             reached = 100 if name == "heuristic" else None
@@ -87,7 +92,9 @@ def network_file(game: Game, folder: Path) -> str:
 
     torch.set_num_threads(1)
     network = NetworkInputs(game).network((256, 256))
-    save_checkpoint(folder / "policy.safetensors", network.initialise(torch.Generator().manual_seed(0), 0.01), game)
+    save_checkpoint(
+        folder / "policy.safetensors", network.initialise(torch.Generator().manual_seed(0), 0.01), game
+    )
     return str(folder / "policy.safetensors")
 
 

@@ -218,8 +218,9 @@ def _is_path(text: str) -> bool:
 def _unknown(spec: str, words: Sequence[str] = ()) -> str:
     known = known_agents()
     also = f"{', '.join(words)}, " if words else ""
+    close = _closest(spec.partition(":")[0], [*words, *known])
     return (
-        f"unknown agent {shown(spec)}{_closest(spec.partition(':')[0], [*words, *known])}; expected {also}one of the known agents: "
+        f"unknown agent {shown(spec)}{close}; expected {also}one of the known agents: "
         f"{', '.join(known)}, the path of a checkpoint, or 'package.module:Class' for your own"
     )
 

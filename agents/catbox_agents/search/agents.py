@@ -28,10 +28,8 @@ from catbox_env.core.rng import seed_sequence
 
 #: Worlds of a decision without a budget of time.
 WORLDS = 128
-#: The power of the likelihood of worlds; see docs/search.md for what other values bring.
-BETA = 0.3
-PROPOSALS = 8
-EFFECTIVE = 0.5
+#: How worlds are weighed: by Bayes' rule, as far as enough worlds count (`RolloutSearch`).
+BETA, PROPOSALS, EFFECTIVE = 1.0, 8, 0.5
 
 
 class _OwnSeeds(Agent):
@@ -57,8 +55,8 @@ class SearchAgent(_OwnSeeds):
     Args:
         worlds: worlds drawn for a decision at most. Sequential halving: in each round the actions left are tried in an
             equal share of them. Default: `WORLDS`; with a budget, no bound.
-        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads: as in `RolloutSearch`. With ``beta`` 0, and in games that
-            hide nothing, the agent needs no history.
+        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads: as in `RolloutSearch`. With
+            ``beta`` 0, and in games that hide nothing, the agent needs no history.
     """
 
     def __init__(

@@ -40,9 +40,11 @@ BLOCK = 64
 MANY_WORLDS = 2**31 - 1
 #: How often other seats are taken to play at random where worlds are weighted (`posterior`).
 EPSILON = 0.05
-#: With a budget of time: least games of a batch. Fewer would hardly take less time, because of the work in Python; and
-#: observations are searched in groups that make so many with one world each, so that batches are short.
+#: With a budget of time: least games of a batch. Fewer would hardly take less time, because of the work in Python.
 LEAST_GAMES = 64
+#: And most games that observations which are searched together make with one world each: larger batches are faster, and
+#: those of many observations are short beside the sum of their budgets.
+GAMES_OF_GROUP = 1024
 
 
 class SearchResult(NamedTuple):
@@ -338,7 +340,7 @@ class _Run:
         logs = log_weights(worlds, self.histories, history_of, of.policy, of.label, of.epsilon)
         first_time = np.isnan(self.powers[rows])
         if first_time.any():
-            fitting = powers(logs, drawn, of.beta, of.effective * counts)
+            fitting = powers(logs, drawn, of.beta, of.effective * counts.astype(np.float64))
             self.powers[rows] = np.where(first_time, fitting, self.powers[rows])
         logs *= self.powers[history_of]
         assert isinstance(self.tallies, WeightedTallies)  # as there are histories
@@ -413,11 +415,11 @@ def _worlds_of_round(
 
 
 def _groups(choices: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """The observations with a choice, in groups of at most `LEAST_GAMES` actions, or of one observation."""
+    """The observations with a choice, in groups of at most `GAMES_OF_GROUP` actions, or of one observation."""
     rows: list[int] = []
     held = 0
     for row in np.flatnonzero(choices > 1).tolist():
-        if rows and held + choices[row] > LEAST_GAMES:
+        if rows and held + choices[row] > GAMES_OF_GROUP:
             yield np.array(rows)
             rows, held = [], 0
         rows.append(row)

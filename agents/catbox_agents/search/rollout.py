@@ -39,7 +39,7 @@ BLOCK = 64
 #: Most worlds: no bound in practice.
 MANY_WORLDS = 2**31 - 1
 #: How often other seats are taken to play at random where worlds are weighted (`posterior`).
-EPSILON = 0.05
+EPSILON = 0.25
 #: With a budget of time: least games of a batch. Fewer would hardly take less time, because of the work in Python.
 LEAST_GAMES = 64
 #: And most games that observations which are searched together make with one world each: larger batches are faster, and

@@ -101,7 +101,7 @@ def network_file(game: Game, folder: Path) -> str:
 def timed(agent: Agent, vec: Vec, counting: Counting | None, quick: bool) -> list[float]:
     """Decisions a second: those that were searched, or those that ``counting`` was asked for."""
     rates = []
-    for number in range(2 if quick else 6):
+    for number in range(2 if quick else 4):
         if counting is not None:
             counting.asked = 0
         began = time.perf_counter()

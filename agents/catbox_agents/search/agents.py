@@ -28,8 +28,8 @@ from catbox_env.core.rng import seed_sequence
 
 #: Worlds of a decision without a budget of time.
 WORLDS = 128
-#: How worlds are weighed (`RolloutSearch`). Bayes' rule (a power of 1) is better where the others play by the policy, and
-#: much worse where they do not: docs/search.md.
+#: How worlds are weighed (`RolloutSearch`). Bayes' rule (a power of 1) is better where the others play by the policy,
+#: and much worse where they do not: docs/search.md.
 BETA, PROPOSALS, EFFECTIVE = 0.25, 8, 0.5
 
 

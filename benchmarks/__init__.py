@@ -12,6 +12,7 @@
 | aec | `raw_env` and PettingZoo's connect_four through `last()` / `step()` |
 | worlds | worlds drawn from one observation, and played out by the heuristic |
 | arena | an arena of two agents in two processes: heuristics, random, networks |
+| search | searches with the heuristic and with a network: decisions of rollouts, decisions searched |
 | startup | import to first step in a fresh process, empty and warm compilation cache |
 | learner | the vectorised Gymnasium view among random and heuristic opponents |
 | ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
@@ -30,6 +31,7 @@ MEASUREMENTS = {
     "aec": 1,
     "worlds": 1,
     "arena": 1,
+    "search": 1,
     "startup": 1,
     "learner": 1,
     "ppo": 2,

@@ -25,23 +25,36 @@ from catbox_agents.compatibility import check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
 from catbox_agents.play_out import play_out
-from catbox_agents.search import RolloutSearch, RolloutSearchAgent, SearchResult, policy_target
+from catbox_agents.search import (
+    ISMCTS,
+    ISMCTSAgent,
+    PIMCAgent,
+    RolloutSearch,
+    SearchAgent,
+    SearchResult,
+    TreeResult,
+    policy_target,
+)
 from catbox_agents.specs import known_agents, make
 
 __all__ = [
     "DEAL_SETS",
     "HEURISTICS",
+    "ISMCTS",
     "Agent",
     "AgentError",
     "ArenaInterrupted",
     "ArenaResult",
     "EvaluationInterrupted",
     "GameRecord",
+    "ISMCTSAgent",
+    "PIMCAgent",
     "Result",
     "RolloutSearch",
-    "RolloutSearchAgent",
+    "SearchAgent",
     "SearchResult",
     "Standing",
+    "TreeResult",
     "check_agent",
     "evaluate",
     "known_agents",

@@ -25,16 +25,19 @@ class Agent:
 
     A subclass may define only one of ``act`` and ``act_batch``: the other then calls it.
 
-    Two more methods are optional. The arena calls them where an agent has them:
+    Two more methods are optional. They are called where an agent has them:
 
     - ``seed_decisions(seeds)``: the random numbers of the next ``act_batch`` have to follow from ``seeds`` (N,) uint64
       alone, those of row i from ``seeds[i]``. Decisions of different agents are then compared with the same luck.
-    - ``policy_batch(observations, action_masks, histories=None)``: the probability of every action, (N, A) floats; it
-      must not change what ``act_batch`` does. Games are recorded with it.
+    - ``policy_batch(observations, action_masks, histories=None)``: how likely it takes each action, (N, A) floats, 0
+      where illegal, that sum to 1; it must not change what ``act_batch`` does. Games are recorded with it, and searches
+      weigh worlds with it.
     """
 
     #: True: the agent is given the ``history`` argument; otherwise it gets None.
     needs_history: bool = False
+    #: True: the agent draws its actions, with the probabilities that its ``policy_batch`` tells.
+    draws_actions: bool = False
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         self.game = game
@@ -113,3 +116,8 @@ def agent_seed(*known: int | bytes) -> int:
 def needs_history(agent: Agent) -> bool:
     """Whether the agent asks for the history; False for an agent without the attribute."""
     return bool(getattr(agent, "needs_history", False))
+
+
+def tells_policy(agent: Agent) -> bool:
+    """Whether the agent has the method ``policy_batch``."""
+    return callable(getattr(agent, "policy_batch", None))

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, needs_history
+from catbox_agents.agent import Agent, needs_history, tells_policy
 from catbox_agents.errors import AgentError
 from catbox_env import Vec
+from catbox_env.core.checks import shown
 
 
 def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -70,3 +71,40 @@ def ask_agents(
         if len(own):
             actions[own] = ask_agent(agent, labels[i], vec, rows[own])
     return actions
+
+
+#: How far the sum of the probabilities that an agent tells may be from 1.
+TOLERANCE = 1e-3
+
+
+def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How likely ``agent`` takes each action in the games ``rows`` (M,) of ``vec``: (M, A) float64, rows that sum to 1.
+
+    An agent that does not tell its policy takes the action that it chooses now. Errors as in `ask_agent`; also for
+    probabilities that are none.
+    """
+    masks = vec.action_mask[rows]
+    if not tells_policy(agent):
+        certain = np.zeros(masks.shape)
+        certain[np.arange(len(rows)), ask_agent(agent, label, vec, rows)] = 1.0
+        return certain
+    histories = vec.history[rows] if needs_history(agent) else None
+    try:
+        ask = agent.policy_batch  # type: ignore[attr-defined]  # tells_policy has looked
+        told = np.asarray(ask(vec.observation[rows], masks.copy(), histories))
+    except Exception as error:
+        raise AgentError(label, error) from error
+    if told.shape != masks.shape or told.dtype.kind != "f":
+        raise ValueError(
+            f"agent {label!r}: policy_batch returned {told.dtype} of shape {told.shape}; expected floats of shape "
+            f"{masks.shape}"
+        )
+    policy = np.where(masks, told, 0.0)
+    wrong = ~(policy >= 0).all(axis=1) | ~(abs(policy.sum(axis=1) - 1) <= TOLERANCE)
+    if wrong.any():
+        first = int(wrong.argmax())
+        raise ValueError(
+            f"agent {label!r}: policy_batch returned {shown(told[first][masks[first]])} for the legal actions of a "
+            "row; expected probabilities of 0 or more that sum to 1"
+        )
+    return policy / policy.sum(axis=1, keepdims=True)

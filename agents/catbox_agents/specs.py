@@ -4,6 +4,7 @@
 |---|---|
 | ``"random"`` | plays a random legal action, every game |
 | ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
+| ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
 | a path | a trained checkpoint (needs torch) |
 | ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
 """
@@ -24,6 +25,7 @@ from catbox_agents.agent import Agent, Seed
 from catbox_agents.compatibility import check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
+from catbox_agents.settings import CONFIGURED, is_configured, read_settings
 from catbox_env import Game
 from catbox_env.core.checks import shown
 from catbox_env.core.game import check_game_object
@@ -39,8 +41,9 @@ AgentSpec = str | os.PathLike[str] | Agent
 def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     """The agent that ``spec`` names (see the table above), ready to play ``game``.
 
-    ``seed`` seeds the agent's own generator, if it has one. Raises ValueError for a spec that names no agent, for a
-    checkpoint that is damaged or was trained for another game, and for a class that is not an agent.
+    ``seed`` seeds the agent's own generator, if it has one. Raises ValueError for a spec that names no agent or has
+    settings that the agent does not have, for a checkpoint that is damaged or was trained for another game, and for a
+    class that is not an agent.
     """
     if not isinstance(spec, str | os.PathLike):
         raise ValueError(f"agent {shown(spec)}: expected a string, such as 'random', or a path")
@@ -51,6 +54,12 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     check_spec(text)
     if text in BUILT_IN:
         return _construct(BUILT_IN[text], game, seed)
+    if is_configured(text):
+        factory = import_class(CONFIGURED[text.partition(":")[0]].made_by, "agent")
+        try:
+            return check_agent(factory(game, seed, **read_settings(text)), repr(text))
+        except ValueError as error:
+            raise ValueError(f"agent {shown(text)}: {error}") from error
     if text == "heuristic":
         if game.id not in HEURISTICS:
             raise ValueError(
@@ -68,12 +77,25 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
     ``words``: what may stand there beside specs, for the message.
     """
     text = spec.strip()
+    if is_configured(text):
+        policy = read_settings(text).get("policy")
+        if policy is not None:
+            try:
+                check_spec(policy)
+            except ValueError as error:
+                raise ValueError(f"agent {shown(text)}: policy: {error}") from None
+        return
     if text not in known_agents() and not _is_path(text) and not imports_module(text):
         raise ValueError(_unknown(text, words))
 
 
 def imports_module(spec: str) -> bool:
-    """Whether ``spec`` has the form ``"package.module:Class"``: making that agent runs the module's code."""
+    """Whether making the agent runs code of a module that ``spec`` names, as ``"package.module:Class"``.
+
+    An agent with settings does if its policy does. Raises ValueError for settings that it does not have.
+    """
+    if is_configured(spec):
+        return imports_module(read_settings(spec).get("policy", ""))
     module, _, class_name = spec.strip().partition(":")
     return all(part.isidentifier() for part in [*module.split("."), class_name])
 
@@ -102,7 +124,8 @@ def default_agent(game_id: str) -> str:
 
 def known_agents(game: Game | None = None) -> list[str]:
     """The names that :func:`make` knows, paths and classes aside; with ``game`` given, those of that game."""
-    return [*BUILT_IN, *(["heuristic"] if game is None or game.id in HEURISTICS else [])]
+    heuristic = ["heuristic"] if game is None or game.id in HEURISTICS else []
+    return [*BUILT_IN, *heuristic, *CONFIGURED]
 
 
 def import_class(spec: str, what: str) -> type:
@@ -195,8 +218,9 @@ def _is_path(text: str) -> bool:
 def _unknown(spec: str, words: Sequence[str] = ()) -> str:
     known = known_agents()
     also = f"{', '.join(words)}, " if words else ""
+    close = _closest(spec.partition(":")[0], [*words, *known])
     return (
-        f"unknown agent {shown(spec)}{_closest(spec, [*words, *known])}; expected {also}one of the known agents: "
+        f"unknown agent {shown(spec)}{close}; expected {also}one of the known agents: "
         f"{', '.join(known)}, the path of a checkpoint, or 'package.module:Class' for your own"
     )
 

@@ -15,6 +15,8 @@ from catbox_env.core.compilation import cached_njit
 class RandomAgent(Agent):
     """Picks each legal action with the same chance, from a generator of its own."""
 
+    draws_actions = True
+
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
         self._generator = np.random.default_rng(seed)
@@ -53,9 +55,9 @@ class RandomAgent(Agent):
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.float64]:
-        """The probabilities of the actions: (N, A)."""
+        """(N, A) float64: the same for each legal action of a row."""
         _, masks = check_rows(self.game, observations, action_masks)
-        return masks / masks.sum(axis=1, keepdims=True)
+        return masks / masks.sum(axis=1, keepdims=True).clip(1)
 
 
 @cached_njit(nogil=True)

@@ -14,6 +14,8 @@ import typer
 from rich.markup import escape
 
 import catbox_env
+from catbox_agents import known_agents
+from catbox_agents.settings import complete_spec
 from catbox_env import Game
 from catbox_env.core.options import read_options
 from catbox_env.core.registry import game_class
@@ -30,7 +32,7 @@ def complete_game(incomplete: str) -> list[str]:
 
 def complete_agent(incomplete: str) -> list[str]:
     paths = glob.glob(glob.escape(incomplete) + "*") if incomplete else []
-    names = ["random", "heuristic", *paths]
+    names = [*known_agents(), *complete_spec(incomplete), *paths]
     return [name for name in names if name.startswith(incomplete)]
 
 

@@ -182,6 +182,25 @@ class Vec(Storage):
         return out
 
     @alone
+    def shown(self, actions: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """What the other seats would see of ``actions`` (M,), legal in the games ``rows`` (M,): a new (M,) int64 array.
+
+        The action itself, or -1 where it is hidden. Raises ``ValueError`` for actions that are not legal there.
+        """
+        rows = self._existing_rows(rows)
+        given = as_array("actions", actions)
+        inside = given.dtype.kind in "iu" and given.shape == rows.shape
+        inside = inside and bool(((given >= 0) & (given < self.game.num_actions)).all())
+        if not inside or not self._legal[rows, given].all():
+            raise ValueError(
+                f"actions={shown(actions)}: expected a legal action for each of {len(rows)} games; choose where "
+                "action_mask is True"
+            )
+        out = np.empty(len(rows), np.int64)
+        self.game.loops.shown_actions(self.game.params, self._records, rows, given.astype(np.int64), out)
+        return out
+
+    @alone
     def set_states(
         self, states: GameState | Sequence[GameState] | Vec, rows: np.ndarray | None = None
     ) -> None:

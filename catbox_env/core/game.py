@@ -22,6 +22,7 @@ from catbox_env.core.state import GameState, read_state
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
     from catbox_env.core.features import Features
+    from catbox_env.core.past import Past
 
 __all__ = ["Game", "GameState"]
 
@@ -301,6 +302,27 @@ class Game(ABC):
         self._sample(observations, counts, drawn_by, records)
         vec._fill(records, drawn_by)
         return vec
+
+    @property
+    def hides_nothing(self) -> bool:
+        """Whether every seat sees everything, so that an observation leaves one world alone."""
+        return self.kernels.rewind is None
+
+    def rewind(self, worlds: Vec, histories: np.ndarray, history_of: np.ndarray | None = None) -> Past:
+        """Take worlds back to the beginning of their round, with a past that agrees with what a seat has seen.
+
+        Args:
+            worlds: N worlds, drawn by ``sample_states`` from what their seats to move see.
+            histories: int8 (T, 2), or (M, T, 2): the histories of these seats, as ``vec.history`` has them.
+            history_of: (N,) which of the M histories each world has; None: one for all, or world i has the i-th.
+
+        Returns the worlds at the beginning, the actions since, and a weight for each: see `core.past.Past`. Actions of
+        earlier rounds stay unknown. Raises ``ValueError`` for a game that hides nothing, for arrays of another shape
+        and for histories that are not of these worlds, at this moment.
+        """
+        from catbox_env.core.past import rewind
+
+        return rewind(self, worlds, histories, history_of)
 
     def _checked_observations(self, given: Any, ndim: int) -> np.ndarray:
         """``given``, (O,) or with ``ndim`` 2 (M, O), as a writable (M, O) copy. Raises ``ValueError`` for others."""

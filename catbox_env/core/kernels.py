@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 
 #: How a game's rewards are paid; the place in this tuple is ``params.reward_mode``.
@@ -67,6 +68,15 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
 CORE_PARAMS: list[tuple] = [("num_players", np.int64), ("num_actions", np.int64), ("reward_mode", np.int64)]
 
 
+@numba.njit
+def history_rows(history) -> int:  # type: ignore[no-untyped-def]  # compiled: (T, 2) int8
+    """How many rows of a history are used."""
+    used = 0
+    while used < len(history) and history[used, 0] != UNUSED:
+        used += 1
+    return used
+
+
 @dataclass(frozen=True)
 class Kernels:
     """The compiled functions of one game.
@@ -84,6 +94,13 @@ class Kernels:
     - ``check_state(params, state) -> bool``: whether the game can be played on from ``state``: every field in its
       range, cards conserved, the phase consistent, somebody can move or the game is over, and no more moves in the
       history than the game can have taken. ``core`` has checked the fields of its own; nothing is known of the others.
+    - ``rewind(params, generator, state, history, actions) -> float``: take ``state``, a world as ``sample`` draws it,
+      back to the beginning of its round. ``history`` (T, 2) is that of the seat to move; ``actions`` (T,), ``UNUSED``
+      everywhere, gets all actions of the round, those that the history hides too, drawn by ``generator`` where the
+      world does not tell them. Returns a weight: in proportion to how many times as likely as drawn this world and
+      this past are when everybody plays at random from every deal alike (see ``core.past``); -1 for a history that
+      cannot be one of this world. ``core`` plays the actions again and refuses those that do not lead to the world.
+      None: the game hides nothing, and there is one world.
     """
 
     deal: Callable[..., None]
@@ -94,3 +111,4 @@ class Kernels:
     shown_action: Callable[..., int]
     sample: Callable[..., int]
     check_state: Callable[..., bool]
+    rewind: Callable[..., float] | None = None

@@ -46,6 +46,7 @@ write_state: Callable
 shown_action: Callable
 sample: Callable
 check_state: Callable
+rewind: Callable
 
 #: About one game, compiled into what calls them.
 ONE_GAME = (
@@ -56,6 +57,7 @@ ONE_GAME = (
     "write_history",
     "draw_legal",
     "is_sound",
+    "replays",
 )
 #: Called from Python, kept on disk. These release the interpreter lock, so that threads share a batch;
 LOOPS = (
@@ -69,6 +71,8 @@ LOOPS = (
     "sample_games",
     "first_unsound",
     "sample_batch",
+    "rewind_games",
+    "shown_actions",
 )
 #: and these hold it, so that two threads cannot be in the same single game at once.
 SINGLE_LOOPS = ("apply_if_legal", "mask_one", "observe_one", "state_one", "history_one", "split_one")
@@ -348,6 +352,54 @@ def sample_batch(params, observations, counts, generators, states, max_moves):
         if not same:
             return i
     return -1
+
+
+def rewind_games(params, generators, states, histories, history_of, actions, weights, again, vectors):
+    """Take worlds (N,) back to the beginning of their round; see ``core.past``.
+
+    World i has the history ``histories[history_of[i]]``. ``actions`` (N, T) and ``weights`` (N,) are filled;
+    ``again`` (1,), a record of a state, and ``vectors`` (2, S) are scratch. Returns -1, or the index of the first
+    world that its history cannot be of.
+    """
+    for i in range(len(states)):
+        state = states[i]
+        seat = int(state.current_player)
+        write_state(params[0], state, seat, vectors[0])
+        for k in range(actions.shape[1]):
+            actions[i, k] = UNUSED
+        weights[i] = rewind(params[0], generators[i], state, histories[history_of[i]], actions[i])
+        if weights[i] < 0.0:
+            return i
+        again[0] = state
+        if not replays(params[0], generators[i], again[0], actions[i]):
+            weights[i] = 0.0
+            continue
+        write_state(params[0], again[0], seat, vectors[1])
+        if again[0].current_player != seat or not (vectors[0] == vectors[1]).all():
+            weights[i] = 0.0
+    return -1
+
+
+def replays(params, generator, state, actions):
+    """Whether ``actions`` (T,), up to the first ``UNUSED``, are legal from ``state`` on and do not end the round."""
+    mask = np.empty(params.num_actions, np.bool_)
+    no_log = np.empty((0, 3), np.int8)
+    for action in actions:
+        if action == UNUSED:
+            return True
+        write_mask(params, state, mask)
+        if action < 0 or action >= len(mask) or not mask[action]:
+            return False
+        step_game(params, generator, state, no_log, action)
+        if state.round_ended:
+            return False
+    return True
+
+
+def shown_actions(params, states, rows, actions, out):
+    """What the other seats see of ``actions[k]``, legal in game ``rows[k]``, into ``out[k]``."""
+    for k in range(len(rows)):
+        out[k] = shown_action(params[0], states[rows[k]], actions[k])
 
 
 def split_one(generators, children):

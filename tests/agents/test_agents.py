@@ -46,7 +46,7 @@ def game_for(players: int, **options: Any) -> Any:
         ("heuristc", "did you mean 'heuristic'"),
         ("", "known agents: random, heuristic"),
         ("zoo:expert", "unknown agent 'zoo:expert'"),
-        ("pimc:samples=64", "unknown agent 'pimc:samples=64'"),
+        ("pimcs:samples=64", "unknown agent 'pimcs:samples=64'; did you mean 'pimc'"),
         ("no_such_package.bots:Bot", "there is no module 'no_such_package'"),
         ("catbox_agents.nothing:Bot", "there is no module 'catbox_agents.nothing'"),
         (f"{__name__}:FirstLegel", "did you mean 'FirstLegal'"),

@@ -49,7 +49,9 @@ def test_the_better_half_is_kept_and_the_lower_id_among_equals() -> None:
 
 
 def result_of(values: list[float], errors: list[float], visits: list[int], action: int) -> SearchResult:
-    return SearchResult(np.array([values]), np.array([visits]), np.array([errors]), np.array([action]))
+    return SearchResult(
+        np.array([values]), np.array([visits]), np.array([errors]), np.array([action]), np.array([0.0])
+    )
 
 
 def test_the_target_is_a_softmax_in_units_of_the_error() -> None:

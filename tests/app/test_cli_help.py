@@ -63,7 +63,9 @@ def test_the_shell_completes_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     assert complete_agent(f"{tmp_path}/ru") == [f"{tmp_path}/run [1]"]
     assert complete_agent("run [") == ["run [1]"]
-    assert complete_agent("") == ["random", "heuristic"]
+    assert complete_agent("") == ["random", "heuristic", "search", "ismcts", "pimc"]
+    assert complete_agent("search:fa") == ["search:fast"]
+    assert complete_agent("pimc:samples=3,po") == ["pimc:samples=3,policy="]
 
 
 def test_the_results_fit_a_narrow_terminal_with_every_word_of_the_headers() -> None:

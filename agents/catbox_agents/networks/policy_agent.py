@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import cast
 
 import numpy as np
 import torch
 
 from catbox_agents.agent import Agent, Seed
+from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
 from catbox_agents.networks.history import check_histories
 from catbox_agents.networks.inputs import NetworkInputs
@@ -27,6 +29,7 @@ class PolicyAgent(Agent):
         self.inputs = NetworkInputs.of(network, game)
         self.needs_history = network.history is not None
         self.greedy = greedy
+        self.draws_actions = not greedy
         self.name = "this policy"  # for messages
         self._generator = np.random.default_rng(seed)
 
@@ -56,6 +59,23 @@ class PolicyAgent(Agent):
 
         ``histories`` (n, T, 2) int8 must be given if ``needs_history``, and are of no use otherwise.
         """
+        scores = self._logits(observations, action_masks, histories)
+        if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
+            scores = scores + self._generator.gumbel(size=scores.shape)
+        return scores.argmax(axis=1)
+
+    def policy_batch(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The policy (n, A) float32: the softmax of the logits, also where the agent is greedy."""
+        scores = self._logits(observations, action_masks, histories)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return cast(np.ndarray, weights / weights.sum(axis=1, keepdims=True))
+
+    def _logits(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None
+    ) -> np.ndarray:
+        """Logits (n, A), minus infinity where illegal."""
         observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
         inputs, outputs = self.game.observation_layout.size, self.game.num_actions
         if (observations.shape, masks.shape) != ((len(masks), inputs), (len(masks), outputs)):
@@ -75,14 +95,15 @@ class PolicyAgent(Agent):
             past = torch.from_numpy(check_histories(histories, len(masks)))
         with torch.no_grad():
             vectors, action_features = self.inputs.compute(observations.astype(np.int8), masks)
-            scores = self.network.logits(
-                torch.from_numpy(vectors), torch.from_numpy(action_features), histories=past
-            ).numpy()
+            outputs = self.network(torch.from_numpy(vectors), histories=past).numpy()
+        if self.network.action_scale is not None:
+            # As `MLP.logits`, for the legal actions alone: most of the features are of others.
+            scale, rows = self.network.action_scale.numpy(), np.arange(len(masks))
+            add_action_scores(outputs, masks, action_features, scale, rows)
+        scores = outputs[:, : masks.shape[1]]
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
                 f"weights are too large, as after training that diverged: {ANOTHER_CHECKPOINT}"
             )
-        if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
-            scores = scores + self._generator.gumbel(size=scores.shape)
-        return np.where(masks, scores, -np.inf).argmax(axis=1)
+        return np.where(masks, scores, -np.inf)

@@ -1,7 +1,17 @@
-"""Search: an agent that tries its actions in drawn worlds before it plays. It needs no network and knows no game."""
+"""Search: agents that try their actions in drawn worlds before they play. They need no network and know no game."""
 
-from catbox_agents.search.agent import RolloutSearchAgent
+from catbox_agents.search.agents import ISMCTSAgent, PIMCAgent, SearchAgent
+from catbox_agents.search.ismcts import ISMCTS, TreeResult
 from catbox_agents.search.rollout import RolloutSearch, SearchResult
 from catbox_agents.search.targets import policy_target
 
-__all__ = ["RolloutSearch", "RolloutSearchAgent", "SearchResult", "policy_target"]
+__all__ = [
+    "ISMCTS",
+    "ISMCTSAgent",
+    "PIMCAgent",
+    "RolloutSearch",
+    "SearchAgent",
+    "SearchResult",
+    "TreeResult",
+    "policy_target",
+]

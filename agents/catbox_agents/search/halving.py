@@ -7,8 +7,13 @@ al., ICLR 2022), the rollouts of earlier rounds count on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
+
+#: From the number of actions and of worlds to rounds: (actions left, worlds in which each of them is tried).
+Schedule = Callable[[int, int], list[tuple[int, int]]]
 
 
 def halving_schedule(num_actions: int, worlds: int) -> list[tuple[int, int]]:
@@ -28,6 +33,27 @@ def halving_schedule(num_actions: int, worlds: int) -> list[tuple[int, int]]:
         budget -= left * count
         left = (left + 1) // 2
     return schedule
+
+
+def shared_schedule(num_actions: int, worlds: int) -> list[tuple[int, int]]:
+    """As `halving_schedule`, with ``worlds`` worlds in all: each round has an equal share of them, at least one.
+
+    The best action is tried in all of them, the others in those of the rounds that they reach.
+    """
+    rounds = (num_actions - 1).bit_length()
+    schedule: list[tuple[int, int]] = []
+    left = num_actions
+    for rounds_left in range(rounds, 0, -1):
+        count = max(1, worlds // rounds_left)
+        schedule.append((left, count))
+        worlds -= count
+        left = (left + 1) // 2
+    return schedule
+
+
+def flat_schedule(num_actions: int, worlds: int) -> list[tuple[int, int]]:
+    """One round, without halving: each action is tried in ``worlds`` worlds."""
+    return [(num_actions, worlds)] if num_actions > 1 else []
 
 
 def best_half(left: NDArray[np.bool_], values: NDArray[np.float64]) -> NDArray[np.bool_]:

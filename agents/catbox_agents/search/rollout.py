@@ -1,27 +1,33 @@
 """One-ply rollout search over worlds that agree with an observation, for many observations at once.
 
-For each observation worlds are drawn uniformly (`Game.sample_states`), every legal action is put to each of them, and a
-rollout policy, any agent, plays on for all seats. The value of an action is the mean of what the searching seat is then
-paid. All actions of one observation are tried in the same worlds, so that the luck of a world is the same for all of
-them, and sequential halving gives the better actions more worlds (`halving`).
+For each observation worlds are drawn (`Game.sample_states`), every legal action is put to each of them, and a rollout
+policy, any agent, plays on for all seats. The value of an action is the mean of what the searching seat is then paid,
+weighted by how likely the worlds are (`posterior`), if that is asked for. All actions of one observation are tried in
+the same worlds, so that the luck of a world is the same for all of them, and sequential halving gives the better
+actions more worlds (`halving`).
 
-A search is given observations and masks, and nothing else: it cannot know more than the seat that it plays for.
+A search is given observations, masks and histories, and nothing else: it cannot know more than the seat that it plays
+for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed, agent_seed, check_rows, needs_history
+from catbox_agents.agent import Agent, Seed, agent_seed, check_rows, needs_history
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND, steps
-from catbox_agents.search.halving import best_half, halving_schedule
+from catbox_agents.search.halving import Schedule, best_half, halving_schedule
+from catbox_agents.search.playing import play_on, world_keys
+from catbox_agents.search.posterior import log_weights, powers, random_units, resample
+from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_agents.specs import AgentSpec, agent_of, default_agent, label_of
 from catbox_env import Game, Vec
-from catbox_env.core.checks import check_integer
+from catbox_env.core.checks import check_flag, check_integer, shown
 from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import new_generators, seed_sequence, split_generators
 from catbox_env.core.storage import MAX_THREADS
@@ -30,6 +36,15 @@ from catbox_env.core.storage import MAX_THREADS
 MAX_GAMES = 2**14
 #: Most worlds of one observation that are drawn together.
 BLOCK = 64
+#: Most worlds: no bound in practice.
+MANY_WORLDS = 2**31 - 1
+#: How often other seats are taken to play at random where worlds are weighted (`posterior`).
+EPSILON = 0.25
+#: With a budget of time: least games of a batch. Fewer would hardly take less time, because of the work in Python.
+LEAST_GAMES = 64
+#: And most games that observations which are searched together make with one world each: larger batches are faster, and
+#: those of many observations are short beside the sum of their budgets.
+GAMES_OF_GROUP = 1024
 
 
 class SearchResult(NamedTuple):
@@ -42,14 +57,16 @@ class SearchResult(NamedTuple):
       of the difference of two values is about the square root of the sum of their squares. NaN where it is not known:
       where no round of halving tried the action in two worlds or more.
 
-    and ``actions`` (n,) int64, the chosen ones: the best of the actions that were tried most. A single legal action is
-    chosen without a rollout.
+    ``actions`` (n,) int64, the chosen ones: the best of the actions that were tried most. A single legal action is
+    chosen without a rollout. And ``effective_worlds`` (n,) float64: the effective number of the worlds that were drawn,
+    sum(weight)^2 / sum(weight^2); where worlds are not weighted, their number.
     """
 
     values: NDArray[np.float64]
     visits: NDArray[np.int64]
     errors: NDArray[np.float64]
     actions: NDArray[np.int64]
+    effective_worlds: NDArray[np.float64]
 
 
 class RolloutSearch:
@@ -60,11 +77,27 @@ class RolloutSearch:
         policy: plays all seats in the rollouts: an agent, or a spec of :func:`catbox_agents.make`, of which the agent
             is made with a fixed seed. By default the best agent that comes with the game. It cannot ask for a history,
             because a drawn world has none.
-        worlds: the budget, at least 1: as many rollouts as if each legal action were tried in so many worlds.
+        worlds: the budget, at least 1: as many rollouts as if each legal action were tried in so many worlds. Another
+            ``schedule`` gives it another meaning.
         max_games: most games that are in memory at a time, at least 1; what one observation tries in 64 worlds may be
             more. The result does not depend on it, except that a policy with random numbers of its own uses them in
             another order.
         num_threads: threads that share the games of a batch, 1 .. 1024. The policy is asked in the calling thread.
+        schedule: from a number of actions and ``worlds`` to the rounds of halving; see `halving`.
+        beta: worlds count with their likelihood to the power ``beta``, from 0 to 1: 0, all alike; 1, by Bayes' rule.
+            Above 0 the search needs histories, unless the game hides nothing.
+        epsilon: how often other seats are taken to play at random, from 0 to 1; see `posterior`.
+        budget: seconds for each observation, above 0; None: no bound. The rounds share the time equally. Each begins
+            with a batch of at least `LEAST_GAMES` games, and goes on with as many as fit into the rest of its time at
+            the speed of the batch before; no round begins where its first batch would end after the time is up by half
+            of its length. So a search takes longer than its budget by one batch at most. n observations together take
+            up to n times as long. What is found depends on the clock.
+        proposals: where worlds are weighted, so many are drawn and weighed for each one that is tried; those that are
+            tried are chosen by weight.
+        effective: the power is lowered for an observation until the effective number of the worlds that are drawn first
+            is at least this share, from 0 to 1, of those of them that are tried.
+        shared_draws: a policy that draws its actions draws them with the same random numbers for all actions tried in
+            a world.
 
     Raises ``ValueError`` for an impossible argument.
     """
@@ -76,119 +109,323 @@ class RolloutSearch:
         worlds: int = 64,
         max_games: int = MAX_GAMES,
         num_threads: int = 1,
+        *,
+        schedule: Schedule = halving_schedule,
+        beta: float = 0.0,
+        epsilon: float = EPSILON,
+        budget: float | None = None,
+        proposals: int = 1,
+        effective: float = 0.0,
+        shared_draws: bool = False,
     ) -> None:
         self.game = check_game_object(game)
-        if policy is None:
-            policy = default_agent(game.id)
-        self.label = label_of(policy)
-        self.policy = agent_of(policy, self.label, game, agent_seed(0))
-        if needs_history(self.policy):
-            raise ValueError(
-                f"policy {self.label!r} asks for its history, which a drawn world does not have; give an agent that "
-                f"decides by the observation alone"
-            )
-        self.worlds = check_integer("worlds", worlds, 1, 2**31 - 1)
+        self.policy, self.label = rollout_policy(game, policy)
+        self.worlds = check_integer("worlds", worlds, 1, MANY_WORLDS)
         self.max_games = check_integer("max_games", max_games, 1)
         self.num_threads = check_integer("num_threads", num_threads, 1, MAX_THREADS)
+        self.schedule = schedule
+        self.beta = check_share("beta", beta)
+        self.epsilon = check_share("epsilon", epsilon)
+        self.budget = None if budget is None else check_seconds("budget", budget)
+        self.proposals = check_integer("proposals", proposals, 1, MANY_WORLDS)
+        self.effective = check_share("effective", effective)
+        self.shared_draws = check_flag("shared_draws", shared_draws)
+        #: Whether a search has to be given histories.
+        self.needs_history = self.beta > 0 and not game.hides_nothing
 
-    def search(self, observations: NDArray[np.int8], action_masks: NDArray[Any], seed: Seed) -> SearchResult:
+    def search(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        seed: Seed | Sequence[Seed],
+        histories: NDArray[np.int8] | None = None,
+    ) -> SearchResult:
         """Search the best action for each of n seats to move.
 
         Args:
             observations: (n, O) int8, of the seats to move.
             action_masks: (n, A), nonzero where the action may be chosen: the legal actions, or some of them.
-            seed: an integer of 0 or more, a numpy ``SeedSequence``, or None. The same seed gives the same result.
+            seed: an integer of 0 or more, a numpy ``SeedSequence``, or None; or a list of n of them, so that what is
+                found for one observation does not depend on the others. The same seed gives the same result.
+            histories: (n, T, 2) int8, of these seats; read where worlds are weighted.
 
-        Raises ``ValueError`` for a mask that allows nothing or an illegal action, and for an observation that no seat
-        to move can have; they name the row. Errors of the policy are raised as in :func:`catbox_agents.play_out`.
+        Raises ``ValueError`` for a mask that allows nothing or an illegal action, for an observation that no seat to
+        move can have, and for a history that is not of the observation; they name the row. Errors of the policy are
+        raised as in :func:`catbox_agents.play_out`.
         """
         seen, masks = check_rows(self.game, observations, action_masks)
         if not masks.any(axis=1).all():
             raise ValueError(
                 f"row {int(masks.any(axis=1).argmin())} has no legal action: only a seat to move can be searched for"
             )
-        root = new_generators([seed_sequence(seed)])
-        generators = split_generators(root, np.array([len(seen)]))
-        tallies = _Tallies(masks.shape)
-        left = masks.copy()
+        run = _Run(self, seen, masks, seed, histories)
         choices = masks.sum(axis=1)
-        schedules = {int(k): halving_schedule(int(k), self.worlds) for k in np.unique(choices)}
-        for number in range(max(map(len, schedules.values()), default=0)):
-            worlds = np.array(
-                [schedules[k][number][1] if number < len(schedules[k]) else 0 for k in choices.tolist()]
-            )
-            tallies.begin_round()
-            for rows, counts in _pieces(left.sum(axis=1), worlds, self.max_games):
-                self._try_actions(seen, left, rows, counts, generators, tallies)
-            tallies.end_round(left, worlds)
-            searched = worlds > 0
-            left[searched] = best_half(left[searched], tallies.values()[searched])
-        return SearchResult(tallies.values(), tallies.visits, tallies.errors(), left.argmax(axis=1))
+        schedules = {int(k): self.schedule(int(k), self.worlds) for k in np.unique(choices)}
+        if self.budget is None:
+            for number in range(max(map(len, schedules.values()), default=0)):
+                run.search_round(_worlds_of_round(schedules, choices, number))
+        else:
+            for rows in _groups(choices):
+                run.search_until(rows, time.perf_counter() + self.budget * len(rows), schedules)
+        return run.result()
 
-    def _try_actions(
-        self,
-        seen: NDArray[np.int8],
-        left: NDArray[np.bool_],
-        rows: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        generators: NDArray[Any],
-        tallies: _Tallies,
-    ) -> None:
-        """Try the actions ``left`` of the observations ``rows`` (m,) in ``counts`` (m,) new worlds of each."""
-        drawing = generators[rows]
-        worlds = self._draw_worlds(seen, left, rows, counts, drawing)
-        generators[rows] = drawing
-        row_of_world = np.repeat(rows, counts)
-        world, action = np.nonzero(left[row_of_world])
-        paid = self._play(worlds.take(world), action)
-        tallies.add(row_of_world, world, action, paid)
+    def _play(
+        self, games: Vec, actions: NDArray[np.int64], keys: NDArray[np.uint64] | None
+    ) -> NDArray[np.float64]:
+        """What the seats to move are paid for ``actions`` (M,), when the policy then plays on for all.
 
-    def _draw_worlds(
-        self,
-        seen: NDArray[np.int8],
-        left: NDArray[np.bool_],
-        rows: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        drawing: NDArray[Any],
-    ) -> Vec:
-        try:
-            worlds = self.game.sample_states_from(seen[rows], counts, drawing, self.num_threads)
-        except ValueError:
-            for row in rows.tolist():  # which one it is
-                try:
-                    self.game.sample_state(seen[row], 0)
-                except ValueError as error:
-                    raise ValueError(f"row {row}: {error}") from None
-            raise
-        first = np.cumsum(counts) - counts
-        differs = (worlds.observation[first] != seen[rows]).any(axis=1)
-        illegal = (left[rows] & ~worlds.action_mask[first]).any(axis=1)
-        if differs.any():
-            raise ValueError(
-                f"row {rows[differs.argmax()]}: the observation is not of the seat to move; only that seat can be "
-                f"searched for"
-            )
-        if illegal.any():
-            row = rows[illegal.argmax()]
-            world = int(first[illegal.argmax()])
-            action = int((left[row] & ~worlds.action_mask[world]).argmax())
-            raise ValueError(
-                f"row {row}: the mask allows the illegal action {action} ({worlds.explain_refusal(world, action)})"
-            )
-        return worlds
-
-    def _play(self, games: Vec, actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What the seats to move are paid for ``actions`` (M,), when the policy then plays on for all."""
+        ``keys`` (M,): the random numbers of a policy that draws, shared by games that have the same key; None: its own.
+        """
         until = END_OF_GAME if self.game.reward == "win" else END_OF_ROUND
         seats = games.current_player.astype(np.int64)
         every = np.arange(games.num_envs)
-        line_up = np.zeros((1, self.game.num_players), np.int64)
         games.step(actions)
         paid = games.rewards[every, seats].astype(np.float64)
         ended = games.terminated | (games.round_ended if until == END_OF_ROUND else False)
-        for rows in steps(games, [self.policy], [self.label], line_up, np.flatnonzero(~ended), until):
-            paid[rows] += games.rewards[rows, seats[rows]]
+        rows = np.flatnonzero(~ended)
+        if keys is not None:
+            paid += play_on(games, rows, self.policy, self.label, until, keys)[every, seats]
+            return paid
+        line_up = np.zeros((1, self.game.num_players), np.int64)
+        for moved in steps(games, [self.policy], [self.label], line_up, rows, until):
+            paid[moved] += games.rewards[moved, seats[moved]]
         return paid
+
+
+def rollout_policy(game: Game, policy: AgentSpec | None) -> tuple[Agent, str]:
+    """The agent that plays the rollouts, and its label; errors as in `RolloutSearch`."""
+    if policy is None:
+        policy = default_agent(game.id)
+    label = label_of(policy)
+    agent = agent_of(policy, label, game, agent_seed(0))
+    if needs_history(agent):
+        raise ValueError(
+            f"policy {label!r} asks for its history, which a drawn world does not have; give an agent that "
+            f"decides by the observation alone"
+        )
+    return agent, label
+
+
+def check_share(name: str, value: Any) -> float:
+    """``value`` as a float. Raises ``ValueError`` unless it is a number from 0 to 1."""
+    number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
+    if not number or not 0 <= value <= 1:
+        raise ValueError(f"{name}={shown(value)}: expected a number from 0 to 1")
+    return float(value)
+
+
+def check_seconds(name: str, value: Any) -> float:
+    """``value`` as a float. Raises ``ValueError`` unless it is a finite number above 0."""
+    number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
+    if not number or not 0 < value < np.inf:
+        raise ValueError(f"{name}={shown(value)}: expected a finite number of seconds above 0")
+    return float(value)
+
+
+def check_histories(game: Game, histories: Any, rows: int) -> NDArray[np.int8]:
+    """``histories`` as an array (``rows``, T, 2) int8. Raises ``ValueError`` for others, and for None."""
+    shape = (rows, game.history_length, 2)
+    given = None if histories is None else np.asarray(histories)
+    if given is None or given.shape != shape or given.dtype != np.int8:
+        what = "None" if given is None else f"{given.dtype} of shape {given.shape}"
+        raise ValueError(
+            f"histories: {what}; expected int8 of shape {shape}, as make_vec(..., history=True) keeps them: a search "
+            f"that weighs its worlds (beta above 0) asks what the other seats did"
+        )
+    return given
+
+
+class _Run:
+    """One search of n observations under way."""
+
+    def __init__(
+        self,
+        search: RolloutSearch,
+        seen: NDArray[np.int8],
+        masks: NDArray[np.bool_],
+        seed: Seed | Sequence[Seed],
+        histories: NDArray[np.int8] | None,
+    ) -> None:
+        self.of, self.seen = search, seen
+        self.weighs = search.needs_history
+        self.histories = check_histories(search.game, histories, len(seen)) if self.weighs else None
+        self.left = masks.copy()
+        self.powers = np.full(len(seen), np.nan)  # of the likelihood; known when the first worlds are
+        self.generators = row_generators(seed, len(seen))
+        self.keys = world_keys(self.generators) if search.shared_draws else None
+        self.tallies = (
+            WeightedTallies(masks.shape, search.proposals > 1) if self.weighs else Tallies(masks.shape)
+        )
+
+    def search_round(self, worlds: NDArray[np.int64]) -> None:
+        """Try the actions left of each observation in ``worlds`` (n,) worlds, and drop the worse half."""
+        self.tallies.begin_round()
+        for rows, counts in _pieces(self.left.sum(axis=1), worlds, self.of.max_games):
+            self._try_actions(rows, counts)
+        self._end_round(worlds)
+
+    def search_until(
+        self, rows: NDArray[np.int64], deadline: float, schedules: dict[int, list[tuple[int, int]]]
+    ) -> None:
+        """Search the observations ``rows`` (m,) round by round, each at most in the worlds that its schedule says."""
+        choices = np.ones(len(self.left), np.int64)
+        choices[rows] = self.left[rows].sum(axis=1)
+        rounds = max(len(schedules[k]) for k in choices[rows].tolist())
+        games, seconds = LEAST_GAMES, 0.0  # of the last batch
+        for number in range(rounds):
+            begun = time.perf_counter()
+            if number > 0 and begun + seconds / 2 > deadline:
+                return
+            until = begun + (deadline - begun) / (rounds - number)
+            most = _worlds_of_round(schedules, choices, number)
+            tried = np.zeros(len(self.left), np.int64)
+            self.tallies.begin_round()
+            while (most > tried).any():
+                now = time.perf_counter()
+                speedup = (until - now) / seconds if seconds > 0 else 1.0
+                if speedup < 1 and tried.any():
+                    break
+                active = np.flatnonzero(most > tried)
+                at_once = int(self.left[active].sum())
+                fitting = min(int(max(1.0, speedup) * games), self.of.max_games)
+                counts = np.minimum(most[active] - tried[active], min(max(1, fitting // at_once), BLOCK))
+                self._try_actions(active, counts)
+                tried[active] += counts
+                games = max(LEAST_GAMES, int(counts @ self.left[active].sum(axis=1)))
+                seconds = time.perf_counter() - now
+            self._end_round(tried)
+
+    def result(self) -> SearchResult:
+        tallies = self.tallies
+        values = tallies.values()
+        best = np.where(self.left & np.isfinite(values), values, -np.inf)
+        best[self.left.sum(axis=1) == 1] = -np.inf  # NaN or not: it is the only one
+        actions = np.where(np.isfinite(best).any(axis=1), best.argmax(axis=1), self.left.argmax(axis=1))
+        return SearchResult(values, tallies.visits, tallies.errors(), actions, tallies.effective_worlds())
+
+    def _end_round(self, worlds: NDArray[np.int64]) -> None:
+        self.tallies.end_round(self.left, worlds)
+        searched = worlds > 0
+        self.left[searched] = best_half(self.left[searched], self.tallies.values()[searched])
+
+    def _try_actions(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Try the actions left of the observations ``rows`` (m,) in ``counts`` (m,) new worlds of each."""
+        row_of_world = np.repeat(rows, counts)
+        worlds, logs = self._draw_worlds(rows, counts)
+        world, action = np.nonzero(self.left[row_of_world])
+        keys = None
+        if self.keys is not None:
+            # The number of each world among those of its observation.
+            first = np.repeat(np.cumsum(counts) - counts, counts)
+            number = self.tallies.num_worlds[row_of_world] + np.arange(len(row_of_world)) - first
+            keys = (self.keys[row_of_world] + number.astype(np.uint64))[world]
+        paid = self.of._play(worlds.take(world), action, keys)
+        if isinstance(self.tallies, WeightedTallies):
+            self.tallies.add_weighted(row_of_world, world, action, paid, logs)
+        else:
+            self.tallies.add(row_of_world, world, action, paid)
+
+    def _draw_worlds(
+        self, rows: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> tuple[Vec, NDArray[np.float64]]:
+        """``counts`` (m,) worlds for each of the observations ``rows`` (m,), and the logarithms of their weights."""
+        of, weighs = self.of, self.histories is not None
+        drawn = counts * (of.proposals if weighs else 1)
+        drawing = self.generators[rows]
+        worlds = draw_worlds(of.game, self.seen, self.left, rows, drawn, drawing, of.num_threads)
+        if self.histories is None:
+            self.generators[rows] = drawing
+            return worlds, np.zeros(0)
+        history_of = np.repeat(rows, drawn)
+        logs = log_weights(worlds, self.histories, history_of, of.policy, of.label, of.epsilon)
+        first_time = np.isnan(self.powers[rows])
+        if first_time.any():
+            fitting = powers(logs, drawn, of.beta, of.effective * counts.astype(np.float64))
+            self.powers[rows] = np.where(first_time, fitting, self.powers[rows])
+        logs *= self.powers[history_of]
+        assert isinstance(self.tallies, WeightedTallies)  # as there are histories
+        self.tallies.add_drawn(history_of, logs)
+        if of.proposals > 1:
+            taken, logs = resample(logs, drawn, counts, random_units(drawing))
+            worlds = worlds.take(taken)
+        self.generators[rows] = drawing
+        return worlds, logs
+
+
+def draw_worlds(
+    game: Game,
+    seen: NDArray[np.int8],
+    left: NDArray[np.bool_],
+    rows: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    drawing: NDArray[Any],
+    num_threads: int,
+) -> Vec:
+    """``counts`` (m,) worlds for each of the observations ``seen[rows]``, by the generators ``drawing`` (m,).
+
+    Raises ``ValueError`` for an observation of no seat to move, and where ``left[rows]`` allows an illegal action.
+    """
+    try:
+        worlds = game.sample_states_from(seen[rows], counts, drawing, num_threads)
+    except ValueError:
+        for row in rows.tolist():  # which one it is
+            try:
+                game.sample_state(seen[row], 0)
+            except ValueError as error:
+                raise ValueError(f"row {row}: {error}") from None
+        raise
+    first = np.cumsum(counts) - counts
+    differs = (worlds.observation[first] != seen[rows]).any(axis=1)
+    illegal = (left[rows] & ~worlds.action_mask[first]).any(axis=1)
+    if differs.any():
+        raise ValueError(
+            f"row {rows[differs.argmax()]}: the observation is not of the seat to move; only that seat can be "
+            f"searched for"
+        )
+    if illegal.any():
+        row = rows[illegal.argmax()]
+        world = int(first[illegal.argmax()])
+        action = int((left[row] & ~worlds.action_mask[world]).argmax())
+        raise ValueError(
+            f"row {row}: the mask allows the illegal action {action} ({worlds.explain_refusal(world, action)})"
+        )
+    return worlds
+
+
+def row_generators(seed: Seed | Sequence[Seed], rows: int) -> NDArray[Any]:
+    """A generator for each observation."""
+    if isinstance(seed, list):
+        if len(seed) != rows:
+            raise ValueError(f"seed: a list of {len(seed)}; expected one for each of {rows} observations")
+        return new_generators([seed_sequence(one) for one in seed])
+    return split_generators(new_generators([seed_sequence(seed)]), np.array([rows]))  # type: ignore[arg-type]  # one seed
+
+
+def _worlds_of_round(
+    schedules: dict[int, list[tuple[int, int]]], choices: NDArray[np.int64], number: int
+) -> NDArray[np.int64]:
+    """In how many worlds each observation is searched in a round."""
+    return np.array(
+        [
+            schedules[k][number][1] if k in schedules and number < len(schedules[k]) else 0
+            for k in choices.tolist()
+        ],
+        np.int64,
+    )
+
+
+def _groups(choices: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """The observations with a choice, in groups of at most `GAMES_OF_GROUP` actions, or of one observation."""
+    rows: list[int] = []
+    held = 0
+    for row in np.flatnonzero(choices > 1).tolist():
+        if rows and held + choices[row] > GAMES_OF_GROUP:
+            yield np.array(rows)
+            rows, held = [], 0
+        rows.append(row)
+        held += int(choices[row])
+    if rows:
+        yield np.array(rows)
 
 
 def _pieces(
@@ -211,59 +448,3 @@ def _pieces(
                 first, held = k, 0
             held += size
         yield rows[first:], counts[first:]
-
-
-class _Tallies:
-    """Sums over the rollouts, for each action of each observation (n, A)."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.visits = np.zeros(shape, np.int64)
-        self.paid = np.zeros(shape)
-        # Of a round: what an action is paid beyond the mean of its world, and the squares of that.
-        self.beyond, self.squares = np.zeros(shape), np.zeros(shape)
-        # Of all rounds: squared deviations from the mean of the round, and their degrees of freedom.
-        self.deviations, self.freedom = np.zeros(shape), np.zeros(shape)
-
-    def begin_round(self) -> None:
-        self.beyond.fill(0)
-        self.squares.fill(0)
-
-    def add(
-        self,
-        row_of_world: NDArray[np.int64],
-        world: NDArray[np.int64],
-        action: NDArray[np.int64],
-        paid: NDArray[np.float64],
-    ) -> None:
-        """Rollout k, of action ``action[k]`` in world ``world[k]``, paid ``paid[k]``.
-
-        ``add.at`` adds one after the other, so that the sums do not depend on how the rollouts are cut into pieces.
-        """
-        at = (row_of_world[world], action)
-        beyond = paid - (np.bincount(world, paid) / np.bincount(world))[world]
-        np.add.at(self.visits, at, 1)
-        np.add.at(self.paid, at, paid)
-        np.add.at(self.beyond, at, beyond)
-        np.add.at(self.squares, at, np.square(beyond))
-
-    def end_round(self, tried: NDArray[np.bool_], worlds: NDArray[np.int64]) -> None:
-        """Every action ``tried`` (n, A) has been put to ``worlds`` (n,) worlds."""
-        count = worlds[:, None].clip(1)
-        width = tried.sum(axis=1, keepdims=True)
-        # The mean of a world holds a part of the action's own luck: of k actions, 1 / k of the variance is lost.
-        shrunk = width / (width - 1).clip(1)
-        deviations = (self.squares - np.square(self.beyond) / count).clip(0) * shrunk
-        active = tried & (worlds > 0)[:, None]
-        self.deviations += np.where(active, deviations, 0.0)
-        self.freedom += np.where(active, count - 1, 0)
-
-    def values(self) -> NDArray[np.float64]:
-        return _ratio(self.paid, self.visits)
-
-    def errors(self) -> NDArray[np.float64]:
-        return np.sqrt(_ratio(_ratio(self.deviations, self.freedom), self.visits))
-
-
-def _ratio(part: NDArray[np.float64], whole: NDArray[Any]) -> NDArray[np.float64]:
-    """``part / whole``, NaN where ``whole`` is 0."""
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)

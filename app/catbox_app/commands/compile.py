@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 
 import catbox_env
-from catbox_agents import evaluate, known_agents
+from catbox_agents import evaluate
+from catbox_agents.specs import default_agent
 from catbox_app.commands.train import NEEDED
 from catbox_app.extras import require
 from catbox_app.options import complete_game
@@ -63,8 +64,8 @@ def compile_games(game_ids: Sequence[str], console: Console) -> None:
 
 def _play(game: Game) -> None:
     check_game(game, num_games=1)
-    agents = known_agents(game)
-    evaluate(game, [agents[-1], "random"], num_deals=10, names=["first", "second"])
+    evaluate(game, [default_agent(game.id), "random"], num_deals=10, names=["first", "second"])
+    evaluate(game, ["search:worlds=1,policy=random", "ismcts:simulations=1"], num_deals=10)
 
 
 def _train(game_id: str, folder: Path) -> None:

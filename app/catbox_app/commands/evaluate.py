@@ -27,8 +27,8 @@ def evaluate(
     agents: Annotated[
         list[str],
         typer.Argument(
-            help="Two or more of: random, heuristic, a checkpoint's path, package.module:Class. "
-            "The last one fills the seats that are left.",
+            help="Two or more of: random, heuristic, a search such as search:fast or pimc:samples=64, "
+            "a checkpoint's path, package.module:Class. The last one fills the seats that are left.",
             autocompletion=complete_agent,
         ),
     ],

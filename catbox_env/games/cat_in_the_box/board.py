@@ -1,4 +1,4 @@
-"""Facts about the research board and the cards: which card wins, who has what left, who comes when.
+"""The research board and the cards: how they lie at first, which card wins, who has what left, who comes when.
 
 As bits, the cells are numbered ``color * num_ranks + rank``, and the ranks from 0.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 
 from catbox_env.core.bits import lowest_bit, popcount, relative_seat
-from catbox_env.games.cat_in_the_box.state import DISCARD, NONE, RED
+from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, RED
 
 
 @numba.njit
@@ -38,6 +38,37 @@ def lay_token(params, state, seat, color, rank):
     state.board[color, rank] = seat
     state.tokens[seat, state.num_tokens[seat]] = color * params.num_ranks + rank
     state.num_tokens[seat] += 1
+
+
+@numba.njit
+def clear_table(params, state):
+    """The beginning of a round but for the cards: an empty board, nothing discarded or bid, all X-tokens."""
+    state.phase = DISCARD
+    state.leader = state.start_player
+    state.current_player = state.start_player
+    state.led = NONE
+    state.trump_broken = 0
+    state.tricks_left = params.num_tricks
+    for rank in range(params.num_ranks):
+        for color in range(params.num_colors):
+            state.board[color, rank] = NONE
+    for seat in range(params.num_players):
+        state.discarded[seat] = NONE
+        state.bids[seat] = NONE
+        state.num_tokens[seat] = 0
+        state.tricks_won[seat] = 0
+        state.trick_color[seat] = NONE
+        state.trick_rank[seat] = NONE
+        for color in range(params.num_colors):
+            state.x_tokens[seat, color] = 1
+
+
+@numba.njit
+def block_cells(params, state):
+    """Lay the neutral tokens of the revealed cards."""
+    for rank in range(params.num_ranks):
+        for k in range(state.revealed[rank]):
+            state.board[neutral_color(params, k), rank] = NEUTRAL
 
 
 @numba.njit

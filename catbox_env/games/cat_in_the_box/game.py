@@ -9,9 +9,10 @@ import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box import text
+from catbox_env.games.cat_in_the_box.board import block_cells
 from catbox_env.games.cat_in_the_box.deals import weighted_deals
 from catbox_env.games.cat_in_the_box.features import make_features
-from catbox_env.games.cat_in_the_box.kernels import KERNELS, block_cells, clear_round
+from catbox_env.games.cat_in_the_box.kernels import KERNELS, clear_round
 from catbox_env.games.cat_in_the_box.layout import observation_layout, state_layout
 from catbox_env.games.cat_in_the_box.render import render
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules

@@ -17,13 +17,15 @@ from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
 from catbox_env.games.cat_in_the_box.board import (
+    block_cells,
+    clear_table,
     largest_group,
     lay_token,
     made_bid,
-    neutral_color,
     trick_winner,
 )
 from catbox_env.games.cat_in_the_box.observation import write_observation, write_state
+from catbox_env.games.cat_in_the_box.rewinding import rewind
 from catbox_env.games.cat_in_the_box.sampling import sample
 from catbox_env.games.cat_in_the_box.state import (
     BID,
@@ -33,7 +35,6 @@ from catbox_env.games.cat_in_the_box.state import (
     INFO_PARADOX,
     INFO_SCORE,
     INFO_TRICKS,
-    NEUTRAL,
     NONE,
     PLAY,
     RED,
@@ -84,36 +85,12 @@ def draw(generator, state, left):
 @numba.njit
 def clear_round(params, state):
     """An empty board, no hands, every card undealt, everybody with all X-tokens."""
-    state.phase = DISCARD
-    state.leader = state.start_player
-    state.current_player = state.start_player
-    state.led = NONE
-    state.trump_broken = 0
-    state.tricks_left = params.num_tricks
+    clear_table(params, state)
     for rank in range(params.num_ranks):
         state.undealt[rank] = params.copies
         state.revealed[rank] = 0
-        for color in range(params.num_colors):
-            state.board[color, rank] = NONE
-    for seat in range(params.num_players):
-        state.discarded[seat] = NONE
-        state.bids[seat] = NONE
-        state.num_tokens[seat] = 0
-        state.tricks_won[seat] = 0
-        state.trick_color[seat] = NONE
-        state.trick_rank[seat] = NONE
-        for rank in range(params.num_ranks):
+        for seat in range(params.num_players):
             state.hand[seat, rank] = 0
-        for color in range(params.num_colors):
-            state.x_tokens[seat, color] = 1
-
-
-@numba.njit
-def block_cells(params, state):
-    """Lay the neutral tokens of the revealed cards."""
-    for rank in range(params.num_ranks):
-        for k in range(state.revealed[rank]):
-            state.board[neutral_color(params, k), rank] = NEUTRAL
 
 
 @numba.njit
@@ -255,4 +232,6 @@ def end_round(params, generator, state, paradox):
         share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
 
 
-KERNELS = Kernels(deal, apply, write_mask, write_observation, write_state, shown_action, sample, check_state)
+KERNELS = Kernels(
+    deal, apply, write_mask, write_observation, write_state, shown_action, sample, check_state, rewind
+)

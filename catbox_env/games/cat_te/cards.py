@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numba
 
-from catbox_env.core.bits import popcount
+from catbox_env.core.bits import next_seat, popcount
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     HAND_SIZE,
@@ -64,6 +64,27 @@ def packed(numbers, i):
 def pack(number, i):
     """``number`` as the i-th of packed numbers, all others 0."""
     return number << (PACKED_BITS * i)
+
+
+@numba.njit
+def clear_table(params, state):
+    """The beginning of a round but for the cards: nothing played or claimed, everybody in, the first seat to lead."""
+    first = next_seat(int(state.dealer), params.num_players)
+    state.leader = first
+    state.current_player = first
+    state.led = NONE
+    state.trick = 0
+    state.claimed = NONE
+    state.claim_trick = NONE
+    for seat in range(params.num_players):
+        state.folded[seat] = 0
+        state.chosen[seat] = NONE
+        state.num_folded[seat] = 0
+        state.early_tricks[seat] = 0
+        state.tricks_won[seat] = 0
+        state.in_round[seat] = 1
+        for trick in range(NUM_TRICKS):
+            state.faceup[seat, trick] = NONE
 
 
 @numba.njit

@@ -16,8 +16,9 @@ from catbox_env.core.bits import bit_index, next_seat, nth_bit
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
-from catbox_env.games.cat_te.cards import is_blind, suit_of, trick_winner
+from catbox_env.games.cat_te.cards import clear_table, is_blind, suit_of, trick_winner
 from catbox_env.games.cat_te.observation import write_observation, write_state
+from catbox_env.games.cat_te.rewinding import rewind
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     HAND_SIZE,
@@ -25,7 +26,6 @@ from catbox_env.games.cat_te.rules import (
     NUM_CARDS,
     NUM_EARLY_TRICKS,
     NUM_SUITS,
-    NUM_TRICKS,
 )
 from catbox_env.games.cat_te.sampling import sample
 from catbox_env.games.cat_te.state import (
@@ -78,24 +78,10 @@ def deal_round(params, generator, state):
 @numba.njit
 def clear_round(params, state):
     """No cards anywhere, everybody in, the seat after the dealer to lead."""
-    first = next_seat(int(state.dealer), params.num_players)
-    state.leader = first
-    state.current_player = first
-    state.led = NONE
-    state.trick = 0
+    clear_table(params, state)
     state.upturned = NONE
-    state.claimed = NONE
-    state.claim_trick = NONE
     for seat in range(params.num_players):
         state.hand[seat] = 0
-        state.folded[seat] = 0
-        state.chosen[seat] = NONE
-        state.num_folded[seat] = 0
-        state.early_tricks[seat] = 0
-        state.tricks_won[seat] = 0
-        state.in_round[seat] = 1
-        for trick in range(NUM_TRICKS):
-            state.faceup[seat, trick] = NONE
 
 
 @numba.njit
@@ -268,4 +254,6 @@ def end_round(params, generator, state, winner, factor, shower):
         share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
 
 
-KERNELS = Kernels(deal, apply, write_mask, write_observation, write_state, shown_action, sample, check_state)
+KERNELS = Kernels(
+    deal, apply, write_mask, write_observation, write_state, shown_action, sample, check_state, rewind
+)

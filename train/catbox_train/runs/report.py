@@ -35,7 +35,9 @@ def evaluate_policy(
     """One policy among each of the opponents, on the same deals every time; metrics ``evaluation/<opponent>/...``."""
     row: dict[str, float] = {}
     for opponent in config.opponents:
-        result = _match(game, actor, [POLICY, opponent], config.evaluate_deals, EVALUATION_DEALS + config.seed)
+        result = _match(
+            game, actor, [POLICY, opponent], config.evaluate_deals, EVALUATION_DEALS + config.seed
+        )
         standing = result[POLICY]
         metrics = {
             "score": standing.score,

@@ -1,0 +1,181 @@
+"""The agents that search before they play: ``search``, ``pimc`` and ``ismcts``. docs/search.md compares them.
+
+Each decision has random numbers of its own, from the agent's seed and from what the agent is given there. So what it
+chooses does not depend on which other decisions it is asked for at the same time, or was before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent, Seed, agent_seed, check_rows
+from catbox_agents.search.halving import flat_schedule, shared_schedule
+from catbox_agents.search.ismcts import ISMCTS
+from catbox_agents.search.rollout import (
+    EPSILON,
+    MANY_WORLDS,
+    MAX_GAMES,
+    RolloutSearch,
+    SearchResult,
+)
+from catbox_agents.specs import AgentSpec
+from catbox_env import Game
+from catbox_env.core.checks import check_integer
+from catbox_env.core.rng import seed_sequence
+
+#: Worlds of a decision without a budget of time.
+WORLDS = 128
+#: How worlds are weighed (`RolloutSearch`). Bayes' rule (a power of 1) is better where the others play by the policy,
+#: and much worse where they do not: docs/search.md.
+BETA, PROPOSALS, EFFECTIVE = 0.25, 8, 0.5
+
+
+class _OwnSeeds(Agent):
+    """Seeds for decisions."""
+
+    def __init__(self, game: Game, seed: Seed = None) -> None:
+        super().__init__(game, seed)
+        self._seed = seed_sequence(seed).generate_state(4).tobytes()
+
+    def seeds(self, observations: Any, action_masks: Any, histories: NDArray[np.int8] | None) -> list[Seed]:
+        """A seed for each row."""
+        seen, masks = check_rows(self.game, observations, action_masks)
+        past = [b""] * len(seen) if histories is None else [row.tobytes() for row in np.asarray(histories)]
+        return [
+            agent_seed(self._seed, row.tobytes(), mask.tobytes(), before)
+            for row, mask, before in zip(seen, masks, past, strict=True)
+        ]
+
+
+class SearchAgent(_OwnSeeds):
+    """Plays what a `RolloutSearch` finds in worlds that are weighted by what the other seats have done.
+
+    Args:
+        worlds: worlds drawn for a decision at most. Sequential halving: in each round the actions left are tried in an
+            equal share of them. Default: `WORLDS`; with a budget, no bound.
+        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads: as in `RolloutSearch`. With
+            ``beta`` 0, and in games that hide nothing, the agent needs no history.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        seed: Seed = None,
+        policy: AgentSpec | None = None,
+        worlds: int | None = None,
+        budget: float | None = None,
+        beta: float = BETA,
+        epsilon: float = EPSILON,
+        proposals: int = PROPOSALS,
+        effective: float = EFFECTIVE,
+        max_games: int = MAX_GAMES,
+        num_threads: int = 1,
+    ) -> None:
+        super().__init__(game, seed)
+        if worlds is None:
+            worlds = WORLDS if budget is None else MANY_WORLDS
+        self.search = RolloutSearch(
+            game,
+            policy,
+            worlds,
+            max_games,
+            num_threads,
+            schedule=shared_schedule,
+            beta=beta,
+            epsilon=epsilon,
+            budget=budget,
+            proposals=proposals,
+            effective=effective,
+            shared_draws=True,
+        )
+        self.needs_history = self.search.needs_history
+
+    def search_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> SearchResult:
+        """What the search finds, effective numbers of worlds too; the arguments are those of ``act_batch``."""
+        past = histories if self.needs_history else None
+        seeds = self.seeds(observations, action_masks, past)
+        return self.search.search(observations, action_masks, seeds, past)
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        return self.search_batch(observations, action_masks, histories).actions
+
+
+class PIMCAgent(_OwnSeeds):
+    """Perfect-information Monte Carlo: each legal action is put to ``samples`` worlds, all alike, and played on.
+
+    The plain baseline: worlds drawn uniformly, no halving, rollouts by ``policy``. The action with the best mean is
+    played. Source: Ginsberg, "GIB: Imperfect information in a computationally challenging game" (JAIR 2001), section
+    3, with rollouts in place of a double-dummy solver.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        seed: Seed = None,
+        policy: AgentSpec | None = None,
+        samples: int = 64,
+        max_games: int = MAX_GAMES,
+        num_threads: int = 1,
+    ) -> None:
+        super().__init__(game, seed)
+        samples = check_integer("samples", samples, 1, MANY_WORLDS)
+        self.search = RolloutSearch(
+            game, policy, samples, max_games, num_threads, schedule=flat_schedule, shared_draws=True
+        )
+
+    def search_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> SearchResult:
+        """What the search finds; the arguments are those of ``act_batch``."""
+        return self.search.search(observations, action_masks, self.seeds(observations, action_masks, None))
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        return self.search_batch(observations, action_masks, histories).actions
+
+
+class ISMCTSAgent(_OwnSeeds):
+    """Plays the action that an `ISMCTS` visits most; the arguments after ``seed`` are those of the search."""
+
+    def __init__(
+        self,
+        game: Game,
+        seed: Seed = None,
+        policy: AgentSpec | None = None,
+        simulations: int = 1000,
+        exploration: float | None = None,
+        parallel: int = 16,
+        max_games: int = MAX_GAMES,
+        num_threads: int = 1,
+    ) -> None:
+        super().__init__(game, seed)
+        self.search = ISMCTS(game, policy, simulations, exploration, parallel, max_games, num_threads)
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        seeds = self.seeds(observations, action_masks, None)
+        return self.search.search(observations, action_masks, seeds).actions

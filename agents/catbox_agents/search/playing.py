@@ -1,0 +1,80 @@
+"""Rollouts: games played on by one policy, which is asked only where there is a choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent, tells_policy
+from catbox_agents.decisions import ask_agent, ask_policy
+from catbox_agents.play_out import END_OF_ROUND
+from catbox_env import Vec
+
+#: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014): SplitMix64.
+_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_WORD = 2**64
+
+
+def play_on(
+    games: Vec,
+    rows: NDArray[np.int64],
+    policy: Agent,
+    label: str,
+    until: str,
+    keys: NDArray[np.uint64],
+) -> NDArray[np.float64]:
+    """Play the games ``rows``, none of which is over, to the end of the round or of the game, ``until``.
+
+    Returns what each seat of each game is paid meanwhile, (N, P). A policy that draws its actions (`Agent`) draws them
+    from what it tells with random numbers that depend on ``keys`` (N,) and on how many actions have been taken here:
+    games with equal keys have equal luck.
+    """
+    paid = np.zeros(games.rewards.shape)
+    draws = getattr(policy, "draws_actions", False) and tells_policy(policy)
+    number = 0
+    while len(rows):
+        masks = games.action_mask[rows]
+        actions = masks.argmax(axis=1)
+        choice = masks.sum(axis=1) > 1
+        asked = rows[choice]
+        if len(asked) and draws:
+            policies = ask_policy(policy, label, games, asked)
+            actions[choice] = draw_actions(policies, uniforms(keys[asked], number))
+        elif len(asked):
+            actions[choice] = ask_agent(policy, label, games, asked)
+        games.step(actions, rows)
+        paid[rows] += games.rewards[rows]
+        ended = games.terminated[rows]
+        if until == END_OF_ROUND:
+            ended = ended | games.round_ended[rows]
+        rows = rows[~ended]
+        number += 1
+    return paid
+
+
+def world_keys(generators: NDArray[Any]) -> NDArray[np.uint64]:
+    """A key (n,) for the worlds of each observation, from their generators (n,), which are left as they are."""
+    high, low = generators["a"].astype(np.uint64), generators["b"].astype(np.uint64)
+    return _mix((high << np.uint64(32)) | low)
+
+
+def uniforms(keys: NDArray[np.uint64], number: int) -> NDArray[np.float64]:
+    """The uniform number (n,) in [0, 1) of each key in step ``number``."""
+    mixed = _mix(_mix(keys * np.uint64(_STEP)) + np.uint64(number * _STEP % _WORD))
+    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(_FIRST)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(_SECOND)
+    return words ^ (words >> np.uint64(31))
+
+
+def draw_actions(policies: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """An action for each row of ``policies`` (n, A): where their cumulative sums pass ``points`` (n,), from 0 to 1."""
+    sums = policies.cumsum(axis=1)
+    drawn = (sums <= (points * sums[:, -1])[:, None]).sum(axis=1)
+    last = policies.shape[1] - 1 - (policies[:, ::-1] > 0).argmax(axis=1)  # where rounding leads past the end
+    return np.minimum(drawn, last)

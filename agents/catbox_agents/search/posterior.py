@@ -1,0 +1,136 @@
+"""How likely drawn worlds are, by what the other seats have done: the weights of a search.
+
+A world is a hypothesis about hidden cards. It is taken back to the beginning of the round (`Game.rewind`) and
+replayed; at each decision of another seat a policy is asked how likely it is to do what that seat did. What the
+searching seat did itself tells nothing. A hidden action, such as a discard, is a part of the world and counts with its
+own probability; summed over the worlds it is marginalised.
+
+Nobody plays exactly by the policy, so that each seat is taken to play once in ``1 / epsilon`` decisions at random:
+
+    chance of an action = (1 - epsilon) * policy + epsilon / number of legal actions
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent
+from catbox_agents.decisions import ask_policy
+from catbox_env import Vec
+from catbox_env.core.compilation import cached_njit
+from catbox_env.core.kernels import UNUSED
+from catbox_env.core.rng import next_uint32
+
+#: Binary digits to which a power of the likelihood is found.
+STEPS = 10
+
+
+def log_weights(
+    worlds: Vec,
+    histories: NDArray[np.int8],
+    history_of: NDArray[np.int64],
+    policy: Agent,
+    label: str,
+    epsilon: float,
+) -> NDArray[np.float64]:
+    """The logarithm (N,) of how likely each world is, up to a constant of its observation; minus infinity: impossible.
+
+    Args:
+        worlds: N worlds, drawn from what their seats to move see.
+        histories: (M, T, 2) int8, of these seats.
+        history_of: (N,) which of them each world has.
+        policy: how the other seats are taken to play; ``label`` names it in errors.
+        epsilon: see above, from 0 to 1.
+
+    By Bayes' rule: proportional to the chance of the deal times those of all actions, divided by the chance with which
+    the world was drawn.
+    """
+    past = worlds.game.rewind(worlds, histories, history_of)
+    games, searcher = past.beginnings, worlds.current_player.copy()
+    with np.errstate(divide="ignore"):
+        logs: NDArray[np.float64] = np.log(past.weights)
+    for actions in past.actions.T:
+        rows = np.flatnonzero((actions != UNUSED) & (past.weights > 0))
+        num_legal = games.action_mask[rows].sum(axis=1)
+        others = (games.current_player[rows] != searcher[rows]) & (num_legal > 1)
+        asked = rows[others]
+        if len(asked):
+            policies = ask_policy(policy, label, games, asked)
+            taken = policies[np.arange(len(asked)), actions[asked]]
+            chances = (1 - epsilon) * taken + epsilon / num_legal[others]
+            with np.errstate(divide="ignore"):
+                logs[asked] += np.log(chances)
+        games.step(actions[rows], rows)
+    return logs
+
+
+def powers(
+    logs: NDArray[np.float64], drawn: NDArray[np.int64], beta: float, least: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """For each observation, the largest power up to ``beta`` at which its worlds have an effective number of ``least``.
+
+    ``logs`` are those of ``drawn`` (m,) worlds of each observation, one after the other; ``least`` (m,). Found to
+    `STEPS` binary digits of ``beta``; where no power is small enough, because too few worlds are possible, the least.
+    """
+    found = np.full(len(drawn), beta)
+    first = 0
+    for i, number in enumerate(drawn.tolist()):
+        of_row = logs[first : first + number]
+        first += number
+        if not np.isfinite(of_row.max()) or _effective(of_row * beta) >= least[i]:
+            continue
+        low, high = 0.0, beta
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _effective(of_row * middle) >= least[i] else (low, middle)
+        found[i] = max(low, beta / 2**STEPS)
+    return found
+
+
+def _effective(logs: NDArray[np.float64]) -> float:
+    """The effective number of worlds of these weights."""
+    weights = np.exp(logs - logs.max())
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def resample(
+    logs: NDArray[np.float64],
+    drawn: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    units: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Choose worlds by weight: of ``drawn`` (m,) worlds of each observation, one after the other, ``counts`` (m,).
+
+    Returns the places (sum of counts,) of the chosen ones among all worlds, a world perhaps more than once, and the
+    logarithms of their weights from then on: all of an observation weigh the mean of what was drawn. Systematic
+    resampling: Kitagawa, "Monte Carlo filter and smoother for non-Gaussian nonlinear state space models" (1996);
+    ``units`` (m,), from 0 to 1, are its random numbers.
+    """
+    taken, means = [], np.empty(len(drawn))
+    first = 0
+    for i, (number, count) in enumerate(zip(drawn.tolist(), counts.tolist(), strict=True)):
+        of_row = logs[first : first + number]
+        top = of_row.max()
+        weights = np.exp(of_row - top) if np.isfinite(top) else np.ones(number)
+        sums = weights.cumsum()
+        points = (np.arange(count) + units[i]) / count * sums[-1]
+        taken.append(first + np.minimum(np.searchsorted(sums, points, side="right"), number - 1))
+        means[i] = top + np.log(sums[-1] / number)
+        first += number
+    return np.concatenate(taken), np.repeat(means, counts)
+
+
+def random_units(generators: NDArray[Any]) -> NDArray[np.float64]:
+    """A number (m,) from 0 to 1, 1 excluded, by each of ``generators`` (m,), which move on."""
+    numbers = np.empty(len(generators), np.int64)
+    _draw_words(generators, numbers)
+    return numbers.astype(np.float64) * 2.0**-32
+
+
+@cached_njit(nogil=True)
+def _draw_words(generators: NDArray[Any], numbers: NDArray[np.int64]) -> None:
+    for i in range(len(generators)):
+        numbers[i] = next_uint32(generators[i])

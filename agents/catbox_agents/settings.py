@@ -1,0 +1,192 @@
+"""Agents whose specs hold settings: ``NAME``, or ``NAME:`` and settings ``name=value`` or presets, between commas.
+
+A comma separates only where ``name=`` of a setting of this agent, or a preset and the end or another comma, follows.
+So the value of ``policy`` may be a spec with commas of its own:
+
+    search:policy=pimc:samples=8,budget=1s     policy "pimc:samples=8", budget 1 second
+
+A preset stands for its settings; a setting that is given beside it counts instead of the preset's.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from catbox_env.core.checks import shown
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a setting is written.
+
+    Attributes: ``read``: from its text to its value, ValueError for others; ``expected``: what may stand there;
+    ``doc``: what it means.
+    """
+
+    read: Callable[[str], Any]
+    expected: str
+    doc: str
+
+
+@dataclass(frozen=True)
+class Configured:
+    """An agent with settings.
+
+    Attributes: ``made_by``: its class, ``"module:Class"``, called as ``Class(game, seed, **settings)``; ``settings``
+    and ``presets`` by name.
+    """
+
+    made_by: str
+    settings: Mapping[str, Setting]
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def _whole(text: str) -> int:
+    number = int(text) if re.fullmatch("[0-9]{1,10}", text) else 0
+    if not 1 <= number <= 2**31 - 1:
+        raise ValueError
+    return number
+
+
+def _number(text: str) -> float:
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text):
+        raise ValueError
+    return float(text)
+
+
+def _share(text: str) -> float:
+    if not 0 <= (number := _number(text)) <= 1:
+        raise ValueError
+    return number
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+) ?(ms|s)", text)
+    seconds = float(found[1]) / (1000 if found[2] == "ms" else 1) if found else 0.0
+    if not 0 < seconds < math.inf:
+        raise ValueError
+    return seconds
+
+
+def _spec(text: str) -> str:
+    if not text:
+        raise ValueError
+    return text
+
+
+def _count(doc: str) -> Setting:
+    return Setting(_whole, "an integer of 1 or more", doc)
+
+
+_POLICY = Setting(
+    _spec,
+    "the spec of an agent",
+    "the agent that plays the rollouts; by default the best one that comes with the game",
+)
+
+#: The agents with settings, by name.
+CONFIGURED: dict[str, Configured] = {
+    "search": Configured(
+        "catbox_agents.search.agents:SearchAgent",
+        {
+            "worlds": _count(
+                "worlds drawn for a decision, at most; 128 where no budget is given, else no bound"
+            ),
+            "policy": _POLICY,
+            "budget": Setting(_seconds, "a time above 0, such as 100ms or 1.5s", "time for a decision"),
+            "beta": Setting(
+                _share, "a number from 0 to 1", "power of the likelihood that weighs the worlds; 0: all alike"
+            ),
+            "effective": Setting(
+                _share,
+                "a number from 0 to 1",
+                "the power is lowered until the effective number of worlds is this share of those that are tried",
+            ),
+            "proposals": _count("worlds drawn and weighed for each one that is tried; default 8"),
+            "epsilon": Setting(
+                _share, "a number from 0 to 1", "how often other seats are taken to play at random"
+            ),
+        },
+        {"fast": {"budget": 0.02}, "normal": {"budget": 0.1}, "deep": {"budget": 1.0}},
+    ),
+    "ismcts": Configured(
+        "catbox_agents.search.agents:ISMCTSAgent",
+        {
+            "simulations": _count("simulations for a decision; default 1000"),
+            "policy": _POLICY,
+            "exploration": Setting(
+                _number, "a number of 0 or more", "weight of actions that were tried seldom"
+            ),
+            "parallel": _count("simulations of a tree that run side by side; default 16"),
+        },
+    ),
+    "pimc": Configured(
+        "catbox_agents.search.agents:PIMCAgent",
+        {"samples": _count("worlds in which each action is tried; default 64"), "policy": _POLICY},
+    ),
+}
+
+
+def is_configured(spec: str) -> bool:
+    """Whether ``spec`` begins with the name of an agent with settings."""
+    return spec.strip().partition(":")[0] in CONFIGURED
+
+
+def read_settings(spec: str) -> dict[str, Any]:
+    """The settings of a spec, by name, for which `is_configured` holds.
+
+    Raises ``ValueError`` for unknown and repeated settings and for values that are not possible.
+    """
+    name, colon, text = spec.strip().partition(":")
+    kind = CONFIGURED[name]
+    if not colon:
+        return {}
+    names = "|".join(kind.settings)
+    presets = "|".join(kind.presets) or "(?!)"
+    parts = re.split(rf",(?=\s*(?:(?:{names})\s*=|(?:{presets})\s*(?:,|$)))", text)
+    given: dict[str, Any] = {}
+    preset: Mapping[str, Any] | None = None
+    for part in parts:
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals and key in kind.presets:
+            if preset is not None:
+                raise ValueError(
+                    f"agent {shown(spec)}: more than one preset; give one of {', '.join(kind.presets)}"
+                )
+            preset = kind.presets[key]
+            continue
+        if not equals or key not in kind.settings:
+            known = [f"{setting}=..." for setting in kind.settings] + list(kind.presets)
+            words = [*kind.settings, *kind.presets]
+            close = difflib.get_close_matches(key, words, n=1, cutoff=0.5)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ValueError(
+                f"agent {shown(spec)}: unknown setting {shown(key)}{hint}; expected {', '.join(known)}, between commas"
+            )
+        if key in given:
+            raise ValueError(f"agent {shown(spec)}: {key} is given twice; give it once")
+        setting = kind.settings[key]
+        try:
+            given[key] = setting.read(value)
+        except ValueError:
+            raise ValueError(
+                f"agent {shown(spec)}: {key}={shown(value)}; expected {setting.expected}"
+            ) from None
+    return {**(preset or {}), **given}
+
+
+def complete_spec(incomplete: str) -> list[str]:
+    """How an incomplete spec of an agent with settings can go on: its presets, and the settings not given yet."""
+    name, colon, text = incomplete.partition(":")
+    if name not in CONFIGURED or not colon:
+        return []
+    kind = CONFIGURED[name]
+    before = incomplete[: len(incomplete) - len(re.split("[:,]", incomplete)[-1])]
+    given = {part.partition("=")[0].strip() for part in text.split(",")[:-1]}
+    words = [*kind.presets, *(f"{setting}=" for setting in kind.settings if setting not in given)]
+    return [before + word for word in words]

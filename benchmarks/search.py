@@ -1,0 +1,112 @@
+"""Searches of decisions throughout a round of Cat in the Box: decisions of their rollouts, and decisions searched."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import catbox_agents
+import catbox_env
+from benchmarks.report import Metric, metric_of
+from catbox_agents import Agent
+from catbox_env import Game, Vec
+
+#: Decisions that are searched at once.
+NUM_SEARCHED = 64
+WORLDS = 64
+
+
+class Counting(Agent):
+    """Asks another agent, and counts for how many decisions."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.game, self.agent, self.asked = agent.game, agent, 0
+        self.draws_actions = agent.draws_actions
+
+    def act_batch(
+        self, observations: NDArray[Any], action_masks: NDArray[Any], histories: NDArray[Any] | None = None
+    ) -> NDArray[np.int64]:
+        self.asked += len(observations)
+        return self.agent.act_batch(observations, action_masks, histories)
+
+    def policy_batch(
+        self, observations: NDArray[Any], action_masks: NDArray[Any], histories: NDArray[Any] | None = None
+    ) -> NDArray[Any]:
+        self.asked += len(observations)
+        policy: NDArray[Any] = self.agent.policy_batch(observations, action_masks, histories)  # type: ignore[attr-defined]
+        return policy
+
+
+def measure(quick: bool) -> list[Metric]:
+    """With the heuristic and with a network of 2 x 256 units and random weights, 3 and 5 players, 1 thread."""
+    metrics = []
+    for players in (3, 5):
+        game = catbox_env.make_game("cat_in_the_box_v0", num_players=players)
+        heuristic = catbox_agents.make("heuristic", game)
+        vec = decisions(game, heuristic)
+        with TemporaryDirectory() as folder:
+            network = catbox_agents.make(network_file(game, Path(folder)), game)
+        for name, policy, target in (
+            ("heuristic", heuristic, 300_000),
+            ("2 x 256 network", network, 100_000),
+        ):
+            counting = Counting(policy)
+            search = catbox_agents.PIMCAgent(game, 0, counting, samples=WORLDS)
+            rates = timed(search, vec, counting, quick)
+            metrics.append(
+                metric_of(f"decisions of rollouts, {name}, {players} players", rates, "/s", target)
+            )
+            agent = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS)
+            uniform = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS, beta=0.0)
+            reached = 100 if name == "heuristic" else None
+            for kind, searcher, wanted in (("beta=0", uniform, reached), ("weighted", agent, None)):
+                label = f"decisions searched, {WORLDS} worlds, {kind}, {name}, {players} players"
+                metrics.append(metric_of(label, timed(searcher, vec, None, quick), "/s", wanted))
+        tree = catbox_agents.ISMCTSAgent(game, 0, heuristic, simulations=1000)
+        label = f"decisions searched, ismcts of 1,000 simulations, heuristic, {players} players"
+        metrics.append(metric_of(label, timed(tree, vec, None, quick), "/s"))
+    return metrics
+
+
+def decisions(game: Game, agent: Agent) -> Vec:
+    """Games in which the seat to move has a choice, at all points of the round, played there by ``agent``."""
+    vec = Vec(game, 4 * NUM_SEARCHED, seed=1, history=True)
+    moves = 8 * game.num_players
+    for move in range(moves):  # game i has moved i % moves times
+        rows = np.flatnonzero(np.arange(vec.num_envs) % moves > move)
+        vec.step(agent.act_batch(vec.observation[rows], vec.action_mask[rows]), rows)
+    return vec.take(np.flatnonzero(vec.action_mask.sum(axis=1) > 1)[:NUM_SEARCHED])
+
+
+def network_file(game: Game, folder: Path) -> str:
+    """A policy with random weights and without features."""
+    import torch
+
+    from catbox_agents.networks.checkpoint import save_checkpoint
+    from catbox_agents.networks.inputs import NetworkInputs
+
+    torch.set_num_threads(1)
+    network = NetworkInputs(game).network((256, 256))
+    save_checkpoint(
+        folder / "policy.safetensors", network.initialise(torch.Generator().manual_seed(0), 0.01), game
+    )
+    return str(folder / "policy.safetensors")
+
+
+def timed(agent: Agent, vec: Vec, counting: Counting | None, quick: bool) -> list[float]:
+    """Decisions a second: those that were searched, or those that ``counting`` was asked for."""
+    rates = []
+    for number in range(2 if quick else 4):
+        if counting is not None:
+            counting.asked = 0
+        began = time.perf_counter()
+        agent.act_batch(vec.observation, vec.action_mask, vec.history)
+        seconds = time.perf_counter() - began
+        if number > 0:  # the first one compiles
+            rates.append((vec.num_envs if counting is None else counting.asked) / seconds)
+    return rates

@@ -1,0 +1,131 @@
+"""From a world back to the beginning of its round: every card returns to the hand that it was dealt to.
+
+A world tells which cards a seat has folded, not in which order. The order is drawn: each one that the suits which the
+seat ran out of, and a claim, leave possible is as likely.
+"""
+
+from __future__ import annotations
+
+import numba
+
+from catbox_env.core.bits import absolute_seat, bit_index, nth_bit, popcount
+from catbox_env.core.kernels import HIDDEN, history_rows
+from catbox_env.core.rng import random_below
+from catbox_env.games.cat_te.cards import (
+    claimed_card,
+    clear_table,
+    fold_tricks,
+    is_blind,
+    leaders_of,
+    num_played,
+    pack,
+    packed,
+    suit_of,
+    voids_of,
+)
+from catbox_env.games.cat_te.rules import NUM_TRICKS
+from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE
+
+
+@numba.njit
+def rewind(params, generator, state, history, actions):
+    """See ``core.kernels``. The weight is the number of orders in which the cards can have been folded."""
+    players, observer = params.num_players, int(state.current_player)
+    num_moves = moves_in_round(params, state)
+    first = history_rows(history) - num_moves
+    if first < 0:
+        return -1.0
+    played = 0  # cards of each seat so far, packed
+    for i in range(num_moves):
+        mover = absolute_seat(int(history[first + i, 0]), observer, players)
+        action = int(history[first + i, 1])
+        if mover == NONE or packed(played, mover) == NUM_TRICKS:
+            return -1.0
+        if action == HIDDEN and is_blind(params, packed(played, mover)):
+            action = int(state.chosen[mover])
+            if action == NONE:
+                return -1.0
+        if action != CLAIM:
+            played += pack(1, mover)
+        actions[i] = action  # HIDDEN for a card folded by another seat
+    weight = 1.0
+    leaders = leaders_of(params, state, int(state.trick))
+    for seat in range(players):
+        if seat != observer:
+            weight *= draw_folds(params, generator, state, history, first, actions, num_moves, leaders, seat)
+            if weight < 0.0:
+                return -1.0
+    for seat in range(players):
+        state.hand[seat] |= state.folded[seat]
+        if state.chosen[seat] >= 0:
+            state.hand[seat] |= 1 << int(state.chosen[seat])
+        for trick in range(NUM_TRICKS):
+            if state.faceup[seat, trick] >= 0:
+                state.hand[seat] |= 1 << int(state.faceup[seat, trick])
+    clear_table(params, state)
+    return weight
+
+
+@numba.njit
+def moves_in_round(params, state):
+    """Actions taken in this round."""
+    moves = 1 if state.claimed != NONE else 0
+    for seat in range(params.num_players):
+        moves += int(state.num_folded[seat]) + (1 if state.chosen[seat] >= 0 else 0)
+        for trick in range(NUM_TRICKS):
+            moves += 1 if state.faceup[seat, trick] >= 0 else 0
+    return moves
+
+
+@numba.njit
+def draw_folds(params, generator, state, history, first, actions, num_moves, leaders, seat):
+    """Write the folds of ``seat`` into ``actions``, in an order drawn from all that can have been; how many there are.
+
+    -1 if the history has another number of folds than the world.
+    """
+    observer = int(state.current_player)
+    number, orders = popcount(int(state.folded[seat])), 1
+    for k in range(number):
+        orders *= k + 1
+    ways, drawn = 0, 0
+    for order in range(orders):
+        if can_be_order(params, state, leaders, seat, order):
+            ways += 1
+            if random_below(generator, ways) == 0:
+                drawn = order
+    left = int(state.folded[seat])
+    for i in range(num_moves):
+        mover = absolute_seat(int(history[first + i, 0]), observer, params.num_players)
+        if mover == seat and actions[i] == HIDDEN:
+            if left == 0:
+                return -1.0
+            card, drawn = next_in_order(left, drawn)
+            left &= ~card
+            actions[i] = FOLD + bit_index(card)
+    return float(ways) if left == 0 else -1.0
+
+
+@numba.njit
+def next_in_order(left, order):
+    """The first card, as a set of one, of permutation number ``order`` of a set; and the number of the rest's."""
+    number = popcount(left)
+    return nth_bit(left, order % number), order // number
+
+
+@numba.njit
+def can_be_order(params, state, leaders, seat, order):
+    """Whether ``seat`` can have folded its cards in the permutation number ``order`` of them."""
+    played = num_played(params, state, seat, int(state.trick), int(state.current_player))
+    folds = fold_tricks(params, state, seat, played)
+    voids = voids_of(params, state, leaders, seat, played)
+    left = int(state.folded[seat])
+    while left != 0 and folds != 0:
+        one, order = next_in_order(left, order)
+        left &= ~one
+        trick, card = bit_index(folds & -folds), bit_index(one)
+        folds &= folds - 1
+        if trick >= packed(voids, suit_of(card)):  # it had none of the suit any more
+            return False
+        if state.claimed == seat and card == claimed_card(state) and trick < state.claim_trick:
+            return False
+    return True

@@ -1,0 +1,404 @@
+"""The agents that search: what they may know, that they repeat themselves, and that searching more is no worse."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import catbox_agents
+import catbox_env
+from catbox_agents import ISMCTS, Agent, RolloutSearch, SearchAgent
+from catbox_agents.decisions import ask_agent
+from catbox_agents.search.halving import flat_schedule, shared_schedule
+from catbox_agents.search.playing import draw_actions, play_on, uniforms, world_keys
+from catbox_agents.search.posterior import resample
+from catbox_agents.search.rollout import LEAST_GAMES
+from catbox_env import Game, Vec
+from catbox_env.core.kernels import UNUSED
+from catbox_env.core.rng import new_generators
+from tests.agents.test_search import Highest, played_on
+
+SPECS = [
+    "search:worlds=6",
+    "search:worlds=6,beta=0,policy=random",
+    "search:worlds=6,beta=1,proposals=1,policy=random",
+    "ismcts:simulations=12,parallel=3",
+    "ismcts:simulations=12,policy=random",
+    "pimc:samples=3",
+    "pimc:samples=3,policy=random",
+]
+
+
+def game_for(players: int = 3, **options: Any) -> Game:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
+
+
+def decisions(game: Game, count: int, moves: int = 14, seed: int = 3) -> Vec:
+    """Games, with histories, in which the seat to move has a choice, after different numbers of random moves."""
+    rng = np.random.default_rng(seed)
+    vec = Vec(game, 4 * count, seed=seed, history=True)
+    for step in range(moves):
+        rows = np.flatnonzero(np.arange(vec.num_envs) % moves > step)
+        masks = vec.action_mask[rows]
+        vec.step((rng.random(masks.shape) * masks).argmax(axis=1), rows)
+    rows = np.flatnonzero(vec.action_mask.sum(axis=1) > 1)
+    return vec.take(rng.permutation(rows)[:count])
+
+
+def other_worlds(vec: Vec, row: int, seed: int) -> Vec:
+    """A game that the seat to move cannot tell from game ``row``: other cards, the same observation and history."""
+    game = vec.game
+    worlds = game.sample_states(vec.observation[row], 8, seed=seed)
+    past = game.rewind(worlds, vec.history[row])
+    own = vec.save()["records"].reshape(vec.num_envs, -1)[row].view(game.state_dtype)[0]
+    drawn = worlds.save()["records"].reshape(8, -1)
+    for world in np.flatnonzero(past.weights > 0).tolist():
+        if (drawn[world].view(game.state_dtype)[0]["hand"] != own["hand"]).any():
+            twin = Vec(game, 1, seed=0, history=True, auto_deal=False)
+            twin.set_states(past.beginnings.take(np.array([world])))
+            for action in past.actions[world]:
+                if action != UNUSED:
+                    twin.step(np.array([action]))
+            return twin
+    raise AssertionError("no other world")
+
+
+# What they know ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize(
+    ("game_id", "options"), [("cat_in_the_box_v0", {"num_players": 3}), ("cat_te_v0", {})]
+)
+def test_hidden_cards_change_nothing(spec: str, game_id: str, options: dict[str, Any]) -> None:
+    game = catbox_env.make_game(game_id, **options)
+    vec = decisions(game, 5)
+    agent = catbox_agents.make(spec, game, 7)
+    chosen = ask_agent(agent, spec, vec, np.arange(5))
+    for row in range(5):
+        twin = other_worlds(vec, row, seed=row)
+        assert np.array_equal(twin.observation[0], vec.observation[row])
+        assert np.array_equal(twin.history[0], vec.history[row])
+        assert not np.array_equal(
+            twin.save()["records"].view(game.state_dtype)["hand"],
+            vec.take(np.array([row])).save()["records"].view(game.state_dtype)["hand"],
+        )
+        assert ask_agent(agent, spec, twin, np.array([0]))[0] == chosen[row]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_agents_are_given_arrays_alone_and_change_none(spec: str) -> None:
+    game = game_for()
+    vec = decisions(game, 4)
+    agent = catbox_agents.make(spec, game, 7)
+    given = [vec.observation.copy(), vec.action_mask.copy(), vec.history.copy()]
+    for array in given:
+        array.setflags(write=False)
+    chosen = agent.act_batch(*given)
+    assert np.array_equal(chosen, agent.act_batch(vec.observation, vec.action_mask, vec.history))
+
+
+# Numbers -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_decision_depends_on_the_seed_and_on_nothing_else_that_is_asked(spec: str) -> None:
+    game = game_for()
+    vec = decisions(game, 12)
+    seen, masks, past = vec.observation, vec.action_mask, vec.history
+    agents = [catbox_agents.make(spec, game, seed) for seed in (4, 4, 5)]
+    whole = agents[0].act_batch(seen, masks, past)
+    assert masks[np.arange(12), whole].all()
+    alone = [agents[1].act(seen[i], masks[i], past[i]) for i in range(12)]
+    assert whole.tolist() == alone
+    order = np.random.default_rng(0).permutation(12)[:7]
+    assert agents[0].act_batch(seen[order], masks[order], past[order]).tolist() == whole[order].tolist()
+    assert agents[2].act_batch(seen, masks, past).tolist() != whole.tolist()
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+@pytest.mark.parametrize("spec", ["search:worlds=2", "ismcts:simulations=6", "pimc:samples=1,policy=random"])
+def test_they_play_every_game(game_id: str, spec: str) -> None:
+    result = catbox_agents.evaluate(catbox_env.make_game(game_id), [spec, "random"], num_deals=10)
+    assert result.deals == 10
+
+
+@pytest.mark.parametrize("spec", ["search:worlds=4", "ismcts:simulations=8", "pimc:samples=2"])
+def test_matches_of_several_rounds_and_rewards_of_any_kind(spec: str) -> None:
+    for reward in ("win", "margin"):
+        game = game_for(2, rounds=2, reward=reward)
+        vec = decisions(game, 6, moves=40)
+        agent = catbox_agents.make(spec, game, 0)
+        actions = agent.act_batch(vec.observation, vec.action_mask, vec.history)
+        assert vec.action_mask[np.arange(6), actions].all()
+
+
+def test_no_rows_give_no_actions() -> None:
+    game = game_for()
+    for spec in SPECS:
+        agent = catbox_agents.make(spec, game, 0)
+        shapes = (0, game.observation_layout.size), (0, game.num_actions), (0, game.history_length, 2)
+        empty = [np.zeros(shape, np.int8) for shape in shapes]
+        assert agent.act_batch(*empty).shape == (0,)
+
+
+# Strength ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ("search:worlds=16,proposals=2", "search:worlds=2,proposals=2"),
+        ("pimc:samples=12", "pimc:samples=1"),
+        ("ismcts:simulations=100", "ismcts:simulations=10"),
+        ("search:worlds=8", "heuristic"),
+    ],
+)
+def test_a_larger_budget_is_not_significantly_worse(more: str, less: str) -> None:
+    result = catbox_agents.evaluate(game_for(), [more, less], num_deals=14, seed=1)
+    standing = result.standings[0]
+    assert standing.name == more
+    assert standing.margin + standing.margin_ci95 > 0
+
+
+def test_searching_a_weak_policy_makes_it_stronger() -> None:
+    game = game_for()
+    for spec in (
+        "search:worlds=16,policy=random",
+        "ismcts:simulations=60,policy=random",
+        "pimc:samples=8,policy=random",
+    ):
+        standing = catbox_agents.evaluate(game, [spec, "random"], num_deals=12).standings[0]
+        assert standing.margin - standing.margin_ci95 > 0
+
+
+# How they search -----------------------------------------------------------------------------------------------------
+
+
+def test_pimc_is_the_mean_over_the_samples_without_halving() -> None:
+    game = game_for()
+    vec = decisions(game, 3)
+    policy = Highest(game)
+    agent = catbox_agents.PIMCAgent(game, 0, policy, samples=9)
+    result = agent.search_batch(vec.observation, vec.action_mask)
+    assert (result.visits == 9 * vec.action_mask).all()
+    assert (result.effective_worlds == 9).all()
+    best = np.where(vec.action_mask, result.values, -np.inf).argmax(axis=1)
+    assert result.actions.tolist() == best.tolist()
+
+
+def test_the_schedule_of_shared_worlds() -> None:
+    assert shared_schedule(8, 30) == [(8, 10), (4, 10), (2, 10)]
+    assert shared_schedule(5, 10) == [(5, 3), (3, 3), (2, 4)]
+    assert shared_schedule(9, 1) == [(9, 1), (5, 1), (3, 1), (2, 1)]
+    assert shared_schedule(1, 10) == flat_schedule(1, 10) == []
+    assert flat_schedule(7, 10) == [(7, 10)]
+    for actions in range(2, 60):
+        assert sum(count for _, count in shared_schedule(actions, 64)) == 64
+
+
+class Luck(Agent):
+    """Draws every action at random, and tells so."""
+
+    draws_actions = True
+
+    def policy_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        return action_masks / action_masks.sum(axis=1, keepdims=True)
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        raise AssertionError("a search draws from what the policy tells")
+
+
+def test_a_policy_that_draws_has_the_same_luck_for_all_actions_of_a_world() -> None:
+    game = game_for()
+    vec = decisions(game, 1)
+    games = vec.take(np.zeros(40, np.int64))
+    keys = (
+        np.repeat(world_keys(new_generators([np.random.SeedSequence(0)])), 40)
+        + np.arange(40, dtype=np.uint64) // 2
+    )
+    paid = play_on(games, np.arange(40), Luck(game), "luck", "end_of_round", keys)
+    assert np.array_equal(paid[::2], paid[1::2])
+    assert len(np.unique(paid[::2], axis=0)) > 5
+    agent = SearchAgent(game, 0, Luck(game), worlds=4)
+    assert vec.action_mask[0, agent.act(vec.observation[0], vec.action_mask[0], vec.history[0])]
+
+
+def test_draws_follow_the_probabilities_that_are_told() -> None:
+    policy = np.array([0.0, 0.5, 0.0, 0.125, 0.375, 0.0])
+    keys = world_keys(new_generators([np.random.SeedSequence(i) for i in range(6000)]))
+    for step in range(3):
+        drawn = draw_actions(np.tile(policy, (6000, 1)), uniforms(keys, step))
+        counts = np.bincount(drawn, minlength=6) / 6000
+        assert counts == pytest.approx(policy, abs=0.025)
+        assert not counts[policy == 0].any()
+    ends = draw_actions(np.tile(policy, (2, 1)), np.array([0.0, 1 - 2.0**-53]))
+    assert ends.tolist() == [1, 4]
+
+
+def test_resampled_worlds_stand_for_those_that_were_drawn() -> None:
+    rng = np.random.default_rng(0)
+    logs = rng.normal(size=30) * 2
+    drawn, counts = np.array([10, 20]), np.array([4, 6])
+    chosen = np.zeros(30)
+    repeats = 4000
+    for units in rng.random((repeats, 2)):
+        taken, means = resample(logs, drawn, counts, units)
+        assert (taken[:4] < 10).all()
+        assert (taken[4:] >= 10).all()
+        np.add.at(chosen, taken, 1 / repeats)
+    for part, count in ((slice(0, 10), 4), (slice(10, 30), 6)):
+        weights = np.exp(logs[part])
+        assert chosen[part] == pytest.approx(count * weights / weights.sum(), abs=0.04)
+    assert means == pytest.approx(np.log([np.exp(logs[:10]).mean()] * 4 + [np.exp(logs[10:]).mean()] * 6))
+    taken, means = resample(np.full(6, -np.inf), np.array([6]), np.array([3]), np.array([0.5]))
+    assert taken.tolist() == [1, 3, 5]
+    assert (means == -np.inf).all()
+
+
+def test_the_clock_decides_how_many_worlds_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a clock that counts the rollouts: twice the budget has about twice as many, and none overruns by a batch."""
+    game = game_for()
+    vec = decisions(game, 1, moves=3)
+    now = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    class Clocked(RolloutSearch):
+        largest = 0.0
+
+        def _play(self, games: Vec, actions: Any, keys: Any) -> Any:
+            self.largest = max(self.largest, 0.002 + games.num_envs * 1e-4)
+            now[0] += 0.002 + games.num_envs * 1e-4
+            return super()._play(games, actions, keys)
+
+    visits = []
+    for budget in (0.05, 0.1, 0.2, 0.4):
+        search = Clocked(
+            game, Highest(game), 10**6, schedule=shared_schedule, budget=budget, shared_draws=True
+        )
+        began = now[0]
+        result = search.search(vec.observation, vec.action_mask, 0)
+        assert now[0] - began <= budget + search.largest
+        assert now[0] - began >= budget / 2
+        visits.append(int(result.visits.sum()))
+        assert result.actions[0] in np.flatnonzero(vec.action_mask[0])
+    assert all(1.3 < more / less < 3.5 for less, more in pairwise(visits))
+    capped = Clocked(game, Highest(game), 5, schedule=shared_schedule, budget=100.0)
+    result = capped.search(vec.observation, vec.action_mask, 0)
+    assert result.visits.max() == 5
+    tight = Clocked(game, Highest(game), 10**6, schedule=shared_schedule, budget=1e-9)
+    result = tight.search(vec.observation, vec.action_mask, 0)
+    assert (result.visits[vec.action_mask] >= 1).all()
+    assert result.visits.sum() <= LEAST_GAMES
+    assert result.values[0, result.actions[0]] == np.nanmax(result.values[0])
+
+
+# The tree search -----------------------------------------------------------------------------------------------------
+
+
+def solve(state: Any, seat: int) -> float:
+    """What ``seat`` gets when every seat plays best for itself; without hidden cards, by trying everything."""
+    if state.is_terminal():
+        return float(state.returns()[seat])
+    mover = state.current_player
+    best = None
+    for action in state.legal_actions():
+        following = state.clone()
+        following.apply_action(action)
+        own = solve(following, mover)
+        if best is None or own > best[0]:
+            best = own, solve(following, seat)
+    assert best is not None
+    return best[1]
+
+
+def test_the_tree_search_finds_the_winning_move_where_nothing_is_hidden() -> None:
+    game = catbox_env.make_game("petrify_v0", num_players=2, size=3)
+    search = ISMCTS(game, "random", simulations=400, parallel=4)
+    found = 0
+    for seed in range(60):
+        state = game.new_initial_state(seed=seed)
+        values = {}
+        for action in state.legal_actions():
+            following = state.clone()
+            following.apply_action(action)
+            values[action] = solve(following, state.current_player)
+        if len(set(values.values())) < 2:
+            continue
+        seen, mask = state.observation(state.current_player), state.action_mask()
+        result = search.search(seen[None], mask[None], seed)
+        assert values[int(result.actions[0])] == max(values.values())
+        assert result.visits.sum() == 400
+        found += 1
+    assert found >= 5
+
+
+def test_the_tree_of_many_observations_is_that_of_each_alone() -> None:
+    game = game_for()
+    vec = decisions(game, 6)
+    seeds: list[Any] = list(range(6))
+    search = ISMCTS(game, "heuristic", simulations=40, parallel=5)
+    together = search.search(vec.observation, vec.action_mask, seeds)
+    assert (together.visits.sum(axis=1) == 40).all()
+    assert not together.visits[~vec.action_mask].any()
+    few = ISMCTS(game, "heuristic", simulations=40, parallel=5, max_games=7, num_threads=2)
+    apart = few.search(vec.observation, vec.action_mask, seeds)
+    for one, other in zip(together, apart, strict=True):
+        assert np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    most = together.visits[np.arange(6), together.actions]
+    assert (most == together.visits.max(axis=1)).all()
+
+
+def test_priors_of_a_policy_that_tells_them_lead_the_tree() -> None:
+    """With few simulations, an action that the policy thinks impossible is not tried."""
+    game = game_for()
+    vec = decisions(game, 4)
+
+    class Sure(Highest):
+        def policy_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+            return np.eye(action_masks.shape[1])[self.act_batch(observations, action_masks)]
+
+    result = ISMCTS(game, Sure(game), simulations=6, exploration=50.0).search(
+        vec.observation, vec.action_mask, 0
+    )
+    expected = Highest(game).act_batch(vec.observation, vec.action_mask)
+    assert result.actions.tolist() == expected.tolist()
+    assert (result.visits[np.arange(4), expected] >= 5).all()
+
+
+def test_impossible_tree_searches_are_refused() -> None:
+    game = game_for()
+    for name, value in (
+        ("simulations", 0),
+        ("parallel", 0),
+        ("exploration", -1.0),
+        ("exploration", float("nan")),
+    ):
+        with pytest.raises(ValueError, match=f"{name}="):
+            ISMCTS(game, **{name: value})
+    vec = decisions(game, 2)
+    search = ISMCTS(game, "random", simulations=2)
+    with pytest.raises(ValueError, match="row 1 has no legal action"):
+        search.search(vec.observation, np.stack([vec.action_mask[0], np.zeros_like(vec.action_mask[0])]), 0)
+    illegal = np.ones_like(vec.action_mask)
+    with pytest.raises(ValueError, match="the mask allows the illegal action"):
+        search.search(vec.observation, illegal, 0)
+    with pytest.raises(ValueError, match="a list of 1; expected one for each of 2"):
+        search.search(vec.observation, vec.action_mask, [0])
+
+
+def test_one_ply_values_are_those_of_single_games() -> None:
+    """With nothing hidden, ISMCTS after one simulation of each action has the value of the rollout."""
+    game = catbox_env.make_game("petrify_v0")
+    vec = Vec(game, 1, seed=3)
+    policy = Highest(game)
+    count = int(vec.action_mask.sum())
+    result = ISMCTS(game, policy, simulations=count).search(vec.observation, vec.action_mask, 0)
+    state = game.sample_state(vec.observation[0], 0)
+    for action in np.flatnonzero(vec.action_mask[0]):
+        assert result.visits[0, action] == 1
+        assert result.values[0, action] == played_on(state, int(action), policy)

@@ -1,0 +1,162 @@
+"""Specs with settings: how they are read, what is refused, and what the agents make of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import catbox_agents
+import catbox_env
+from catbox_agents.search import ISMCTSAgent, PIMCAgent, SearchAgent
+from catbox_agents.search.rollout import MANY_WORLDS
+from catbox_agents.settings import CONFIGURED, complete_spec, read_settings
+from catbox_agents.specs import check_spec, imports_module, label_of
+from tests.agents.policies import checkpoint
+
+
+def game_for(players: int = 3) -> Any:
+    return catbox_env.make_game("cat_in_the_box_v0", num_players=players)
+
+
+@pytest.mark.parametrize(
+    ("spec", "settings"),
+    [
+        ("search", {}),
+        ("search:fast", {"budget": 0.02}),
+        ("search:normal", {"budget": 0.1}),
+        ("search:deep", {"budget": 1.0}),
+        ("search:budget=1.5s, fast", {"budget": 1.5}),
+        ("search:fast,worlds=64,beta=.5", {"budget": 0.02, "worlds": 64, "beta": 0.5}),
+        ("search:worlds=128,policy=random,budget=100ms", {"worlds": 128, "policy": "random", "budget": 0.1}),
+        # A comma separates only before a setting or a preset of this agent.
+        ("search:policy=pimc:samples=8,budget=1s", {"policy": "pimc:samples=8", "budget": 1.0}),
+        ("search:policy=runs/a, b,seed 1/best,worlds=3", {"policy": "runs/a, b,seed 1/best", "worlds": 3}),
+        (
+            "pimc:policy=search:worlds=5,budget=1s,fast,samples=2",
+            {"policy": "search:worlds=5,budget=1s,fast", "samples": 2},
+        ),
+        ("search:policy=faster,fastest", {"policy": "faster,fastest"}),
+        (
+            " ismcts:simulations=10,exploration=0.5,parallel=4 ",
+            {"simulations": 10, "exploration": 0.5, "parallel": 4},
+        ),
+    ],
+)
+def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
+    assert read_settings(spec) == settings
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            "search:world=3",
+            r"unknown setting 'world'; did you mean 'worlds'\?; expected worlds=..., policy=...",
+        ),
+        ("search:fest", r"unknown setting 'fest'; did you mean 'fast'\?"),
+        ("search:", "unknown setting ''"),
+        ("search:worlds", "unknown setting 'worlds'"),
+        ("pimc:worlds=3", "unknown setting 'worlds'; expected samples=..., policy=..., between commas"),
+        ("pimc:fast", "unknown setting 'fast'"),
+        ("search:worlds=0", "worlds='0'; expected an integer of 1 or more"),
+        ("search:worlds=-3", "worlds='-3'; expected an integer"),
+        ("search:worlds=1e3", "worlds='1e3'; expected an integer"),
+        ("search:worlds=99999999999", "worlds='99999999999'; expected an integer"),
+        ("search:worlds=3,depth=2", "worlds='3,depth=2'; expected an integer of 1 or more"),
+        ("search:budget=0ms", "budget='0ms'; expected a time above 0, such as 100ms or 1.5s"),
+        ("search:budget=", "budget=''; expected a time above 0"),
+        ("search:budget=100", "budget='100'; expected a time above 0"),
+        ("search:budget=-1s", "budget='-1s'; expected a time above 0"),
+        ("search:budget=" + "9" * 400 + "s", "expected a time above 0"),
+        ("search:beta=2", "beta='2'; expected a number from 0 to 1"),
+        ("search:epsilon=nan", "epsilon='nan'; expected a number from 0 to 1"),
+        ("search:policy=", "policy=''; expected the spec of an agent"),
+        ("search:worlds=3,worlds=4", "worlds is given twice; give it once"),
+        ("search:fast,deep", "more than one preset; give one of fast, normal, deep"),
+        ("ismcts:simulations=0", "simulations='0'; expected an integer of 1 or more"),
+        ("ismcts:exploration=-1", "exploration='-1'; expected a number of 0 or more"),
+        ("pimc:samples=x", "samples='x'; expected an integer of 1 or more"),
+    ],
+)
+def test_wrong_settings_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(ValueError, match="agent '" + spec.split(":")[0]) as checked:
+        check_spec(spec)
+    checked.match(message)
+    with pytest.raises(ValueError, match="agent '" + spec.split(":")[0]) as made:
+        catbox_agents.make(spec, game_for())
+    made.match(message)
+
+
+def test_a_wrong_policy_is_refused_by_name() -> None:
+    for spec in ("search:policy=heuristics", "pimc:policy=search:policy=heuristics"):
+        with pytest.raises(
+            ValueError, match=r"policy: .*unknown agent 'heuristics'; did you mean 'heuristic'"
+        ):
+            check_spec(spec)
+        with pytest.raises(ValueError, match=f"agent '{spec}': .*unknown agent 'heuristics'"):
+            catbox_agents.make(spec, game_for())
+    with pytest.raises(ValueError, match="asks for its history, which a drawn world does not have"):
+        catbox_agents.make("pimc:policy=search:beta=1", game_for())
+
+
+def test_what_the_specs_make() -> None:
+    game = game_for()
+    searcher = catbox_agents.make("search", game, 0)
+    assert isinstance(searcher, SearchAgent)
+    assert (searcher.search.worlds, searcher.search.budget, searcher.search.label) == (128, None, "heuristic")
+    assert searcher.needs_history
+    timed = catbox_agents.make("search:fast,policy=random,beta=0", game, 0)
+    assert isinstance(timed, SearchAgent)
+    assert (timed.search.worlds, timed.search.budget, timed.search.label) == (MANY_WORLDS, 0.02, "random")
+    assert not timed.needs_history
+    both = catbox_agents.make("search:deep,worlds=7,epsilon=0.5,proposals=3", game, 0)
+    assert isinstance(both, SearchAgent)
+    search = both.search
+    assert (search.worlds, search.budget, search.epsilon, search.proposals) == (7, 1.0, 0.5, 3)
+    baseline = catbox_agents.make("pimc", game, 0)
+    assert isinstance(baseline, PIMCAgent)
+    assert baseline.search.worlds == 64
+    tree = catbox_agents.make("ismcts:simulations=50,parallel=4", game, 0)
+    assert isinstance(tree, ISMCTSAgent)
+    assert (tree.search.simulations, tree.search.parallel, tree.search.exploration) == (50, 4, 0.7)
+    assert not catbox_agents.make("search", catbox_env.make_game("petrify_v0"), 0).needs_history
+
+
+def test_a_policy_may_be_a_checkpoint_whose_path_has_commas(tmp_path: Path) -> None:
+    folder = tmp_path / "a, b,c 1"
+    folder.mkdir()
+    path = checkpoint(folder, "cat_in_the_box_v0", 0, num_players=3)
+    agent = catbox_agents.make(f"search:worlds=4,policy={path},beta=0.5", game_for(), 0)
+    assert isinstance(agent, SearchAgent)
+    assert agent.search.label == path
+    tree = catbox_agents.make(f"ismcts:policy={path}", game_for(), 0)
+    assert isinstance(tree, ISMCTSAgent)
+    assert tree.search.has_priors
+
+
+def test_a_spec_names_a_users_module_only_where_its_policy_does() -> None:
+    assert not imports_module("search:fast")
+    assert not imports_module("pimc:policy=random,samples=3")
+    assert imports_module("my.module:Class")
+    assert imports_module("search:policy=my.module:Class,fast")
+    assert imports_module("pimc:policy=search:policy=my_module:Class")
+
+
+def test_names_labels_and_completion_know_the_searches() -> None:
+    assert catbox_agents.known_agents() == ["random", "heuristic", "search", "ismcts", "pimc"]
+    assert label_of("search:fast,policy=random") == "search:fast,policy=random"
+    with pytest.raises(ValueError, match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc"):
+        catbox_agents.make("serch", game_for())
+    assert complete_spec("search:")[:4] == ["search:fast", "search:normal", "search:deep", "search:worlds="]
+    assert "search:worlds=3,budget=" in complete_spec("search:worlds=3,bu")
+    assert "search:worlds=3,worlds=" not in complete_spec("search:worlds=3,")
+    assert complete_spec("random") == complete_spec("search") == []
+
+
+def test_every_setting_is_described() -> None:
+    for kind in CONFIGURED.values():
+        for setting in kind.settings.values():
+            assert setting.doc
+            assert setting.expected

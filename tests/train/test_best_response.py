@@ -11,7 +11,7 @@ import pytest
 
 import catbox_agents
 from catbox_agents.arena.deal_sets import DEAL_SETS
-from catbox_train.best_response import RESULT_FILE, best_response
+from catbox_train.best_responses import RESULT_FILE, best_response
 from catbox_train.config import TrainConfig
 from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import train

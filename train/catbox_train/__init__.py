@@ -4,6 +4,7 @@
 - ``load_config(preset, file, overrides)`` returns a ``TrainConfig``, the settings of a run.
 - ``Algorithm`` is the base class of a learning algorithm of your own, with ``AlgorithmOptions`` its settings,
   ``TrainingState`` what it saves and ``DivergedError`` what it raises for numbers that are not finite.
+- ``best_response(target, config, output)``: what learners among copies of an agent gain over it.
 - ``TrainingInterrupted`` and ``TrainingDiverged``: how a run ends early.
 
 The command ``catbox train`` does the same.
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from catbox_train.algorithm import Algorithm, AlgorithmOptions, DivergedError, TrainingState
+    from catbox_train.best_responses import best_response
     from catbox_train.config import TrainConfig, load_config
     from catbox_train.runs.loop import resume, train
     from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
@@ -26,6 +28,7 @@ __all__ = [
     "TrainingDiverged",
     "TrainingInterrupted",
     "TrainingState",
+    "best_response",
     "load_config",
     "resume",
     "train",
@@ -40,6 +43,7 @@ _MODULES = {
     "TrainConfig": "catbox_train.config",
     "TrainingDiverged": "catbox_train.runs.progress",
     "TrainingInterrupted": "catbox_train.runs.progress",
+    "best_response": "catbox_train.best_responses",
     "load_config": "catbox_train.config",
     "resume": "catbox_train.runs.loop",
     "train": "catbox_train.runs.loop",

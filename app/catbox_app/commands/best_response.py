@@ -85,8 +85,8 @@ def best_response(
     catbox best-response --target runs/standard --players 5 --preset standard
     """
     require("catbox best-response", NEEDED, "train")
-    from catbox_train.best_response import RESULT_FILE
-    from catbox_train.best_response import best_response as find
+    from catbox_train.best_responses import RESULT_FILE
+    from catbox_train.best_responses import best_response as find
     from catbox_train.config import load_config
     from catbox_train.memory import keep_freed_memory
     from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted, command

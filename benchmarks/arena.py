@@ -6,15 +6,12 @@ import tempfile
 import time
 from pathlib import Path
 
-import torch
-
 import catbox_agents
+from benchmarks.network import network_file
 from benchmarks.report import Metric, metric_of
-from catbox_agents.networks.checkpoint import save_checkpoint
-from catbox_agents.networks.mlp import MLP, input_scale
 from catbox_env import Game, make_game
 
-PROCESSES, NUM_PLAYERS, HIDDEN = 2, 5, (256, 256)
+PROCESSES, NUM_PLAYERS = 2, 5
 #: Of two agents, a deal is played 12 times: from five seats in both directions, and once by each agent alone.
 NUM_DEALS = {"heuristic": 834, "random": 2502, "network": 834}
 
@@ -24,15 +21,6 @@ def seconds(game: Game, spec: str, num_deals: int) -> tuple[float, int]:
     began = time.perf_counter()
     result = catbox_agents.run_arena(game, [spec, spec], num_deals, names=["one", "two"], processes=PROCESSES)
     return time.perf_counter() - began, result.games
-
-
-def network_file(game: Game, folder: Path) -> str:
-    """A network of two layers of 256 that takes the observation alone, with random weights."""
-    network = MLP(input_scale(game.observation_layout), HIDDEN, game.num_actions, "relu")
-    network.initialise(torch.Generator().manual_seed(0), last_gain=1.0)
-    path = folder / "network.safetensors"
-    save_checkpoint(path, network, game)
-    return str(path)
 
 
 def measure(quick: bool) -> list[Metric]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import catbox_agents
 import catbox_env
+from benchmarks.network import network_file
 from benchmarks.report import Metric, metric_of
 from catbox_agents import Agent
 from catbox_env import Game, Vec
@@ -81,21 +82,6 @@ def decisions(game: Game, agent: Agent) -> Vec:
         rows = np.flatnonzero(np.arange(vec.num_envs) % moves > move)
         vec.step(agent.act_batch(vec.observation[rows], vec.action_mask[rows]), rows)
     return vec.take(np.flatnonzero(vec.action_mask.sum(axis=1) > 1)[:NUM_SEARCHED])
-
-
-def network_file(game: Game, folder: Path) -> str:
-    """A policy with random weights and without features."""
-    import torch
-
-    from catbox_agents.networks.checkpoint import save_checkpoint
-    from catbox_agents.networks.inputs import NetworkInputs
-
-    torch.set_num_threads(1)
-    network = NetworkInputs(game).network((256, 256))
-    save_checkpoint(
-        folder / "policy.safetensors", network.initialise(torch.Generator().manual_seed(0), 0.01), game
-    )
-    return str(folder / "policy.safetensors")
 
 
 def timed(agent: Agent, vec: Vec, counting: Counting | None, quick: bool) -> list[float]:

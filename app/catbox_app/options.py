@@ -40,6 +40,17 @@ GameId = Annotated[
     str,
     typer.Option("--game", help="Id of the game.", autocompletion=complete_game, rich_help_panel=GAME_PANEL),
 ]
+#: Of a command whose preset has a game.
+GameOfPreset = Annotated[
+    str | None,
+    typer.Option(
+        "--game",
+        help="Id of the game.",
+        autocompletion=complete_game,
+        show_default=DEFAULT_GAME,
+        rich_help_panel=GAME_PANEL,
+    ),
+]
 Players = Annotated[
     int | None,
     typer.Option(

@@ -50,7 +50,32 @@ class _OwnSeeds(Agent):
         ]
 
 
-class SearchAgent(_OwnSeeds):
+class _RolloutAgent(_OwnSeeds):
+    """Plays what its ``search`` chooses."""
+
+    search: RolloutSearch
+
+    def search_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> SearchResult:
+        """What the search finds, effective numbers of worlds too; the arguments are those of ``act_batch``."""
+        past = histories if self.needs_history else None
+        seeds = self.seeds(observations, action_masks, past)
+        return self.search.search(observations, action_masks, seeds, past)
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        return self.search_batch(observations, action_masks, histories).actions
+
+
+class SearchAgent(_RolloutAgent):
     """Plays what a `RolloutSearch` finds in worlds that are weighted by what the other seats have done.
 
     Args:
@@ -93,27 +118,8 @@ class SearchAgent(_OwnSeeds):
         )
         self.needs_history = self.search.needs_history
 
-    def search_batch(
-        self,
-        observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> SearchResult:
-        """What the search finds, effective numbers of worlds too; the arguments are those of ``act_batch``."""
-        past = histories if self.needs_history else None
-        seeds = self.seeds(observations, action_masks, past)
-        return self.search.search(observations, action_masks, seeds, past)
 
-    def act_batch(
-        self,
-        observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.int64]:
-        return self.search_batch(observations, action_masks, histories).actions
-
-
-class PIMCAgent(_OwnSeeds):
+class PIMCAgent(_RolloutAgent):
     """Perfect-information Monte Carlo: each legal action is put to ``samples`` worlds, all alike, and played on.
 
     The plain baseline: worlds drawn uniformly, no halving, rollouts by ``policy``. The action with the best mean is
@@ -135,23 +141,6 @@ class PIMCAgent(_OwnSeeds):
         self.search = RolloutSearch(
             game, policy, samples, max_games, num_threads, schedule=flat_schedule, shared_draws=True
         )
-
-    def search_batch(
-        self,
-        observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> SearchResult:
-        """What the search finds; the arguments are those of ``act_batch``."""
-        return self.search.search(observations, action_masks, self.seeds(observations, action_masks, None))
-
-    def act_batch(
-        self,
-        observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.int64]:
-        return self.search_batch(observations, action_masks, histories).actions
 
 
 class ISMCTSAgent(_OwnSeeds):

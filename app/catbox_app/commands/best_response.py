@@ -12,13 +12,11 @@ from rich.table import Table
 from catbox_app.commands.train import NEEDED, given_settings
 from catbox_app.extras import require
 from catbox_app.options import (
-    DEFAULT_GAME,
-    GAME_PANEL,
+    GameOfPreset,
     Players,
     Rounds,
     RuleOptions,
     complete_agent,
-    complete_game,
 )
 
 
@@ -57,16 +55,7 @@ def best_response(
             "--output", "-o", help="Folder of the runs and the result.", show_default="runs/best-response"
         ),
     ] = None,
-    game: Annotated[
-        str | None,
-        typer.Option(
-            "--game",
-            help="Id of the game.",
-            autocompletion=complete_game,
-            show_default=DEFAULT_GAME,
-            rich_help_panel=GAME_PANEL,
-        ),
-    ] = None,
+    game: GameOfPreset = None,
     players: Players = None,
     rounds: Rounds = None,
     rule: RuleOptions = None,

@@ -13,12 +13,11 @@ from rich.table import Table
 from catbox_app.extras import require
 from catbox_app.options import (
     DEFAULT_GAME,
-    GAME_PANEL,
+    GameOfPreset,
     Players,
     Rounds,
     RuleOptions,
     add_pairs,
-    complete_game,
     rule_options,
 )
 from catbox_env.core.options import QuotedText
@@ -70,16 +69,7 @@ def train(
         ),
     ] = False,
     show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and exit.")] = False,
-    game: Annotated[
-        str | None,
-        typer.Option(
-            "--game",
-            help="Id of the game.",
-            autocompletion=complete_game,
-            show_default=DEFAULT_GAME,
-            rich_help_panel=GAME_PANEL,
-        ),
-    ] = None,
+    game: GameOfPreset = None,
     players: Players = None,
     rounds: Rounds = None,
     rule: RuleOptions = None,

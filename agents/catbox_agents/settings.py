@@ -10,14 +10,13 @@ A preset stands for its settings; a setting that is given beside it counts inste
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import closest, shown
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def _count(doc: str) -> Setting:
 _POLICY = Setting(
     _spec,
     "the spec of an agent",
-    "the agent that plays the rollouts; by default the best one that comes with the game",
+    "the agent that plays the rollouts; by default the heuristic, where the game has one",
 )
 
 #: The agents with settings, by name.
@@ -163,10 +162,9 @@ def read_settings(spec: str) -> dict[str, Any]:
         if not equals or key not in kind.settings:
             known = [f"{setting}=..." for setting in kind.settings] + list(kind.presets)
             words = [*kind.settings, *kind.presets]
-            close = difflib.get_close_matches(key, words, n=1, cutoff=0.5)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ValueError(
-                f"agent {shown(spec)}: unknown setting {shown(key)}{hint}; expected {', '.join(known)}, between commas"
+                f"agent {shown(spec)}: unknown setting {shown(key)}{closest(key, words)}; expected "
+                f"{', '.join(known)}, between commas"
             )
         if key in given:
             raise ValueError(f"agent {shown(spec)}: {key} is given twice; give it once")

@@ -53,7 +53,7 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
     [
         (
             "search:world=3",
-            r"unknown setting 'world'; did you mean 'worlds'\?; expected worlds=..., policy=...",
+            r"unknown setting 'world'; did you mean 'worlds' or 'normal'\?; expected worlds=..., policy=...",
         ),
         ("search:fest", r"unknown setting 'fest'; did you mean 'fast'\?"),
         ("search:", "unknown setting ''"),
@@ -145,9 +145,13 @@ def test_a_spec_names_a_users_module_only_where_its_policy_does() -> None:
 
 
 def test_names_labels_and_completion_know_the_searches() -> None:
-    assert catbox_agents.known_agents() == ["random", "heuristic", "search", "ismcts", "pimc"]
+    known = catbox_agents.known_agents()
+    assert known[:6] == ["random", "heuristic", "best", "search", "ismcts", "pimc"]
+    assert all(name.startswith("zoo:") for name in known[6:])
     assert label_of("search:fast,policy=random") == "search:fast,policy=random"
-    with pytest.raises(ValueError, match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc"):
+    with pytest.raises(
+        ValueError, match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc, 'zoo:NAME'"
+    ):
         catbox_agents.make("serch", game_for())
     assert complete_spec("search:")[:4] == ["search:fast", "search:normal", "search:deep", "search:worlds="]
     assert "search:worlds=3,budget=" in complete_spec("search:worlds=3,bu")

@@ -25,7 +25,7 @@ from catbox_agents.search.halving import Schedule, best_half, halving_schedule
 from catbox_agents.search.playing import play_on, world_keys
 from catbox_agents.search.posterior import log_weights, powers, random_units, resample
 from catbox_agents.search.tallies import Tallies, WeightedTallies
-from catbox_agents.specs import AgentSpec, agent_of, default_agent, label_of
+from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_flag, check_integer, shown
 from catbox_env.core.game import check_game_object
@@ -75,7 +75,7 @@ class RolloutSearch:
     Args:
         game: the game that is searched.
         policy: plays all seats in the rollouts: an agent, or a spec of :func:`catbox_agents.make`, of which the agent
-            is made with a fixed seed. By default the best agent that comes with the game. It cannot ask for a history,
+            is made with a fixed seed. By default the heuristic, where the game has one. It cannot ask for a history,
             because a drawn world has none.
         worlds: the budget, at least 1: as many rollouts as if each legal action were tried in so many worlds. Another
             ``schedule`` gives it another meaning.
@@ -195,7 +195,7 @@ class RolloutSearch:
 def rollout_policy(game: Game, policy: AgentSpec | None) -> tuple[Agent, str]:
     """The agent that plays the rollouts, and its label; errors as in `RolloutSearch`."""
     if policy is None:
-        policy = default_agent(game.id)
+        policy = hand_written_agent(game.id)
     label = label_of(policy)
     agent = agent_of(policy, label, game, agent_seed(0))
     if needs_history(agent):

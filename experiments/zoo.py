@@ -1,0 +1,169 @@
+"""Trains the agents of the zoo (`experiments/zoo.yaml`) and puts them into `agents/catbox_agents/zoo`.
+
+Each is trained in a folder of its own, by the public functions of ``catbox_train``, and may be stopped at any time.
+The policy of the end is the one that is taken: nothing is chosen by how well it does. Its weights are kept in half
+precision; how much that costs is measured on the deal set `selection`. What a card says of the training is kept in
+`experiments/results/zoo/NAME.json`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from rich.console import Console
+
+import catbox_agents
+import catbox_env
+from catbox_agents import zoo
+from catbox_agents.files import parse_json, read_text, write_atomically, writing
+from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
+from catbox_env import Game
+from catbox_env.core.checks import closest
+from catbox_train import TrainConfig, load_config
+from catbox_train.runs.loop import check_run
+from catbox_train.settings_file import read_settings
+from experiments.runner import CONFIG_FILE, commit, machine, say, settings_of, train_in
+from experiments.study import FOLDER, PRESET, differences, dotted, flat
+
+ZOO_FILE = FOLDER / "zoo.yaml"
+#: Deals on which full and half precision are compared.
+PRECISION_DEALS = 1000
+
+
+class Training(BaseModel):
+    """How an agent of the zoo was trained. ``seconds``: of playing and learning, without evaluations.
+
+    ``half_precision``: what the policy earns in half precision more than in full, among heuristics (among random
+    players where there are none), with the ends of its 95 % interval.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    name: str
+    settings: dict[str, Any]
+    config: dict[str, Any]
+    decisions: int
+    seconds: float
+    half_precision: tuple[float, float, float]
+    version: str
+    commit: str
+    machine: str
+    date: str
+
+
+def zoo_configs(names: Sequence[str] = (), file: Path = ZOO_FILE) -> dict[str, TrainConfig]:
+    """The settings of the agents ``names``, by default of all, in their order.
+
+    Raises ``ValueError`` for an unknown name, and for settings that cannot be trained.
+    """
+    every = read_settings(file)
+    for name in names:
+        if name not in every:
+            raise ValueError(f"unknown agent of the zoo {name!r}{closest(name, list(every))}")
+    return {name: _config(name, every[name]) for name in names or every}
+
+
+def _config(name: str, settings: dict[str, Any]) -> TrainConfig:
+    overrides = dotted(settings)
+    preset = overrides.pop(PRESET, None)
+    try:
+        config = load_config(preset=preset, overrides=overrides)
+        check_run(config, now=False)
+    except ValueError as error:
+        raise ValueError(f"agent {name!r} of the zoo: {error}") from error
+    return config
+
+
+def make_zoo(names: Sequence[str], runs: Path, results: Path, console: Console) -> None:
+    """Train the agents ``names`` (all, if none are named) that are not trained yet, and put each into the zoo.
+
+    Raises ``ValueError`` for a run in ``runs`` that was made with other settings, and what training raises.
+    """
+    settings = read_settings(ZOO_FILE)
+    configs = zoo_configs(names)
+    for name, config in configs.items():
+        folder = runs / name
+        if (folder / CONFIG_FILE).exists() and (
+            changed := differences(flat(settings_of(folder)), flat(config))
+        ):
+            raise ValueError(
+                f"{folder} was made with other settings than {ZOO_FILE.name} has now ({', '.join(changed)}): write "
+                "the earlier values there to go on with it, or delete that folder to start anew"
+            )
+    for number, (name, config) in enumerate(configs.items(), start=1):
+        say(console, f"\nAgent {number} of {len(configs)}: {name}.")
+        report = train_in(runs / name, config, console)
+        training = _put_into_zoo(name, settings[name], runs / name, report)
+        file = training_file(name, results)
+        with writing(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, (training.model_dump_json(indent=1) + "\n").encode())
+        mean, low, high = training.half_precision
+        say(
+            console,
+            f"{zoo.FOLDER / name}.safetensors; half precision: {mean:+.3f} ({low:+.3f} to {high:+.3f})",
+        )
+
+
+def training_file(name: str, results: Path) -> Path:
+    """Where the training of an agent is described."""
+    return results / "zoo" / f"{name}.json"
+
+
+def read_training(name: str, results: Path) -> Training:
+    """How the agent was trained. Raises ``ValueError`` for a damaged file, ``OSError`` where there is none."""
+    file = training_file(name, results)
+    try:
+        return Training.model_validate(parse_json(read_text(file)))
+    except ValueError as error:
+        raise ValueError(
+            f"{file} is damaged ({error}): put it back from version control, or make the agent again"
+        ) from None
+
+
+def _put_into_zoo(name: str, settings: dict[str, Any], run: Path, report: dict[str, Any]) -> Training:
+    """Write the policy, in half precision, and its entry in the index; how it was trained."""
+    config = settings_of(run)
+    game = config.make_game()
+    file = zoo.FOLDER / f"{name}.safetensors"
+    training = {"algorithm": config.algorithm, "decisions": report["training"]["decisions"]}
+    save_checkpoint(file, load_checkpoint(run, game).network, game, training, half=True)
+    _write_entry(name, game, file)
+    return Training(
+        name=name,
+        settings=settings,
+        config=flat(config),
+        decisions=report["training"]["decisions"],
+        seconds=round(report["training"]["seconds"], 1),
+        half_precision=_cost_of_half_precision(game, file, run),
+        version=catbox_env.__version__,
+        commit=commit(),
+        machine=machine(),
+        date=datetime.now(UTC).date().isoformat(),
+    )
+
+
+def _write_entry(name: str, game: Game, file: Path) -> None:
+    index = zoo.FOLDER / zoo.INDEX
+    content = parse_json(read_text(index)) if index.exists() else {"format": zoo.FORMAT, "agents": {}}
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    agents = {**content["agents"], name: {"game": game.id, "options": game.options, "sha256": digest}}
+    order = list(read_settings(ZOO_FILE))
+    agents = {name: agents[name] for name in sorted(agents, key=order.index)}
+    text = json.dumps({"format": zoo.FORMAT, "agents": agents}, indent=1) + "\n"
+    write_atomically(index, text.encode())
+
+
+def _cost_of_half_precision(game: Game, half: Path, full: Path) -> tuple[float, float, float]:
+    field = "heuristic" if game.id in catbox_agents.HEURISTICS else "random"
+    result = catbox_agents.run_arena(
+        game, [str(half), str(full), field], PRECISION_DEALS, names=["half", "full", field]
+    )
+    difference = result.difference("half", "full", field)
+    return difference.mean, difference.low, difference.high

@@ -89,9 +89,8 @@ def make_zoo(names: Sequence[str], runs: Path, results: Path, console: Console) 
     configs = zoo_configs(names)
     for name, config in configs.items():
         folder = runs / name
-        if (folder / CONFIG_FILE).exists() and (
-            changed := differences(flat(settings_of(folder)), flat(config))
-        ):
+        exists = (folder / CONFIG_FILE).exists()
+        if exists and (changed := differences(settings_of(folder), flat(config))):
             raise ValueError(
                 f"{folder} was made with other settings than {ZOO_FILE.name} has now ({', '.join(changed)}): write "
                 "the earlier values there to go on with it, or delete that folder to start anew"
@@ -99,7 +98,7 @@ def make_zoo(names: Sequence[str], runs: Path, results: Path, console: Console) 
     for number, (name, config) in enumerate(configs.items(), start=1):
         say(console, f"\nAgent {number} of {len(configs)}: {name}.")
         report = train_in(runs / name, config, console)
-        training = _put_into_zoo(name, settings[name], runs / name, report)
+        training = _put_into_zoo(name, settings[name], config, runs / name, report)
         file = training_file(name, results)
         with writing(file):
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -127,9 +126,10 @@ def read_training(name: str, results: Path) -> Training:
         ) from None
 
 
-def _put_into_zoo(name: str, settings: dict[str, Any], run: Path, report: dict[str, Any]) -> Training:
+def _put_into_zoo(
+    name: str, settings: dict[str, Any], config: TrainConfig, run: Path, report: dict[str, Any]
+) -> Training:
     """Write the policy, in half precision, and its entry in the index; how it was trained."""
-    config = settings_of(run)
     game = config.make_game()
     file = zoo.FOLDER / f"{name}.safetensors"
     training = {"algorithm": config.algorithm, "decisions": report["training"]["decisions"]}
@@ -138,7 +138,7 @@ def _put_into_zoo(name: str, settings: dict[str, Any], run: Path, report: dict[s
     return Training(
         name=name,
         settings=settings,
-        config=flat(config),
+        config=settings_of(run),
         decisions=report["training"]["decisions"],
         seconds=round(report["training"]["seconds"], 1),
         half_precision=_cost_of_half_precision(game, file, run),
@@ -151,11 +151,11 @@ def _put_into_zoo(name: str, settings: dict[str, Any], run: Path, report: dict[s
 
 def _write_entry(name: str, game: Game, file: Path) -> None:
     index = zoo.FOLDER / zoo.INDEX
-    content = parse_json(read_text(index)) if index.exists() else {"format": zoo.FORMAT, "agents": {}}
+    content = parse_json(read_text(index))
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     agents = {**content["agents"], name: {"game": game.id, "options": game.options, "sha256": digest}}
     order = list(read_settings(ZOO_FILE))
-    agents = {name: agents[name] for name in sorted(agents, key=order.index)}
+    agents = {known: agents[known] for known in sorted(agents, key=order.index)}
     text = json.dumps({"format": zoo.FORMAT, "agents": agents}, indent=1) + "\n"
     write_atomically(index, text.encode())
 

@@ -50,12 +50,12 @@ class Part(BaseModel):
         return [re.sub(rf"(?<![^=]){ZOO}(?![^,])", f"{zoo.PREFIX}{rules}", agent) for agent in self.agents]
 
 
-def read_parts(file: Path = LEADERBOARD_FILE) -> list[Part]:
+def read_parts() -> list[Part]:
     """The parts of the leaderboard. Raises ``ValueError`` for a file that is not valid."""
     try:
-        return TypeAdapter(list[Part]).validate_python(yaml.safe_load(read_text(file)))
+        return TypeAdapter(list[Part]).validate_python(yaml.safe_load(read_text(LEADERBOARD_FILE)))
     except (ValidationError, yaml.YAMLError) as error:
-        raise ValueError(f"{file}: {error}") from None
+        raise ValueError(f"{LEADERBOARD_FILE}: {error}") from None
 
 
 def play_leaderboard(names: Sequence[str], runs: Path, results: Path, console: Console) -> None:

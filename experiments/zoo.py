@@ -57,12 +57,12 @@ class Training(BaseModel):
     date: str
 
 
-def zoo_configs(names: Sequence[str] = (), file: Path = ZOO_FILE) -> dict[str, TrainConfig]:
+def zoo_configs(names: Sequence[str] = ()) -> dict[str, TrainConfig]:
     """The settings of the agents ``names``, by default of all, in their order.
 
     Raises ``ValueError`` for an unknown name, and for settings that cannot be trained.
     """
-    every = read_settings(file)
+    every = read_settings(ZOO_FILE)
     for name in names:
         if name not in every:
             raise ValueError(f"unknown agent of the zoo {name!r}{closest(name, list(every))}")

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from pydantic import Field
 
-from catbox_agents.networks.mlp import MLP, input_scale
+from catbox_agents.networks.inputs import input_scale
+from catbox_agents.networks.mlp import MLP
 from catbox_env import Game, make_vec
 from catbox_train import Algorithm, AlgorithmOptions, DivergedError, TrainConfig, TrainingState
 from catbox_train.settings import Float, Widths

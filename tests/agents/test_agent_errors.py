@@ -229,12 +229,12 @@ def test_weights_that_overflow_are_refused_by_name(tmp_path: Path, kind: str, gr
     game = game_for()
     network = network_for(game)
     with torch.no_grad():
-        last = network.linear_layers()[-1]
-        last.weight[3] = 3e38  # finite, as a checkpoint has to be
-        if kind == "not a number":
-            last.weight[3, ::2] = -3e38
-        last.bias[3] = 3e38
-        network.linear_layers()[-2].bias[:] = 100.0  # so that the last layer's inputs are all 1
+        first, middle, last = network.linear_layers()
+        first.bias[:] = middle.bias[:] = 100.0  # so that the inputs of the layers behind are all 1
+        if kind == "infinite":  # weights are finite, as in a checkpoint they have to be
+            last.weight[3] = last.bias[3] = 3e38
+        else:
+            middle.weight[0, :8], middle.weight[0, 8:] = 3e38, -3e38
     path = tmp_path / "overflowing.safetensors"
     save_checkpoint(path, network, game)
     agent = PolicyAgent.load(path, game, seed=0, greedy=greedy)

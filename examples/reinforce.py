@@ -3,8 +3,6 @@
 catbox train --algo examples.reinforce:Reinforce --players 3 --set total_decisions=2_000_000
 """
 
-import copy
-
 import numpy as np
 import torch
 from pydantic import Field
@@ -64,7 +62,7 @@ class Reinforce(Algorithm):
         return {"learning/loss": loss.item(), "game/return": float(returns.mean())}
 
     def policy(self) -> MLP:
-        return copy.deepcopy(self.network).requires_grad_(False)
+        return self.network
 
     def state(self) -> TrainingState:
         arrays = {f"games.{name}": array for name, array in self.vec.save().items()}

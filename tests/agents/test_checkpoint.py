@@ -221,9 +221,7 @@ def test_another_format_asks_for_another_version(saved: Path, number: int, said:
         load_checkpoint(saved)
 
 
-def test_sizes_come_from_the_arrays_never_from_the_header(
-    saved: Path, game: Game
-) -> None:
+def test_sizes_come_from_the_arrays_never_from_the_header(saved: Path, game: Game) -> None:
     """A header that promises 10^9 inputs or 200,000 layers is refused before anything of that size is made."""
 
     header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from catbox_agents.files import LARGEST_TEXT, parse_json
 
 _METADATA = "__metadata__"
-_DTYPES = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
+_DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 #: The most axes of an array.
 _MAX_AXES = 8
@@ -82,9 +82,7 @@ def read_arrays(file: BinaryIO, header: Header, most: int) -> dict[str, NDArray[
         }
 
 
-def _places(
-    entries: Mapping[str, Any], length: int
-) -> dict[str, tuple[int, np.dtype[Any], tuple[int, ...]]]:
+def _places(entries: Mapping[str, Any], length: int) -> dict[str, tuple[int, np.dtype[Any], tuple[int, ...]]]:
     """Where each array begins, its type and its shape, if together they are the ``length`` bytes behind the header."""
     found, spans = {}, []
     for name, entry in entries.items():
@@ -92,7 +90,9 @@ def _places(
             raise ValueError(f"{name!r:.80} is described by {entry!r:.80}")
         dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
         if dtype is None:
-            raise ValueError(f"{name!r:.80} is of type {entry['dtype']!r:.80}, expected {' or '.join(_DTYPES)}")
+            raise ValueError(
+                f"{name!r:.80} is of type {entry['dtype']!r:.80}, expected {' or '.join(_DTYPES)}"
+            )
         shape, offsets = _integers(entry["shape"], least=1), _integers(entry["data_offsets"], least=0)
         if shape is None or len(shape) > _MAX_AXES:
             raise ValueError(f"{name!r:.80} is of shape {entry['shape']!r:.80}")
@@ -106,7 +106,9 @@ def _places(
     end = 0
     for first, behind in sorted(spans):
         if first != end:
-            raise ValueError(f"its arrays overlap or leave bytes out, {min(first, end):,} bytes behind its header")
+            raise ValueError(
+                f"its arrays overlap or leave bytes out, {min(first, end):,} bytes behind its header"
+            )
         end = behind
     if end != length:
         raise ValueError(f"its arrays have {length:,} bytes, expected {end:,}")

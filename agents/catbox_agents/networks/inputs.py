@@ -31,7 +31,8 @@ class NetworkInputs:
     the seat.
 
     Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, 0 without;
-    ``history_length``, the rows T of a history, 0 without; ``history_sizes``, those of the encoder of histories, or None.
+    ``history_length``, the rows T of a history, 0 without; ``history_sizes``, those of the encoder of histories, None
+    without.
     """
 
     def __init__(
@@ -40,7 +41,9 @@ class NetworkInputs:
         self.game = game
         self.history_length = game.history_length if history else 0
         self.history_sizes = (
-            HistorySizes(game.num_players, game.num_actions, self.history_length) if self.history_length else None
+            HistorySizes(game.num_players, game.num_actions, self.history_length)
+            if self.history_length
+            else None
         )
         self._features = given = game.features
         self.layout = given.layout if given and features else None

@@ -138,9 +138,7 @@ class PolicyNetwork:
             found[rows] = self._outputs(vectors[rows], None if histories is None else histories[rows])
         return found
 
-    def _outputs(
-        self, vectors: NDArray[np.int8], histories: NDArray[np.int8] | None
-    ) -> NDArray[np.float32]:
+    def _outputs(self, vectors: NDArray[np.int8], histories: NDArray[np.int8] | None) -> NDArray[np.float32]:
         last = len(self._layers) - 1
         relu = self.activation == "relu"
         numbers: NDArray[Any] = vectors

@@ -1,9 +1,9 @@
 """The compiled layer of ``network``. It reads and writes nothing out of bounds.
 
-Observations are mostly zeros, and ReLU makes half of the numbers in between zeros. So the rows of the weights that
-belong to a zero are left out; a matrix product of a library would take all of them. Each row of inputs is summed up in
-the same order whatever stands beside it, in one thread: the outputs for a position depend neither on the size of the
-batch nor on the number of threads or processes.
+Observations are mostly zeros, and ReLU makes half of the numbers between the layers zeros: weights that belong to zeros
+are left out. Two rows of inputs go together, so that weights are read once for both. Each sum is taken in the order of
+the inputs, whatever stands beside its row, and in one thread: the outputs for a position depend neither on the other
+positions of a batch nor on the number of threads and processes.
 """
 
 from __future__ import annotations
@@ -13,53 +13,66 @@ import numpy as np
 
 from catbox_env.core.compilation import cached_njit
 
-#: Rows of weights that are added in one pass over the outputs.
+#: Inputs whose weights are added in one pass over the outputs.
 _AT_ONCE = 8
 
 
 @numba.njit
-def _list_nonzero(numbers: np.ndarray, places: np.ndarray, values: np.ndarray) -> int:
-    """Fill the front of ``places`` and ``values`` (n + 8,) with the ``numbers`` (n,) that are not 0; how many there are.
-
-    Up to a multiple of 8 the place 0 with the value 0 follows.
-    """
+def _list_used(first: np.ndarray, second: np.ndarray, places: np.ndarray, values: np.ndarray) -> int:
+    """Fill the front of ``places`` (I + 8,) with where ``first`` or ``second`` (I,) is not 0, and that of ``values``
+    (2, I + 8) with the numbers there; how many they are. Up to a multiple of 8 zeros of the place 0 follow."""
     count = 0
-    for i in range(len(numbers)):
+    for i in range(len(first)):
         places[count] = i  # count <= i
-        values[count] = np.float32(numbers[i])
-        count += numbers[i] != 0
+        values[0, count] = first[i]
+        values[1, count] = second[i]
+        count += (first[i] != 0) | (second[i] != 0)
     for i in range(count, count + _AT_ONCE):
-        places[i], values[i] = 0, 0.0
+        places[i] = 0
+        values[0, i] = values[1, i] = 0.0
     return count
 
 
 @numba.njit(fastmath={"contract"})  # a product and a sum are one instruction
-def _add_rows(weights: np.ndarray, places: np.ndarray, values: np.ndarray, output: np.ndarray) -> None:
-    """Add the 8 rows ``places`` of ``weights`` (I, H), times ``values``, to ``output`` (H,)."""
-    a, b, c, d = weights[places[0]], weights[places[1]], weights[places[2]], weights[places[3]]
-    e, f, g, h = weights[places[4]], weights[places[5]], weights[places[6]], weights[places[7]]
-    u, v, w, x = values[0], values[1], values[2], values[3]
-    y, z, p, q = values[4], values[5], values[6], values[7]
-    for k in range(len(output)):
-        output[k] += (
-            u * a[k] + v * b[k] + w * c[k] + x * d[k] + y * e[k] + z * f[k] + p * g[k] + q * h[k]
-        )
+def _add_products(
+    weights: np.ndarray,
+    places: np.ndarray,
+    values: np.ndarray,
+    start: int,
+    first: np.ndarray,
+    second: np.ndarray,
+) -> None:
+    """Add ``weights`` (I, H) of 8 ``places`` from ``start`` on, times ``values``, to ``first`` and ``second`` (H,)."""
+    a, b, c, d = places[start], places[start + 1], places[start + 2], places[start + 3]
+    e, f, g, h = places[start + 4], places[start + 5], places[start + 6], places[start + 7]
+    x, y = values[0, start : start + _AT_ONCE], values[1, start : start + _AT_ONCE]
+    x0, x1, x2, x3, x4, x5, x6, x7 = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+    y0, y1, y2, y3, y4, y5, y6, y7 = y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7]
+    for k in range(len(first)):
+        s, t, u, v = weights[a, k], weights[b, k], weights[c, k], weights[d, k]
+        w, z, p, q = weights[e, k], weights[f, k], weights[g, k], weights[h, k]
+        first[k] = first[k] + x0 * s + x1 * t + x2 * u + x3 * v + x4 * w + x5 * z + x6 * p + x7 * q
+        second[k] = second[k] + y0 * s + y1 * t + y2 * u + y3 * v + y4 * w + y5 * z + y6 * p + y7 * q
 
 
 @cached_njit(nogil=True)
 def add_layer(inputs: np.ndarray, weights: np.ndarray, outputs: np.ndarray, relu: bool) -> bool:
     """Add the product of ``inputs`` (n, I) and ``weights`` (I, H) float32 to ``outputs`` (n, H) float32; then, if
     ``relu``, negative numbers become 0, and a NaN stays one. False, and nothing changed, for other shapes."""
-    num_inputs, width = weights.shape
-    if inputs.shape[1] != num_inputs or outputs.shape != (len(inputs), width):
+    num_rows, num_inputs = inputs.shape
+    width = weights.shape[1]
+    if weights.shape[0] != num_inputs or outputs.shape != (num_rows, width):
         return False
-    places = np.empty(num_inputs + _AT_ONCE, np.int64)
-    values = np.empty(num_inputs + _AT_ONCE, np.float32)
-    for i in range(len(inputs)):
-        output = outputs[i]
-        for k in range(0, _list_nonzero(inputs[i], places, values), _AT_ONCE):
-            _add_rows(weights, places[k : k + _AT_ONCE], values[k : k + _AT_ONCE], output)
+    places = np.empty(num_inputs + _AT_ONCE, np.uint64)  # unsigned: no place counts from the end
+    values = np.empty((2, num_inputs + _AT_ONCE), np.float32)
+    spare = np.zeros(width, np.float32)  # the second row of the last, where their number is odd
+    for i in range(0, num_rows, 2):
+        other = min(i + 1, num_rows - 1)
+        first, second = outputs[i], outputs[other] if other > i else spare
+        for start in range(0, _list_used(inputs[i], inputs[other], places, values), _AT_ONCE):
+            _add_products(weights, places, values, start, first, second)
         if relu:
             for k in range(width):
-                output[k] = np.float32(0.0) if output[k] < 0 else output[k]
+                first[k] = np.float32(0.0) if first[k] < 0 else first[k]
+                second[k] = np.float32(0.0) if second[k] < 0 else second[k]
     return True

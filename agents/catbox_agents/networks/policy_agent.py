@@ -98,7 +98,7 @@ class PolicyAgent(Agent):
                     "with histories, as make_vec(..., history=True) keeps them"
                 )
             past = check_histories(histories, len(masks))
-        vectors, action_features = self.inputs.compute(observations.astype(np.int8), masks)
+        vectors, action_features = self.inputs.compute(observations.astype(np.int8, copy=False), masks)
         scores = self.network.logits(vectors, action_features, masks, past)
         if not np.isfinite(scores).all():
             raise ValueError(

@@ -272,7 +272,9 @@ class Loop:
             self.algorithm.restore(TrainingState(saved.arrays, values), done.update)
             policy = load_checkpoint(folder / POLICY_FILE, self.game).network.arrays()
             own = self.algorithm.policy().arrays()
-            if policy.keys() != own.keys() or not all(np.array_equal(policy[name], own[name]) for name in own):
+            if policy.keys() != own.keys() or not all(
+                np.array_equal(policy[name], own[name]) for name in own
+            ):
                 raise ValueError(f"{POLICY_FILE} holds another network than the one that learns")
         except (OSError, ValueError) as error:
             raise damage_error(folder, error) from error

@@ -22,7 +22,7 @@ _UNUSED_SCORE = -1e30
 
 
 class HistoryEncoder(nn.Module):
-    """Histories (n, T, 2) int8 to ``sizes.outputs`` float32 numbers; the parameters are those of `HistorySizes.shapes`."""
+    """Histories (n, T, 2) int8 to ``sizes.outputs`` float32 numbers; its parameters are `HistorySizes.shapes`."""
 
     def __init__(self, sizes: HistorySizes) -> None:
         super().__init__()

@@ -96,6 +96,22 @@ def test_a_layer_refuses_other_shapes_and_keeps_what_is_not_a_number() -> None:
     assert np.array_equal(outputs, np.tile(expected, (3, 1)), equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    ("num_rows", "num_inputs", "width"), [(0, 9, 3), (1, 0, 4), (5, 1, 1), (7, 40, 9000)]
+)
+def test_a_layer_is_a_product_of_matrices_of_any_size(num_rows: int, num_inputs: int, width: int) -> None:
+    """Wide layers go through their weights in several blocks."""
+    rng = np.random.default_rng(1)
+    inputs = rng.integers(-1, 2, (num_rows, num_inputs)).astype(np.int8)
+    weights, before = (rng.normal(size=(n, width)).astype(np.float32) for n in (num_inputs, num_rows))
+    outputs = before.copy()
+    assert add_layer(inputs, weights, outputs, False)
+    assert np.allclose(outputs, before + inputs.astype(np.float64) @ weights, atol=1e-4)
+    alone = before[-1:].copy()
+    assert add_layer(inputs[-1:], weights, alone, False)
+    assert np.array_equal(alone, outputs[-1:])
+
+
 def test_what_does_not_fit_is_refused() -> None:
     game, vec = game_of_three(), positions(game_of_three(), 4)
     network = PolicyNetwork.of(network_of(game, history=True))

@@ -1,7 +1,8 @@
 """The compiled layer of ``network``. It reads and writes nothing out of bounds.
 
 Observations are mostly zeros, and ReLU makes half of the numbers between the layers zeros: weights that belong to zeros
-are left out. Two rows of inputs go together, so that weights are read once for both. Each sum is taken in the order of
+are left out. Two rows of inputs go together, so that weights are read once for both, and all rows pass a block of
+weights while it is in the cache. Each sum is taken in the order of
 the inputs, whatever stands beside its row, and in one thread: the outputs for a position depend neither on the other
 positions of a batch nor on the number of threads and processes.
 """
@@ -15,14 +16,19 @@ from catbox_env.core.compilation import cached_njit
 
 #: Inputs whose weights are added in one pass over the outputs.
 _AT_ONCE = 8
+#: Weights that all rows pass before the next ones are read: they stay in the nearer caches.
+_WEIGHTS_AT_ONCE = 1 << 16
 
 
 @numba.njit
-def _list_used(first: np.ndarray, second: np.ndarray, places: np.ndarray, values: np.ndarray) -> int:
-    """Fill the front of ``places`` (I + 8,) with where ``first`` or ``second`` (I,) is not 0, and that of ``values``
-    (2, I + 8) with the numbers there; how many they are. Up to a multiple of 8 zeros of the place 0 follow."""
+def _list_used(
+    first: np.ndarray, second: np.ndarray, start: int, stop: int, places: np.ndarray, values: np.ndarray
+) -> int:
+    """Fill the front of ``places`` (I + 8,) with where from ``start`` to ``stop`` ``first`` or ``second`` (I,) is not 0,
+    and that of ``values`` (2, I + 8) with the numbers there; how many they are. Behind them, up to a multiple of 8,
+    follow zeros of the place 0."""
     count = 0
-    for i in range(len(first)):
+    for i in range(start, stop):
         places[count] = i  # count <= i
         values[0, count] = first[i]
         values[1, count] = second[i]
@@ -66,13 +72,18 @@ def add_layer(inputs: np.ndarray, weights: np.ndarray, outputs: np.ndarray, relu
     places = np.empty(num_inputs + _AT_ONCE, np.uint64)  # unsigned: no place counts from the end
     values = np.empty((2, num_inputs + _AT_ONCE), np.float32)
     spare = np.zeros(width, np.float32)  # the second row of the last, where their number is odd
-    for i in range(0, num_rows, 2):
-        other = min(i + 1, num_rows - 1)
-        first, second = outputs[i], outputs[other] if other > i else spare
-        for start in range(0, _list_used(inputs[i], inputs[other], places, values), _AT_ONCE):
-            _add_products(weights, places, values, start, first, second)
-        if relu:
+    block = num_inputs if num_rows <= 2 else max(_AT_ONCE, _WEIGHTS_AT_ONCE // max(width, 1))
+    for begin in range(0, num_inputs, max(block, 1)):
+        stop = min(begin + block, num_inputs)
+        for i in range(0, num_rows, 2):
+            other = min(i + 1, num_rows - 1)
+            first, second = outputs[i], outputs[other] if other > i else spare
+            count = _list_used(inputs[i], inputs[other], begin, stop, places, values)
+            for start in range(0, count, _AT_ONCE):
+                _add_products(weights, places, values, start, first, second)
+    if relu:
+        for i in range(num_rows):
+            output = outputs[i]
             for k in range(width):
-                first[k] = np.float32(0.0) if first[k] < 0 else first[k]
-                second[k] = np.float32(0.0) if second[k] < 0 else second[k]
+                output[k] = np.float32(0.0) if output[k] < 0 else output[k]
     return True

@@ -24,9 +24,9 @@ _WEIGHTS_AT_ONCE = 1 << 16
 def _list_used(
     first: np.ndarray, second: np.ndarray, start: int, stop: int, places: np.ndarray, values: np.ndarray
 ) -> int:
-    """Fill the front of ``places`` (I + 8,) with where from ``start`` to ``stop`` ``first`` or ``second`` (I,) is not 0,
-    and that of ``values`` (2, I + 8) with the numbers there; how many they are. Behind them, up to a multiple of 8,
-    follow zeros of the place 0."""
+    """Fill the front of ``places`` (I + 8,) with the places from ``start`` to ``stop`` where ``first`` or ``second``
+    (I,) is not 0, and that of ``values`` (2, I + 8) with the numbers there; how many they are. Behind them, up to a
+    multiple of 8, follow zeros of the place 0."""
     count = 0
     for i in range(start, stop):
         places[count] = i  # count <= i

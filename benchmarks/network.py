@@ -8,6 +8,7 @@ import torch
 
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
 
 HIDDEN = (256, 256)
@@ -15,8 +16,7 @@ HIDDEN = (256, 256)
 
 def network_file(game: Game, folder: Path) -> str:
     """The checkpoint of such a network for ``game``, in ``folder``: a spec of its agent."""
-    torch.set_num_threads(1)
-    network = NetworkInputs(game).network(HIDDEN)
+    network = MLP.for_policy(NetworkInputs(game), HIDDEN)
     network.initialise(torch.Generator().manual_seed(0), last_gain=0.01)
     path = folder / "policy.safetensors"
     save_checkpoint(path, network, game)

@@ -3,13 +3,12 @@
 catbox train --algo examples.reinforce:Reinforce --players 3 --set total_decisions=2_000_000
 """
 
-import copy
-
 import numpy as np
 import torch
 from pydantic import Field
 
-from catbox_agents.networks.mlp import MLP, input_scale
+from catbox_agents.networks.inputs import input_scale
+from catbox_agents.networks.mlp import MLP
 from catbox_env import Game, make_vec
 from catbox_train import Algorithm, AlgorithmOptions, DivergedError, TrainConfig, TrainingState
 from catbox_train.settings import Float, Widths
@@ -63,7 +62,7 @@ class Reinforce(Algorithm):
         return {"learning/loss": loss.item(), "game/return": float(returns.mean())}
 
     def policy(self) -> MLP:
-        return copy.deepcopy(self.network).requires_grad_(False)
+        return self.network
 
     def state(self) -> TrainingState:
         arrays = {f"games.{name}": array for name, array in self.vec.save().items()}

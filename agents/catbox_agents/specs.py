@@ -7,7 +7,7 @@
 | ``"best"`` | the strongest agent that comes with catbox: that of the zoo, else the heuristic, else random |
 | ``"zoo:NAME"`` | a trained agent that comes with catbox (:mod:`catbox_agents.zoo`) |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
-| a path | a trained checkpoint (needs torch) |
+| a path | a trained checkpoint |
 | ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
 """
 
@@ -216,14 +216,8 @@ def _is_missing(name: str, error: ModuleNotFoundError) -> bool:
 
 
 def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
-    try:
-        from catbox_agents.networks.policy_agent import PolicyAgent
-    except ModuleNotFoundError as error:
-        if error.name not in ("torch", "safetensors"):
-            raise
-        raise ValueError(
-            f"the checkpoint {path!r} needs the package {error.name!r}: pip install 'catbox-env[agents]'"
-        ) from None
+    from catbox_agents.networks.policy_agent import PolicyAgent
+
     try:
         return check_agent(PolicyAgent.load(path, game, seed), path)
     except OSError as error:

@@ -6,13 +6,13 @@ import torch
 
 import catbox_env
 from catbox_agents.networks.checkpoint import save_checkpoint
-from catbox_agents.networks.mlp import MLP, input_scale
+from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.mlp import MLP
 from catbox_env.core.game import Game
 
 
 def network_for(game: Game, seed: int = 0) -> MLP:
-    scale = input_scale(game.observation_layout)
-    network = MLP(scale, (16, 8), game.num_actions, "tanh")
+    network = MLP.for_policy(NetworkInputs(game), (16, 8), "tanh")
     return network.initialise(torch.Generator().manual_seed(seed), last_gain=1.0)
 
 

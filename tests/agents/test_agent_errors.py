@@ -21,12 +21,13 @@ from catbox_agents import Agent, AgentError
 from catbox_agents.errors import portable
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_app.cli import app
 from catbox_app.terminal import watch
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
-from tests.agents.policies import network_for
 
 BROKEN = """
 from catbox_agents import Agent
@@ -227,14 +228,13 @@ def test_the_error_of_an_agent_keeps_its_text_and_traceback_there(error: Excepti
 @pytest.mark.parametrize("kind", ["infinite", "not a number"])
 def test_weights_that_overflow_are_refused_by_name(tmp_path: Path, kind: str, greedy: bool) -> None:
     game = game_for()
-    network = network_for(game)
-    with torch.no_grad():
-        last = network.linear_layers()[-1]
-        last.weight[3] = 3e38  # finite, as a checkpoint has to be
-        if kind == "not a number":
-            last.weight[3, ::2] = -3e38
-        last.bias[3] = 3e38
-        network.linear_layers()[-2].bias[:] = 100.0  # so that the last layer's inputs are all 1
+    network = MLP.for_policy(NetworkInputs(game), (16, 8), "relu").initialise(torch.Generator(), 1.0)
+    with torch.no_grad():  # all numbers are finite, as in a checkpoint they have to be
+        first, middle, last = network.linear_layers()
+        first.bias[:] = 100.0
+        middle.weight[:2] = 3e38
+        last.weight[3, 0] = 1.0
+        last.weight[3, 1] = 1.0 if kind == "infinite" else -1.0
     path = tmp_path / "overflowing.safetensors"
     save_checkpoint(path, network, game)
     agent = PolicyAgent.load(path, game, seed=0, greedy=greedy)

@@ -18,12 +18,12 @@ from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.history import (
     HEADS,
     OUTPUTS,
-    HistoryEncoder,
-    HistoryLayer,
+    HistorySizes,
     check_histories,
-    weight_shapes,
+    encode_histories,
 )
 from catbox_agents.networks.history_kernels import sound_histories
+from catbox_agents.networks.history_modules import HistoryEncoder, HistoryLayer
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -36,9 +36,14 @@ PLAYERS, ACTIONS, LENGTH = 3, 7, 12
 
 
 def encoder(length: int = LENGTH) -> HistoryEncoder:
-    return HistoryEncoder(PLAYERS, ACTIONS, length, heads=2, outputs=6).initialise(
-        torch.Generator().manual_seed(1)
-    )
+    sizes = HistorySizes(PLAYERS, ACTIONS, length, heads=2, outputs=6)
+    return HistoryEncoder(sizes).initialise(torch.Generator().manual_seed(1))
+
+
+def compiled(module: HistoryEncoder, given: np.ndarray) -> np.ndarray:
+    """The outputs for all of ``given`` without torch."""
+    weights = [parameter.detach().numpy() for parameter in module.parameters()]
+    return encode_histories(given, np.arange(len(given)), weights)[0]
 
 
 def histories(count: int = 40, rows: int = LENGTH) -> np.ndarray:
@@ -57,10 +62,11 @@ def by_definition(module: HistoryEncoder, history: np.ndarray) -> np.ndarray:
     token_scores, age_scores, token_values, age_values = (
         p.detach().double().numpy() for p in module.parameters()
     )
+    sizes = module.sizes
     played = [(int(seat), int(action)) for seat, action in history if seat >= 0]
     if not played:
-        return np.zeros(module.outputs)
-    ages = [min(age, module.length - 1) for age in range(len(played) - 1, -1, -1)]
+        return np.zeros(sizes.outputs)
+    ages = [min(age, sizes.length - 1) for age in range(len(played) - 1, -1, -1)]
     scores = np.array(
         [token_scores[s, a + 1] + age_scores[age] for (s, a), age in zip(played, ages, strict=True)]
     )
@@ -69,9 +75,9 @@ def by_definition(module: HistoryEncoder, history: np.ndarray) -> np.ndarray:
     )
     weights = np.exp(scores - scores.max(axis=0))
     weights /= weights.sum(axis=0)
-    width = module.outputs // module.heads
+    width = sizes.outputs // sizes.heads
     return np.concatenate(
-        [weights[:, h] @ values[:, h * width : (h + 1) * width] for h in range(module.heads)]
+        [weights[:, h] @ values[:, h * width : (h + 1) * width] for h in range(sizes.heads)]
     )
 
 
@@ -81,7 +87,7 @@ def flat(module: torch.nn.Module) -> torch.Tensor:
 
 def network_of(game: Game) -> MLP:
     inputs = NetworkInputs(game, features=True, action_features=True, history=True)
-    return inputs.network((16, 8), "tanh").initialise(torch.Generator().manual_seed(5), last_gain=3.0)
+    return MLP.for_policy(inputs, (16, 8), "tanh").initialise(torch.Generator().manual_seed(5), last_gain=3.0)
 
 
 def played(game: Game, num_envs: int = 64, steps: int = 11) -> Vec:
@@ -94,16 +100,11 @@ def played(game: Game, num_envs: int = 64, steps: int = 11) -> Vec:
 
 
 @pytest.mark.parametrize("length", [LENGTH, 4], ids=["ages for every row", "older rows count as the oldest"])
-def test_outputs_follow_the_definition_with_and_without_a_graph(length: int) -> None:
+def test_outputs_follow_the_definition_in_torch_and_compiled(length: int) -> None:
     module, given = encoder(length), histories()
     expected = np.array([by_definition(module, history) for history in given])
-    with torch.no_grad():
-        compiled = module(torch.from_numpy(given))
-    differentiable = module(torch.from_numpy(given))
-    assert differentiable.requires_grad
-    assert not compiled.requires_grad
-    assert np.allclose(compiled.numpy(), expected, atol=1e-5)
-    assert np.allclose(differentiable.detach().numpy(), expected, atol=1e-5)
+    assert np.allclose(compiled(module, given), expected, atol=1e-5)
+    assert np.allclose(module(torch.from_numpy(given)).detach().numpy(), expected, atol=1e-5)
     assert not expected[0].any()
 
 
@@ -115,8 +116,7 @@ def test_large_scores_are_no_trouble(size: float) -> None:
         module.get_parameter("token_scores").mul_(size)
         module.get_parameter("token_scores")[0, 0] = 4 * size
     expected = np.array([by_definition(module, history) for history in given])
-    with torch.no_grad():
-        assert np.allclose(module(torch.from_numpy(given)).numpy(), expected, atol=1e-4)
+    assert np.allclose(compiled(module, given), expected, atol=1e-4)
     layer = HistoryLayer(module, flat(module), torch.zeros_like(flat(module)))
     assert np.allclose(layer(given, np.arange(len(given))).numpy(), expected, atol=1e-4)
 
@@ -127,18 +127,15 @@ def test_the_order_of_rows_matters_and_what_follows_the_end_does_not() -> None:
     swapped[0, [2, 5]] = swapped[0, [5, 2]]
     behind[0, 9:] = [1, 3]
     longer = np.concatenate([given, np.full((1, 5, 2), UNUSED, np.int8)], axis=1)
-    for context in (torch.no_grad, torch.enable_grad):
-        with context():
-            plain, other, same, more = (
-                module(torch.from_numpy(rows)) for rows in (given, swapped, behind, longer)
-            )
-        assert not torch.allclose(plain, other, atol=1e-3)
-        assert torch.allclose(plain, same)
-        assert torch.allclose(plain, more)
+    for encoded in (compiled, lambda module, rows: module(torch.from_numpy(rows)).detach().numpy()):
+        plain, other, same, more = (encoded(module, rows) for rows in (given, swapped, behind, longer))
+        assert not np.allclose(plain, other, atol=1e-3)
+        assert np.allclose(plain, same)
+        assert np.allclose(plain, more)
 
 
 def test_the_heads_begin_with_different_spans() -> None:
-    module = HistoryEncoder(PLAYERS, ACTIONS, 40).initialise(torch.Generator().manual_seed(1))
+    module = HistoryEncoder(HistorySizes(PLAYERS, ACTIONS, 40)).initialise(torch.Generator().manual_seed(1))
     steps = module.get_parameter("age_scores").diff(dim=0)
     assert (steps < 0).all()
     assert (steps[0].diff() > 0).all()
@@ -171,8 +168,8 @@ def test_the_gradient_is_that_of_automatic_differentiation(precision: torch.dtyp
 def test_a_history_of_another_game_is_refused_and_not_read(wrong: tuple[int, int]) -> None:
     module, given = encoder(), histories()
     given[20, 1] = wrong
-    with torch.no_grad(), pytest.raises(ValueError, match="no history of 3 players and 7 actions"):
-        module(torch.from_numpy(given))
+    with pytest.raises(ValueError, match="no history of 3 players and 7 actions"):
+        compiled(module, given)
     layer = HistoryLayer(module, flat(module), torch.zeros_like(flat(module)))
     with pytest.raises(ValueError, match="no history of 3 players and 7 actions"):
         layer(given, np.arange(len(given)))
@@ -201,7 +198,7 @@ def test_rows_and_arrays_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match=r"expected \(\d+,\)"):
         HistoryLayer(module, flat(module)[1:], torch.zeros_like(flat(module)))
     with pytest.raises(ValueError, match="a multiple of the heads"):
-        HistoryEncoder(PLAYERS, ACTIONS, LENGTH, heads=4, outputs=6)
+        HistorySizes(PLAYERS, ACTIONS, LENGTH, heads=4, outputs=6)
     unsound = given.copy()
     unsound[5, -1] = [0, UNUSED]  # behind the end
     assert not sound_histories(unsound, PLAYERS, ACTIONS, UNUSED)
@@ -303,7 +300,7 @@ def test_an_encoder_for_another_table_is_refused(tmp_path: Path) -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
     file = tmp_path / "policy.safetensors"
     save_checkpoint(file, network_of(game), game)
-    shapes = weight_shapes(4, game.num_actions, game.history_length)
+    shapes = HistorySizes(4, game.num_actions, game.history_length).shapes()
     edited(
         file,
         lambda network: network["history"].update(players=4),

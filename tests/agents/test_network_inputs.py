@@ -24,7 +24,7 @@ USES = [(True, True), (True, False), (False, True), (False, False)]
 
 
 def network_of(game: Game, features: bool = True, action_features: bool = True, gain: float = 1.0) -> MLP:
-    network = NetworkInputs(game, features, action_features).network((16, 8), "tanh")
+    network = MLP.for_policy(NetworkInputs(game, features, action_features), (16, 8), "tanh")
     return network.initialise(torch.Generator().manual_seed(5), last_gain=gain)
 
 
@@ -57,7 +57,7 @@ def test_logits_add_the_features_of_an_action_weighted_by_the_position(game_id: 
     """By the definition in ``action_head``, number by number; and in the compiled pass the same."""
     game = make_game(game_id)
     vec, network = played(game), network_of(game)
-    vectors, features = NetworkInputs.of(network, game).compute(vec.observation, vec.action_mask)
+    vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     with torch.no_grad():
         outputs = network(torch.from_numpy(vectors)).numpy()
         logits = network.logits(torch.from_numpy(vectors), torch.from_numpy(features)).numpy()
@@ -77,7 +77,7 @@ def test_logits_add_the_features_of_an_action_weighted_by_the_position(game_id: 
 def test_the_gradient_of_the_scores_is_that_of_automatic_differentiation() -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
     vec, network = played(game), network_of(game)
-    _, features = NetworkInputs.of(network, game).compute(vec.observation, vec.action_mask)
+    _, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     assert network.action_scale is not None
     num_actions, scale = game.num_actions, network.action_scale
     outputs = torch.randn(vec.num_envs, num_actions + len(scale), generator=torch.Generator().manual_seed(1))

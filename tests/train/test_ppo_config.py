@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 import yaml
 
-from catbox_agents.networks.mlp import ACTIVATIONS
+from catbox_agents.networks.network import ACTIVATIONS
 from catbox_env import GAMES, make_game
 from catbox_env.core.options import QuotedText
 from catbox_train.algorithm import algorithm_class
@@ -282,7 +282,7 @@ def test_a_file_without_sections_gives_the_same_settings_value_by_value(tmp_path
 
 
 def test_the_activations_are_those_that_networks_have() -> None:
-    assert get_args(Activation) == tuple(ACTIVATIONS)
+    assert get_args(Activation) == ACTIVATIONS
 
 
 def test_unknown_preset_is_refused_with_the_known_ones() -> None:

@@ -11,8 +11,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 from rich.console import Console
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
@@ -56,8 +56,8 @@ def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch:
     train(small(**TWO_OPPONENTS), run, quiet())
     best = load_checkpoint(run / "checkpoints" / "best")
     assert best.training == {"algorithm": "ppo", "update": 4, "decisions": 4 * 512, "margin": 3.5}
-    same = load_checkpoint(run / "checkpoints" / "00000004").network.state_dict()
-    assert all(torch.equal(array, same[name]) for name, array in best.network.state_dict().items())
+    same = load_checkpoint(run / "checkpoints" / "00000004").network.arrays()
+    assert all(np.array_equal(array, same[name]) for name, array in best.network.arrays().items())
     assert latest_checkpoint(run).name == "00000005"
     assert not (run / "checkpoints" / "best").is_symlink()
     names = [path.name for path in (run / "checkpoints" / "best").iterdir()]

@@ -20,7 +20,7 @@ from catbox_env.core.checks import shown
 from catbox_train.settings import Settings, nearest
 
 if TYPE_CHECKING:
-    from catbox_agents.networks.mlp import MLP
+    from catbox_agents.networks.network import Network
     from catbox_train.config import TrainConfig
 
 #: Name -> (class of the options, class of the algorithm), each "module:Class". The options are imported without torch.
@@ -131,8 +131,11 @@ class Algorithm(ABC):
         """
 
     @abstractmethod
-    def policy(self) -> MLP:
-        """A copy of the network that plays, in float32 on the CPU: what evaluations and checkpoints take."""
+    def policy(self) -> Network:
+        """The network that plays, an `MLP` or a `PolicyNetwork`: what evaluations and checkpoints take.
+
+        It is read before the next update, and may be the one that learns.
+        """
 
     @abstractmethod
     def state(self) -> TrainingState:

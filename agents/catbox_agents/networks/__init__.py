@@ -1,1 +1,4 @@
-"""Trained networks, the agent that plays them, and their checkpoint files. Needs torch."""
+"""Trained networks, the agent that plays them, and their checkpoint files.
+
+What plays needs NumPy and compiled code alone; ``mlp``, ``layers`` and ``history_modules``, for training, need torch.
+"""

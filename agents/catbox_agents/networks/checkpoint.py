@@ -1,31 +1,30 @@
 """The checkpoint file of a trained network.
 
-A policy checkpoint is one safetensors file (https://huggingface.co/docs/safetensors): named arrays, and a JSON text in
-its header that describes them. Reading it runs no code.
+A policy checkpoint is one safetensors file (see ``array_file``): named arrays, and a JSON text in its header that
+describes them. Reading it runs no code.
 
     key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}}
-    arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,), all float32;
-                        with an action head "action_scale" (K,); with histories "history.<name>", see ``history``
+    arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,); with an
+                        action head "action_scale" (K,); with histories "history.<name>", see ``history``; all
+                        float32, or all float16 to half the size: they are read as float32
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
-import torch
-from safetensors import SafetensorError, safe_open
+import numpy as np
+from numpy.typing import NDArray
 
 from catbox_agents.compatibility import describe_options, differing_options, plays_alike
-from catbox_agents.files import LARGEST_TEXT, check_format, parse_json, write_atomically
-from catbox_agents.networks.history import HistoryEncoder, weight_shapes
+from catbox_agents.files import check_format, parse_json, write_atomically
+from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.inputs import NetworkInputs
-from catbox_agents.networks.mlp import MAX_HIDDEN_LAYERS, MLP
+from catbox_agents.networks.network import MAX_ARRAYS, Network, PolicyNetwork
 from catbox_env import Game, make_game
 
 #: The value of "format" in the header. Its number goes up when older files can no longer be read.
@@ -40,19 +39,28 @@ class PolicyCheckpoint:
     """The content of a policy checkpoint: the network, the game it was trained for, and facts about the training."""
 
     path: Path
-    network: MLP
+    network: PolicyNetwork
     game_id: str
     options: dict[str, Any]
     training: dict[str, Any]
 
 
 def save_checkpoint(
-    path: str | os.PathLike[str], network: MLP, game: Game, training: dict[str, Any] | None = None
+    path: str | os.PathLike[str],
+    network: Network,
+    game: Game,
+    training: dict[str, Any] | None = None,
+    half: bool = False,
 ) -> None:
-    """Write ``network`` as a policy checkpoint for ``game``. ``training``: any JSON values, for the caller; a training
-    run gives ``algorithm``, ``update`` and ``decisions``, and for its best policy ``margin``.
+    """Write ``network``, an `MLP` or a `PolicyNetwork`, as a policy checkpoint for ``game``.
 
-    Raises ``ValueError`` for weights that are not finite, ``OSError`` if the file cannot be written.
+    Args:
+        training: any JSON values, for the caller; a training run gives ``algorithm``, ``update`` and ``decisions``, and
+            for its best policy ``margin``.
+        half: write float16, which has about three digits and no number over 65,504. Files for training to go on with
+            are to be exact.
+
+    Raises ``ValueError`` for weights that are not finite, also in float16, ``OSError`` if the file cannot be written.
     """
     header = {
         "format": FORMAT,
@@ -61,11 +69,17 @@ def save_checkpoint(
         "network": network.describe(),
         "training": training or {},
     }
-    arrays = {name: array.detach().contiguous() for name, array in network.state_dict().items()}
-    for name, array in arrays.items():
-        if not array.isfinite().all():
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, array in network.arrays().items():
+        if not np.isfinite(array).all():
             raise ValueError(f"{path} was not written: {name} holds numbers that are not finite")
-    write_atomically(Path(path), safetensors.torch.save(arrays, metadata={"catbox": json.dumps(header)}))
+        with np.errstate(over="ignore"):
+            arrays[name] = array.astype(np.float16) if half else array
+        if not np.isfinite(arrays[name]).all():
+            raise ValueError(
+                f"{path} was not written: {name} holds {np.abs(array).max():g}, more than float16 has: write float32"
+            )
+    write_atomically(Path(path), array_file_bytes(arrays, {"catbox": json.dumps(header)}))
 
 
 def find_policy(path: str | os.PathLike[str]) -> Path:
@@ -119,15 +133,16 @@ def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> P
     file = find_policy(path)
     try:
         header, arrays = _read(file)
-        checkpoint = _rebuild(file, header, arrays)
+        network = PolicyNetwork(arrays, header["network"])
     except _OtherFormat as error:
         raise ValueError(str(error)) from None
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{file} does not exist: {ANOTHER_CHECKPOINT}") from error
     except OSError as error:
         raise OSError(f"{file} cannot be read ({error.strerror or error}): {ANOTHER_CHECKPOINT}") from error
-    except (SafetensorError, ValueError, TypeError, RecursionError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"{file} is damaged ({error}): {ANOTHER_CHECKPOINT}") from error
+    checkpoint = PolicyCheckpoint(file, network, header["game"], header["options"], header["training"])
     if game is not None:
         _check_fits(checkpoint, game)
     return checkpoint
@@ -137,98 +152,20 @@ class _OtherFormat(Exception):
     """The file could be read, but has another format. The text of this error is the complete message."""
 
 
-def _read(file: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-    """Header and arrays of a policy file. Raises ``ValueError`` for a header too large and for too many arrays."""
-    with open(file, "rb") as start:
-        length = int.from_bytes(start.read(8), "little")
-    if length > LARGEST_TEXT:  # the library itself reads up to a hundred times as much
-        raise ValueError(f"its header has {length:,} bytes, expected at most {LARGEST_TEXT:,}")
-    with safe_open(file, framework="pt") as content:
-        header = parse_json((content.metadata() or {}).get("catbox", "null"))
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
+    """Header and arrays of a policy file. Raises ``ValueError`` if it is damaged."""
+    with open(path, "rb") as file:
+        content = read_header(file)
+        header = parse_json(content.metadata.get("catbox", "null"))
         try:
             found = header.get("format") if isinstance(header, dict) else None
-            check_format(str(file), found, FORMAT, f"it is not a catbox policy; {ANOTHER_CHECKPOINT}")
+            check_format(str(path), found, FORMAT, f"it is not a catbox policy; {ANOTHER_CHECKPOINT}")
         except ValueError as error:
             raise _OtherFormat(str(error)) from None
         for name, kind in (("network", dict), ("game", str), ("options", dict), ("training", dict)):
             if not isinstance(header.get(name), kind):
                 raise ValueError(f"{name} = {header.get(name)!r:.80}, expected {kind.__name__}")
-        names = list(content.keys())
-        if len(names) > 2 * (MAX_HIDDEN_LAYERS + 1) + 6:
-            raise ValueError(
-                f"it holds {len(names)} arrays, more than a network of {MAX_HIDDEN_LAYERS} hidden layers has"
-            )
-        return header, {name: content.get_tensor(name) for name in names}
-
-
-def _rebuild(file: Path, header: dict[str, Any], arrays: dict[str, torch.Tensor]) -> PolicyCheckpoint:
-    """The checkpoint in a file. Every size comes from the arrays, and the header must agree with them."""
-    for name, array in arrays.items():
-        if array.dtype != torch.float32 or not array.isfinite().all():
-            raise ValueError(f"{name} ({array.dtype}) holds numbers that are not finite or not float32")
-    shapes = {name: tuple(array.shape) for name, array in arrays.items()}
-    sizes = [math.prod(shapes.get("input_scale", ()))]
-    expected: dict[str, tuple[int, ...]] = {"input_scale": (sizes[0],)}
-    history = _history_encoder(shapes)
-    while (name := f"layers.{len(sizes) - 1}.weight") in shapes:
-        outputs = shapes[name][0] if shapes[name] else 0
-        taken = sizes[-1] + (history.outputs if history and len(sizes) == 1 else 0)
-        expected |= {name: (outputs, taken), name.replace("weight", "bias"): (outputs,)}
-        sizes.append(outputs)
-    inputs, *hidden, outputs = sizes if len(sizes) > 1 else [*sizes, 0]
-    given = header["network"]
-    activation, features = given.get("activation"), _part_sizes(given.get("features", {}))
-    action_features = _part_sizes(given.get("action_features", {}))
-    if action_features:
-        expected["action_scale"] = (sum(action_features.values()),)
-    described = {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": activation}
-    described |= {"features": features} if features else {}
-    described |= {"action_features": action_features} if action_features else {}
-    if history:
-        described["history"] = history.describe()
-        expected |= {f"history.{name}": tuple(array.shape) for name, array in history.named_parameters()}
-    if shapes != expected or given != described or min(sizes) < 1:
-        raise ValueError(f"its arrays do not fit its header {given!r:.200}")
-    if not isinstance(activation, str):
-        raise ValueError(f"activation = {activation!r}, expected a string")
-    network = MLP(
-        arrays["input_scale"],
-        hidden,
-        outputs,
-        activation,
-        action_scale=arrays.get("action_scale"),
-        features=features,
-        action_features=action_features,
-        history=history,
-    )
-    network.load_state_dict(arrays)
-    network.requires_grad_(False)
-    return PolicyCheckpoint(file, network, header["game"], header["options"], header["training"])
-
-
-def _history_encoder(shapes: dict[str, tuple[int, ...]]) -> HistoryEncoder | None:
-    """The encoder of histories that arrays of ``shapes`` are for; None without such arrays."""
-    scores, ages, values = (
-        shapes.get(f"history.{name}") for name in ("token_scores", "age_scores", "token_values")
-    )
-    if scores is None or ages is None or values is None:
-        return None
-    if len(scores) != 3 or len(ages) != 2 or len(values) != 3:
-        raise ValueError(
-            f"history.token_scores, age_scores and token_values are of shape {scores}, {ages}, {values}"
-        )
-    sizes = scores[0], scores[1] - 1, ages[0], scores[2], values[2]
-    wanted = {f"history.{name}": shape for name, shape in weight_shapes(*sizes).items()}
-    if any(shapes.get(name) != shape for name, shape in wanted.items()):  # before anything is allocated
-        raise ValueError(f"the arrays of its history do not fit each other: expected {wanted}")
-    return HistoryEncoder(*sizes)
-
-
-def _part_sizes(value: object) -> dict[str, int]:
-    """The sizes of named features. Raises ``ValueError`` for anything else."""
-    if not isinstance(value, dict) or not all(type(size) is int and size > 0 for size in value.values()):
-        raise ValueError(f"features = {value!r:.80}, expected names and sizes")
-    return value
+        return header, read_arrays(file, content, MAX_ARRAYS)
 
 
 def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
@@ -238,22 +175,22 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
             f"{checkpoint.path} was trained for the game {checkpoint.game_id!r}, asked to play {game.id!r}: "
             "use a checkpoint of that game"
         )
-    sizes = checkpoint.network.describe()
+    network = checkpoint.network
     try:
-        wanted = NetworkInputs.of(checkpoint.network, game)
+        wanted = NetworkInputs.of(network, game)
     except ValueError as error:
         if checkpoint.options != game.options:  # then the rules are what has to be told
             wanted = NetworkInputs(game)
         else:
             raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
     needed = wanted.size, game.num_actions + wanted.action_size
-    same_size = (sizes["inputs"], sizes["outputs"]) == needed
+    same_size = (network.num_inputs, network.num_outputs) == needed
     if checkpoint.options == game.options and same_size:
         return
     if checkpoint.options == game.options:
         raise ValueError(
-            f"{checkpoint.path} has {sizes['inputs']} inputs and {sizes['outputs']} outputs, the game {needed[0]} and "
-            f"{needed[1]}: it is damaged or was trained with another version; {ANOTHER_CHECKPOINT}"
+            f"{checkpoint.path} has {network.num_inputs} inputs and {network.num_outputs} outputs, the game "
+            f"{needed[0]} and {needed[1]}: it is damaged or was trained with another version; {ANOTHER_CHECKPOINT}"
         )
     differing = differing_options(checkpoint.options, game.options)
     try:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from catbox_agents.networks.history import HistoryEncoder, weight_shapes
-from catbox_agents.networks.mlp import MLP, input_scale
+from catbox_agents.networks.history import HistorySizes
+from catbox_agents.networks.network import PolicyNetwork
 from catbox_env import Game, Layout
+
+
+def input_scale(layout: Layout) -> NDArray[np.float32]:
+    """Factors (O,) float32 that bring the counts in a vector of ``layout`` near the size of its one-hot parts.
+
+    Each is the power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
+    A power of two multiplies small integers without rounding, also in bfloat16.
+    """
+    low, high = layout.bounds()
+    largest = np.maximum(np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))), 1)
+    return np.exp2(-np.round(np.log2(largest) / 2)).astype(np.float32)
 
 
 class NetworkInputs:
@@ -22,7 +31,8 @@ class NetworkInputs:
     the seat.
 
     Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, 0 without;
-    ``history_length``, the rows T of a history, 0 without.
+    ``history_length``, the rows T of a history, 0 without; ``history_sizes``, those of the encoder of histories, None
+    without.
     """
 
     def __init__(
@@ -30,6 +40,11 @@ class NetworkInputs:
     ) -> None:
         self.game = game
         self.history_length = game.history_length if history else 0
+        self.history_sizes = (
+            HistorySizes(game.num_players, game.num_actions, self.history_length)
+            if self.history_length
+            else None
+        )
         self._features = given = game.features
         self.layout = given.layout if given and features else None
         self.action_layout = given.action_layout if given and action_features else None
@@ -37,7 +52,7 @@ class NetworkInputs:
         self.action_size = self.action_layout.size if self.action_layout else 0
 
     @classmethod
-    def of(cls, network: MLP, game: Game) -> NetworkInputs:
+    def of(cls, network: PolicyNetwork, game: Game) -> NetworkInputs:
         """Those that ``network`` takes in ``game``. Raises ``ValueError`` where the game does not give them."""
         inputs = cls(game, bool(network.features), bool(network.action_features), bool(network.history))
         for name, wanted, layout in (
@@ -92,35 +107,15 @@ class NetworkInputs:
         self.fill(observations, masks, out, action_out)
         return out, action_out
 
-    def scale(self) -> torch.Tensor:
-        """Factors (I,) float32 of the inputs; see ``input_scale``."""
+    def scale(self) -> NDArray[np.float32]:
+        """Factors (I,) of the inputs; see ``input_scale``."""
         layouts = [self.game.observation_layout, *([self.layout] if self.layout else [])]
-        return torch.cat([input_scale(layout) for layout in layouts])
-
-    def network(self, hidden: Sequence[int], activation: str = "relu") -> MLP:
-        """A policy that takes these inputs, its weights not yet set."""
-        return MLP(
-            self.scale(),
-            hidden,
-            self.game.num_actions + self.action_size,
-            activation,
-            action_scale=input_scale(self.action_layout) if self.action_layout else None,
-            features=part_sizes(self.layout),
-            action_features=part_sizes(self.action_layout),
-            history=self.history_encoder(),
-        )
-
-    def history_encoder(self) -> HistoryEncoder | None:
-        """The encoder of a network that takes these inputs, its weights not yet set; None without histories."""
-        return HistoryEncoder(*self._history_sizes()) if self.history_length else None
+        return np.concatenate([input_scale(layout) for layout in layouts])
 
     def num_history_weights(self) -> int:
-        """How many weights that encoder has; 0 without."""
-        shapes = weight_shapes(*self._history_sizes()).values() if self.history_length else ()
+        """How many weights the encoder of histories has; 0 without."""
+        shapes = self.history_sizes.shapes().values() if self.history_sizes else ()
         return sum(math.prod(shape) for shape in shapes)
-
-    def _history_sizes(self) -> tuple[int, int, int]:
-        return self.game.num_players, self.game.num_actions, self.history_length
 
 
 def part_sizes(layout: Layout | None) -> dict[str, int]:

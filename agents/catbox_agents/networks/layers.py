@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from catbox_agents.networks.history import HistoryLayer
+from catbox_agents.networks.history_modules import HistoryLayer
 from catbox_env.core.compilation import cached_njit
 
 #: Activation -> what it does to a tensor in place, and its gradient from that of its output and the output.

@@ -1,4 +1,4 @@
-"""The network: fully connected layers from an observation to one output for each action."""
+"""The network in torch, for training: fully connected layers from an observation to one output for each action."""
 
 from __future__ import annotations
 
@@ -9,31 +9,21 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
-from catbox_agents.networks.history import HistoryEncoder
-from catbox_env import Layout
+from catbox_agents.networks.history_modules import HistoryEncoder
+from catbox_agents.networks.inputs import NetworkInputs, input_scale, part_sizes
+from catbox_agents.networks.network import check_hidden_layers
 
-ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
-MAX_HIDDEN_LAYERS = 64
-
-
-def input_scale(layout: Layout) -> torch.Tensor:
-    """Factors (O,) float32 that bring the counts in a vector of ``layout`` near the size of its one-hot parts.
-
-    Each is the power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
-    A power of two multiplies small integers without rounding, also in bfloat16.
-    """
-    low, high = layout.bounds()
-    largest = np.maximum(np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))), 1)
-    return torch.from_numpy(np.exp2(-np.round(np.log2(largest) / 2)).astype(np.float32))
+_ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 
 
 class MLP(nn.Module):
     """Fully connected layers from an int8 vector to float32 outputs: the actor, and in training the critic.
 
     ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``Layers`` computes the same
-    faster, for training.
+    faster, for training, and ``PolicyNetwork`` for playing.
 
     With an action head (see ``action_head``) the last outputs are weights of the features of actions, which
     ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the
@@ -47,30 +37,41 @@ class MLP(nn.Module):
 
     def __init__(
         self,
-        scale: torch.Tensor,
+        scale: NDArray[np.float32] | torch.Tensor,
         hidden: Sequence[int],
         num_outputs: int,
         activation: str = "relu",
         *,
-        action_scale: torch.Tensor | None = None,
+        action_scale: NDArray[np.float32] | None = None,
         features: Mapping[str, int] | None = None,
         action_features: Mapping[str, int] | None = None,
         history: HistoryEncoder | None = None,
     ) -> None:
         super().__init__()
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"unknown activation {activation!r}: choose one of {', '.join(ACTIVATIONS)}")
-        if not 1 <= len(hidden) <= MAX_HIDDEN_LAYERS:
-            raise ValueError(f"{len(hidden)} hidden layers: expected 1 to {MAX_HIDDEN_LAYERS}")
+        check_hidden_layers(hidden, activation)
         self.activation = activation
         self.features, self.action_features = dict(features or {}), dict(action_features or {})
-        self.register_buffer("input_scale", scale)
-        self.register_buffer("action_scale", action_scale)
-        sizes = [len(scale) + (history.outputs if history else 0), *hidden, num_outputs]
+        self.register_buffer("input_scale", torch.as_tensor(scale))
+        self.register_buffer("action_scale", None if action_scale is None else torch.from_numpy(action_scale))
+        sizes = [len(scale) + (history.sizes.outputs if history else 0), *hidden, num_outputs]
         self.layers = nn.ModuleList(
             nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
         )
         self.history = history  # after the layers: this is the order of the parameters
+
+    @classmethod
+    def for_policy(cls, inputs: NetworkInputs, hidden: Sequence[int], activation: str = "relu") -> MLP:
+        """A policy that takes ``inputs``, its weights not yet set."""
+        return cls(
+            inputs.scale(),
+            hidden,
+            inputs.game.num_actions + inputs.action_size,
+            activation,
+            action_scale=input_scale(inputs.action_layout) if inputs.action_layout else None,
+            features=part_sizes(inputs.layout),
+            action_features=part_sizes(inputs.action_layout),
+            history=HistoryEncoder(inputs.history_sizes) if inputs.history_sizes else None,
+        )
 
     def initialise(self, generator: torch.Generator, last_gain: float) -> MLP:
         """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases, and the weights
@@ -111,7 +112,7 @@ class MLP(nn.Module):
             x = torch.cat([x, self.history(histories).to(precision)], 1)
         for layer in hidden:
             sums = nn.functional.linear(x, layer.weight.to(precision), layer.bias.to(precision))
-            x = ACTIVATIONS[self.activation](sums)
+            x = _ACTIVATIONS[self.activation](sums)
         return cast(torch.Tensor, last(x.float()))
 
     def logits(
@@ -133,6 +134,14 @@ class MLP(nn.Module):
         )
         return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
 
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """Copies of its weights and factors, by the names of ``checkpoint``."""
+        return {name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+        """Take what ``arrays`` of an equal network returned."""
+        self.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+
     def describe(self) -> dict[str, Any]:
         """What this network can be rebuilt from, as JSON values."""
         _, *hidden, outputs = self.sizes()
@@ -147,5 +156,5 @@ class MLP(nn.Module):
         if self.action_features:
             described["action_features"] = self.action_features
         if self.history:
-            described["history"] = self.history.describe()
+            described["history"] = self.history.sizes.describe()
         return described

@@ -6,27 +6,32 @@ import os
 from typing import cast
 
 import numpy as np
-import torch
 
 from catbox_agents.agent import Agent, Seed
-from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
 from catbox_agents.networks.history import check_histories
 from catbox_agents.networks.inputs import NetworkInputs
-from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.network import Network, PolicyNetwork
 from catbox_env import Game
 
 
 class PolicyAgent(Agent):
     """Plays the legal action with the highest logit, or with ``greedy=False`` one drawn from the policy.
 
-    ``needs_history`` is True for a network with an encoder of histories.
+    ``network``: an `MLP`, as it is now, or a `PolicyNetwork`. ``needs_history`` is True for one with an encoder of
+    histories. Raises ``ValueError`` for a network that does not fit ``game`` or is not finite.
     """
 
-    def __init__(self, network: MLP, game: Game, seed: Seed = None, greedy: bool = True) -> None:
+    def __init__(self, network: Network, game: Game, seed: Seed = None, greedy: bool = True) -> None:
         super().__init__(game, seed)
-        self.network = network
+        self.network = network = PolicyNetwork.of(network)
         self.inputs = NetworkInputs.of(network, game)
+        needed = self.inputs.size, game.num_actions + self.inputs.action_size
+        if (network.num_inputs, network.num_outputs) != needed:
+            raise ValueError(
+                f"a network of {network.num_inputs} inputs and {network.num_outputs} outputs, expected {needed[0]} and "
+                f"{needed[1]} for {game.id}"
+            )
         self.needs_history = network.history is not None
         self.greedy = greedy
         self.draws_actions = not greedy
@@ -92,15 +97,9 @@ class PolicyAgent(Agent):
                     f"{self.name}: its network takes the history of the seat to move, and none was given: ask it "
                     "with histories, as make_vec(..., history=True) keeps them"
                 )
-            past = torch.from_numpy(check_histories(histories, len(masks)))
-        with torch.no_grad():
-            vectors, action_features = self.inputs.compute(observations.astype(np.int8), masks)
-            outputs = self.network(torch.from_numpy(vectors), histories=past).numpy()
-        if self.network.action_scale is not None:
-            # As `MLP.logits`, for the legal actions alone: most of the features are of others.
-            scale, rows = self.network.action_scale.numpy(), np.arange(len(masks))
-            add_action_scores(outputs, masks, action_features, scale, rows)
-        scores = outputs[:, : masks.shape[1]]
+            past = check_histories(histories, len(masks))
+        vectors, action_features = self.inputs.compute(observations.astype(np.int8, copy=False), masks)
+        scores = self.network.logits(vectors, action_features, masks, past)
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "

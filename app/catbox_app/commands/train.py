@@ -23,7 +23,7 @@ from catbox_app.options import (
 from catbox_env.core.options import QuotedText
 
 #: What training needs beyond the command line, by import name.
-NEEDED = ("filelock", "matplotlib", "psutil", "pydantic", "safetensors", "tensorboard", "torch", "yaml")
+NEEDED = ("filelock", "matplotlib", "psutil", "pydantic", "tensorboard", "torch", "yaml")
 
 
 def train(

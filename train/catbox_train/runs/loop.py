@@ -270,9 +270,11 @@ class Loop:
             if not isinstance(values, dict):
                 raise ValueError(f"algorithm = {values!r:.40}, expected a mapping")
             self.algorithm.restore(TrainingState(saved.arrays, values), done.update)
-            policy = load_checkpoint(folder / POLICY_FILE, self.game).network.state_dict()
-            own = self.algorithm.policy().state_dict()
-            if policy.keys() != own.keys() or not all(policy[name].equal(own[name]) for name in own):
+            policy = load_checkpoint(folder / POLICY_FILE, self.game).network.arrays()
+            own = self.algorithm.policy().arrays()
+            if policy.keys() != own.keys() or not all(
+                np.array_equal(policy[name], own[name]) for name in own
+            ):
                 raise ValueError(f"{POLICY_FILE} holds another network than the one that learns")
         except (OSError, ValueError) as error:
             raise damage_error(folder, error) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from catbox_agents.networks.history import HistoryLayer
+from catbox_agents.networks.history_modules import HistoryLayer
 from catbox_env.core.compilation import cached_njit
 
 

@@ -17,7 +17,7 @@ from torch import nn
 
 from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.networks.history import OUTPUTS as HISTORY_OUTPUTS
-from catbox_agents.networks.history import HistoryLayer
+from catbox_agents.networks.history_modules import HistoryLayer
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.layers import Layers
 from catbox_agents.networks.mlp import MLP
@@ -43,7 +43,7 @@ class Actor(nn.Module):
 
     def __init__(self, game: Game, options: NetworkOptions, generator: torch.Generator) -> None:
         super().__init__()
-        self.actor = network_inputs(game, options).network(options.hidden, options.activation)
+        self.actor = MLP.for_policy(network_inputs(game, options), options.hidden, options.activation)
         self.actor.initialise(generator, last_gain=0.01)  # at first no action is much better than another
 
     def start_from(self, path: str, game: Game) -> None:
@@ -68,7 +68,7 @@ class Actor(nn.Module):
                 f"start_from = {path!r} holds the network {there}, and the settings ask for {wanted}: set hidden, "
                 "activation, features, action_features and history as they were when it was trained"
             )
-        self.actor.load_state_dict(checkpoint.network.state_dict())
+        self.actor.set_arrays(checkpoint.network.arrays())
 
 
 class SharedWeights:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from catbox_agents.networks.mlp import MLP, input_scale
+from catbox_agents.networks.history_modules import HistoryEncoder
+from catbox_agents.networks.inputs import input_scale
+from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
 from catbox_train.algorithms.ppo.options import PPOOptions
 from catbox_train.self_play.weights import (
@@ -27,9 +29,8 @@ class ActorCritic(Actor):
         if options.privileged_critic:
             self.critic = MLP(input_scale(game.state_layout), options.hidden, 1, options.activation)
         else:
-            self.critic = MLP(
-                inputs.scale(), options.hidden, 1, options.activation, history=inputs.history_encoder()
-            )
+            history = HistoryEncoder(inputs.history_sizes) if inputs.history_sizes else None
+            self.critic = MLP(inputs.scale(), options.hidden, 1, options.activation, history=history)
         self.critic.initialise(generator, last_gain=1.0)
 
 

@@ -1,0 +1,211 @@
+"""The network that plays, in NumPy and compiled code. What trains it is in ``mlp``, which needs torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.networks.action_head import add_action_scores
+from catbox_agents.networks.history import HistorySizes, encode_histories
+from catbox_agents.networks.network_kernels import add_layer
+
+ACTIVATIONS = ("relu", "tanh")
+MAX_HIDDEN_LAYERS = 64
+#: The most arrays that a network is made of.
+MAX_ARRAYS = 2 * (MAX_HIDDEN_LAYERS + 1) + 6
+#: Rows that pass through all layers before the next ones do: what is in between stays in the nearer caches.
+_ROWS_AT_ONCE = 256
+
+
+class Network(Protocol):
+    """A network as checkpoint files hold it; see `PolicyNetwork`."""
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """Its numbers, by the names of ``checkpoint``."""
+
+    def describe(self) -> dict[str, Any]:
+        """What it can be rebuilt from, with its arrays; JSON values."""
+
+
+class PolicyNetwork:
+    """Fully connected layers from an int8 vector to float32 outputs, one for each action.
+
+    With an action head (see ``action_head``) the last outputs are weights of the features of actions. With an encoder
+    of histories (see ``history``) the layers take its numbers behind the other inputs.
+
+    Args:
+        arrays: float32, by the names of ``checkpoint``. They are kept as they are: do not change them.
+        described: ``inputs``, ``hidden``, ``outputs`` and ``activation``; where they are taken, ``features`` and
+            ``action_features`` of the game, each a mapping from names to sizes, and ``history``, the sizes of its
+            encoder.
+
+    Attributes: ``num_inputs`` I, the length of a vector; ``num_outputs``; ``activation``; ``features`` and
+    ``action_features``, empty where none are taken; ``history``, the sizes of the encoder or None.
+
+    Raises ``ValueError`` where the arrays do not fit each other and ``described``, and for numbers that are not finite.
+    """
+
+    def __init__(self, arrays: Mapping[str, NDArray[np.float32]], described: Mapping[str, Any]) -> None:
+        for name, array in arrays.items():
+            if array.dtype != np.float32 or not np.isfinite(array).all():
+                raise ValueError(f"{name} ({array.dtype}) holds numbers that are not finite or not float32")
+        self._arrays = dict(arrays)
+        self.features = _part_sizes(described.get("features", {}))
+        self.action_features = _part_sizes(described.get("action_features", {}))
+        shapes = {name: array.shape for name, array in arrays.items()}
+        self.history = _history_sizes(shapes)
+        self._described = self._checked(shapes, described)
+        self.num_inputs, self.num_outputs = self._described["inputs"], self._described["outputs"]
+        self.activation = self._described["activation"]
+        hidden = self._described["hidden"]
+        check_hidden_layers(hidden, self.activation)
+        self._layers = [
+            (_transposed(arrays[f"layers.{k}.weight"]), arrays[f"layers.{k}.bias"])
+            for k in range(len(hidden) + 1)
+        ]
+        first, bias = self._layers[0]
+        self._history_arrays: list[NDArray[np.float32]] = []
+        if self.history:
+            self._history_arrays = [
+                np.ascontiguousarray(arrays[f"history.{name}"]) for name in self.history.shapes()
+            ]
+        self._of_history = first[self.num_inputs :]
+        with np.errstate(over="ignore"):  # then the outputs are not finite
+            first = first[: self.num_inputs] * arrays["input_scale"][:, None]
+        self._layers[0] = first, bias
+        self.action_scale = arrays.get("action_scale", np.zeros(0, np.float32))
+
+    def _checked(self, shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, Any]) -> dict[str, Any]:
+        """What describes arrays of ``shapes``: every size comes from these. Raises ``ValueError`` unless it is what was
+        ``given``, and the arrays are those of such a network."""
+        sizes = [math.prod(shapes.get("input_scale", ()))]
+        expected: dict[str, tuple[int, ...]] = {"input_scale": (sizes[0],)}
+        while (name := f"layers.{len(sizes) - 1}.weight") in shapes:
+            outputs = shapes[name][0] if shapes[name] else 0
+            taken = sizes[-1] + (self.history.outputs if self.history and len(sizes) == 1 else 0)
+            expected |= {name: (outputs, taken), name.replace("weight", "bias"): (outputs,)}
+            sizes.append(outputs)
+        inputs, *hidden, outputs = sizes if len(sizes) > 1 else [*sizes, 0]
+        described: dict[str, Any] = {"inputs": inputs, "hidden": hidden, "outputs": outputs}
+        described["activation"] = given.get("activation")
+        if self.features:
+            described["features"] = self.features
+        if self.action_features:
+            described["action_features"] = self.action_features
+            expected["action_scale"] = (sum(self.action_features.values()),)
+        if self.history:
+            described["history"] = self.history.describe()
+            expected |= {f"history.{name}": shape for name, shape in self.history.shapes().items()}
+        if shapes != expected or given != described or min(sizes) < 1:
+            raise ValueError(f"its arrays do not fit its header {given!r:.200}")
+        return described
+
+    @classmethod
+    def of(cls, network: Network) -> PolicyNetwork:
+        """``network`` itself, or what plays as it does now."""
+        return network if isinstance(network, cls) else cls(network.arrays(), network.describe())
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """Its numbers, by the names of ``checkpoint``; do not change them."""
+        return dict(self._arrays)
+
+    def describe(self) -> dict[str, Any]:
+        """What it can be rebuilt from, with its arrays; JSON values."""
+        return dict(self._described)
+
+    def outputs(
+        self, vectors: NDArray[np.int8], histories: NDArray[np.int8] | None = None
+    ) -> NDArray[np.float32]:
+        """Outputs (n, num_outputs) for ``vectors`` (n, I) int8, with an encoder for ``histories`` (n, T, 2) int8 too.
+
+        Raises ``ValueError`` for other shapes and types, and for histories of another game.
+        """
+        if vectors.dtype != np.int8 or vectors.ndim != 2 or vectors.shape[1] != self.num_inputs:
+            raise ValueError(
+                f"vectors {vectors.dtype} of shape {vectors.shape}: expected int8 of shape (n, {self.num_inputs})"
+            )
+        if self.history and (histories is None or len(histories) != len(vectors)):
+            raise ValueError("this network takes histories: give one beside each vector")
+        if len(vectors) <= _ROWS_AT_ONCE:
+            return self._outputs(vectors, histories)
+        found = np.empty((len(vectors), self.num_outputs), np.float32)
+        for start in range(0, len(vectors), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            found[rows] = self._outputs(vectors[rows], None if histories is None else histories[rows])
+        return found
+
+    def _outputs(self, vectors: NDArray[np.int8], histories: NDArray[np.int8] | None) -> NDArray[np.float32]:
+        last = len(self._layers) - 1
+        relu = self.activation == "relu"
+        numbers: NDArray[Any] = vectors
+        for number, (weights, bias) in enumerate(self._layers):
+            sums = np.empty((len(vectors), len(bias)), np.float32)
+            sums[:] = bias
+            if number == 0 and histories is not None and self.history:
+                rows = np.arange(len(histories))
+                encoded, _ = encode_histories(histories, rows, self._history_arrays)
+                add_layer(encoded, self._of_history, sums, False)
+            add_layer(numbers, weights, sums, relu and number < last)
+            if not relu and number < last:
+                np.tanh(sums, out=sums)
+            numbers = sums
+        return numbers
+
+    def logits(
+        self,
+        vectors: NDArray[np.int8],
+        action_features: NDArray[np.int8],
+        masks: NDArray[np.bool_],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.float32]:
+        """Logits (n, A) of the actions that are legal by ``masks`` (n, A); those of others are of no use.
+
+        ``action_features`` (n, A, K) int8 are read by an action head; the rest as in `outputs`.
+        """
+        found = self.outputs(vectors, histories)
+        if len(self.action_scale):
+            rows = np.arange(len(found))
+            if not add_action_scores(found, masks, action_features, self.action_scale, rows):
+                raise ValueError(
+                    f"masks of shape {masks.shape} and features of actions of shape {action_features.shape} for "
+                    f"{len(found)} vectors, {self.num_outputs} outputs and {len(self.action_scale)} features"
+                )
+        return found[:, : self.num_outputs - len(self.action_scale)]
+
+
+def check_hidden_layers(hidden: Sequence[int], activation: object) -> None:
+    """Raise ``ValueError`` for another activation than `ACTIVATIONS`, and for no hidden layers or too many."""
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"unknown activation {activation!r:.80}: choose one of {', '.join(ACTIVATIONS)}")
+    if not 1 <= len(hidden) <= MAX_HIDDEN_LAYERS:
+        raise ValueError(f"{len(hidden)} hidden layers: expected 1 to {MAX_HIDDEN_LAYERS}")
+
+
+def _transposed(weight: NDArray[np.float32]) -> NDArray[np.float32]:
+    """``weight`` (out, in) as (in, out), so that the weights of one input lie side by side."""
+    return np.ascontiguousarray(weight.T)
+
+
+def _history_sizes(shapes: Mapping[str, tuple[int, ...]]) -> HistorySizes | None:
+    """The sizes of the encoder of histories that arrays of ``shapes`` are for; None without such arrays."""
+    scores, ages, values = (
+        shapes.get(f"history.{name}") for name in ("token_scores", "age_scores", "token_values")
+    )
+    if scores is None or ages is None or values is None:
+        return None
+    if len(scores) != 3 or len(ages) != 2 or len(values) != 3:
+        raise ValueError(
+            f"history.token_scores, age_scores and token_values are of shape {scores}, {ages}, {values}"
+        )
+    return HistorySizes(scores[0], scores[1] - 1, ages[0], scores[2], values[2])
+
+
+def _part_sizes(value: object) -> dict[str, int]:
+    """The sizes of named features. Raises ``ValueError`` for anything else."""
+    if not isinstance(value, dict) or not all(type(size) is int and size > 0 for size in value.values()):
+        raise ValueError(f"features = {value!r:.80}, expected names and sizes")
+    return value

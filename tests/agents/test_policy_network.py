@@ -1,0 +1,258 @@
+"""The network that plays: the same outputs as torch, for any batch, and nothing but NumPy and compiled code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import catbox_agents
+from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.network import PolicyNetwork
+from catbox_agents.networks.network_kernels import add_layer
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_env import Game, Vec, make_game, make_vec
+
+
+def game_of_three() -> Game:
+    return make_game("cat_in_the_box_v0", num_players=3)
+
+
+def network_of(game: Game, activation: str = "relu", history: bool = False) -> MLP:
+    network = MLP.for_policy(NetworkInputs(game, True, True, history), (33, 12), activation)
+    network.initialise(torch.Generator().manual_seed(5), last_gain=1.0)
+    with torch.no_grad():
+        for layer in network.linear_layers():
+            layer.bias.normal_(generator=torch.Generator().manual_seed(6))
+    return network
+
+
+def positions(game: Game, count: int) -> Vec:
+    vec = make_vec(game.id, count, seed=3, history=True, **game.options)
+    vec.step_random(13, seed=4)
+    return vec
+
+
+@pytest.mark.parametrize("history", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_logits_are_those_of_torch(activation: str, history: bool) -> None:
+    game = game_of_three()
+    vec, network = positions(game, 601), network_of(game, activation, history)
+    vectors, features = NetworkInputs(game, True, True, history).compute(vec.observation, vec.action_mask)
+    with torch.no_grad():
+        expected = network.logits(
+            torch.from_numpy(vectors), torch.from_numpy(features), histories=torch.from_numpy(vec.history)
+        ).numpy()
+    made = PolicyNetwork.of(network)
+    found = made.logits(vectors, features, vec.action_mask, vec.history if history else None)
+    legal = vec.action_mask
+    assert found.dtype == np.float32
+    assert np.allclose(found[legal], expected[legal], atol=1e-4)
+    assert np.ptp(expected[legal]) > 1
+    assert PolicyNetwork.of(made) is made
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_the_outputs_for_a_position_do_not_depend_on_the_batch(activation: str) -> None:
+    game = game_of_three()
+    vec, network = positions(game, 601), PolicyNetwork.of(network_of(game, activation, history=True))
+    vectors, _ = NetworkInputs(game, True, True, True).compute(vec.observation, vec.action_mask)
+    together = network.outputs(vectors, vec.history)
+    for rows in (slice(0, 1), slice(7, 8), slice(3, 10), slice(255, 600)):
+        assert np.array_equal(network.outputs(vectors[rows], vec.history[rows]), together[rows])
+    assert network.outputs(vectors[:0], vec.history[:0]).shape == (0, network.num_outputs)
+
+
+def test_it_plays_as_the_network_was_when_the_agent_was_made() -> None:
+    game, network = game_of_three(), network_of(game_of_three())
+    agent, vec = PolicyAgent(network, game), positions(game, 64)
+    before = agent.act_batch(vec.observation, vec.action_mask)
+    with torch.no_grad():
+        network.linear_layers()[-1].weight.neg_()
+    assert np.array_equal(agent.act_batch(vec.observation, vec.action_mask), before)
+    assert (PolicyAgent(network, game).act_batch(vec.observation, vec.action_mask) != before).any()
+
+
+def test_a_layer_refuses_other_shapes_and_keeps_what_is_not_a_number() -> None:
+    inputs, weights = np.ones((3, 5), np.float32), np.full((5, 9), -1, np.float32)
+    weights[:, 2], weights[:, 3] = 1, np.nan
+    outputs = np.ones((3, 9), np.float32)
+    for wrong in (
+        (inputs[:, :4].copy(), weights, outputs),
+        (inputs, weights[:, :8].copy(), outputs),
+        (inputs, weights, outputs[:2].copy()),
+    ):
+        assert not add_layer(*wrong, True)
+    assert (outputs == 1).all()
+    assert add_layer(inputs, weights, outputs, True)
+    expected = np.array([0, 0, 6, np.nan, 0, 0, 0, 0, 0], np.float32)
+    assert np.array_equal(outputs, np.tile(expected, (3, 1)), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("num_rows", "num_inputs", "width"), [(0, 9, 3), (1, 0, 4), (5, 1, 1), (7, 40, 9000)]
+)
+def test_a_layer_is_a_product_of_matrices_of_any_size(num_rows: int, num_inputs: int, width: int) -> None:
+    """Wide layers go through their weights in several blocks."""
+    rng = np.random.default_rng(1)
+    inputs = rng.integers(-1, 2, (num_rows, num_inputs)).astype(np.int8)
+    weights, before = (rng.normal(size=(n, width)).astype(np.float32) for n in (num_inputs, num_rows))
+    outputs = before.copy()
+    assert add_layer(inputs, weights, outputs, False)
+    assert np.allclose(outputs, before + inputs.astype(np.float64) @ weights, atol=1e-4)
+    alone = before[-1:].copy()
+    assert add_layer(inputs[-1:], weights, alone, False)
+    assert np.array_equal(alone, outputs[-1:])
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    game, vec = game_of_three(), positions(game_of_three(), 4)
+    network = PolicyNetwork.of(network_of(game, history=True))
+    vectors, features = NetworkInputs(game, True, True, True).compute(vec.observation, vec.action_mask)
+    for wrong in (vectors[:, 1:], vectors.astype(np.float32), vectors[0]):
+        with pytest.raises(ValueError, match=rf"expected int8 of shape \(n, {network.num_inputs}\)"):
+            network.outputs(wrong, vec.history)
+    for histories in (None, vec.history[:3]):
+        with pytest.raises(ValueError, match="give one beside each vector"):
+            network.outputs(vectors, histories)
+    with pytest.raises(ValueError, match="features of actions of shape"):
+        network.logits(vectors, features[:, :, 1:].copy(), vec.action_mask, vec.history)
+    other = MLP(np.ones(7, np.float32), (4,), game.num_actions).initialise(torch.Generator(), 1.0)
+    with pytest.raises(ValueError, match=rf"a network of 7 inputs and {game.num_actions} outputs, expected"):
+        PolicyAgent(other, game)
+    arrays, described = network.arrays(), network.describe()
+    for name in arrays:
+        with pytest.raises(ValueError, match="do not fit"):
+            PolicyNetwork({key: array for key, array in arrays.items() if key != name}, described)
+        with pytest.raises(ValueError, match=rf"{name} .* not finite"):
+            PolicyNetwork({**arrays, name: arrays[name] * np.float32(np.nan)}, described)
+        with pytest.raises(ValueError, match=rf"{name} \(float64\) .* not float32"):
+            PolicyNetwork({**arrays, name: arrays[name].astype(np.float64)}, described)
+    with pytest.raises(ValueError, match="unknown activation 'gelu': choose one of relu, tanh"):
+        PolicyNetwork(arrays, {**described, "activation": "gelu"})
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_a_file_in_half_precision_is_half_as_large_and_plays_nearly_the_same(
+    tmp_path: Path, history: bool
+) -> None:
+    game, vec = game_of_three(), positions(game_of_three(), 256)
+    network = PolicyNetwork.of(network_of(game, history=history))
+    for name, half in (("whole", False), ("half", True)):
+        save_checkpoint(tmp_path / name, network, game, {"update": 3}, half=half)
+    assert (tmp_path / "half").stat().st_size < 0.6 * (tmp_path / "whole").stat().st_size
+    loaded = load_checkpoint(tmp_path / "half", game)
+    assert loaded.training == {"update": 3}
+    for name, array in loaded.network.arrays().items():
+        assert array.dtype == np.float32
+        assert np.array_equal(array, network.arrays()[name].astype(np.float16).astype(np.float32))
+    policies = [
+        PolicyAgent.load(tmp_path / name, game).policy_batch(
+            vec.observation, vec.action_mask, vec.history if history else None
+        )
+        for name in ("whole", "half")
+    ]
+    assert np.allclose(*policies, atol=0.01)
+    assert not np.array_equal(*policies)
+
+
+def test_a_weight_that_half_precision_does_not_have_is_refused(tmp_path: Path) -> None:
+    game, network = game_of_three(), network_of(game_of_three())
+    network.linear_layers()[1].weight.data[0, 0] = -70_000.0
+    save_checkpoint(tmp_path / "policy.safetensors", network, game)
+    before = (tmp_path / "policy.safetensors").read_bytes()
+    with pytest.raises(
+        ValueError, match=r"layers\.1\.weight holds 70000, more than float16 has: write float32"
+    ):
+        save_checkpoint(tmp_path / "policy.safetensors", network, game, half=True)
+    assert (tmp_path / "policy.safetensors").read_bytes() == before
+
+
+WITHOUT = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in sys.argv[1].split(","):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Blocked())
+"""
+TORCH = "torch,safetensors"
+EXTRAS = TORCH + ",choix,filelock,matplotlib,psutil,pydantic,rich,scipy,tensorboard,typer,yaml"
+
+
+def run_without(modules: str, program: str, *arguments: object) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT + program, modules, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+PLAY = """
+import numpy as np, catbox_agents
+from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
+from catbox_env import make_game, make_vec
+game = make_game("cat_in_the_box_v0", num_players=3)
+path, taking_histories = sys.argv[2:]
+agent = catbox_agents.make(path, game)
+vec = make_vec(game.id, 64, seed=3, history=True, num_players=3)
+vec.step_random(13, seed=4)
+print(*agent.act_batch(vec.observation, vec.action_mask))
+print(agent.act(vec.observation[0], vec.action_mask[0]))
+assert catbox_agents.play_out(vec, [path, taking_histories, "random"]).shape == (64, 3)
+assert catbox_agents.evaluate(game, [path, f"search:worlds=4,policy={path}"], 10).deals == 10
+save_checkpoint(path + ".half", load_checkpoint(path, game).network, game, half=True)
+catbox_agents.make(path + ".half", game)
+"""
+
+COMMANDS = """
+import io
+from catbox_app.cli import app
+path, folder = sys.argv[2:]
+run = lambda *words: app([*words, "-p", "3"], standalone_mode=False)
+run("evaluate", path, "random", "--deals", "10")
+run("watch", path, path, "random", "--seed", "1")
+sys.stdin = io.StringIO("q\\n")
+run("play", path, "random", "--seed", "1")
+run("arena", path, "random", "--deals", "20", "--processes", "2", "--output", folder)
+print("done")
+"""
+
+
+@pytest.fixture(scope="module")
+def policies(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Files of a policy for three players, and of one that takes histories."""
+    folder, game = tmp_path_factory.mktemp("policies"), game_of_three()
+    for history in (False, True):
+        save_checkpoint(folder / f"{history}.safetensors", network_of(game, history=history), game)
+    return [folder / "False.safetensors", folder / "True.safetensors"]
+
+
+def test_policies_play_without_any_extra_and_as_with_them(policies: list[Path]) -> None:
+    game, vec = game_of_three(), positions(game_of_three(), 64)
+    first, second = run_without(EXTRAS, PLAY, *policies).splitlines()
+    expected = PolicyAgent(network_of(game), game).act_batch(vec.observation, vec.action_mask)
+    assert first.split() == list(map(str, expected))
+    assert second == str(expected[0])
+
+
+def test_commands_play_policies_without_torch(policies: list[Path], tmp_path: Path) -> None:
+    assert run_without(TORCH, COMMANDS, policies[0], tmp_path / "arena").endswith("done\n")
+
+
+def test_a_comparison_does_not_depend_on_the_number_of_processes(policies: list[Path]) -> None:
+    game, specs = game_of_three(), [str(path) for path in policies]
+    results = [catbox_agents.run_arena(game, specs, 40, seed=1, processes=processes) for processes in (1, 2)]
+    assert np.array_equal(results[0].margins, results[1].margins)
+    assert np.ptp(results[0].margins) > 0

@@ -110,7 +110,6 @@ def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
     return found
 
 
-@functools.cache
 def _index(file: Path) -> Sequence[ZooAgent]:
     """The agents of an index. Raises ``ValueError`` for a file that is missing or damaged."""
     try:

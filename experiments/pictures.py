@@ -32,8 +32,8 @@ def picture(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs
     ``seconds`` are those of a decision, by rule set and variant.
 
     A line is the mean over the seeds, its band the 95 % interval over the seeds, or that over the deals where there is
-    one seed; for two seeds there is no band, but a thin line for each. What does not fit into the panel is cut off. More
-    than four variants are shown in several rows; the grey lines are those of the other rows. The file names the
+    one seed; for two seeds there is no band, but a thin line for each. What does not fit into the panel is cut off.
+    More than four variants are shown in several rows; the grey lines are those of the other rows. The file names the
     `checksum` of what it shows, and is the same for the same data and version of matplotlib.
     """
     file = io.BytesIO()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 from collections.abc import Mapping, Sequence
 
 import matplotlib
@@ -31,9 +32,9 @@ def picture(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs
     ``seconds`` are those of a decision, by rule set and variant.
 
     A line is the mean over the seeds, its band the 95 % interval over the seeds, or that over the deals where there is
-    one seed; what does not fit into the panel is cut off. More than four variants are shown in several rows; the grey
-    lines are those of the other rows. The file names the `checksum` of what it shows, and is the same for the same
-    data and version of matplotlib.
+    one seed; for two seeds there is no band, but a thin line for each. What does not fit into the panel is cut off.
+    More than four variants are shown in several rows; the grey lines are those of the other rows. The file names the
+    `checksum` of what it shows, and is the same for the same data and version of matplotlib.
     """
     file = io.BytesIO()
     metadata = {"Date": None, "Title": title, "Description": checksum(title, opponent, by_rules, seconds)}
@@ -83,20 +84,28 @@ def _panel(
             continue
         colour, style = styles[name]
         diverged = any(result.diverged for result in results)
-        axes.plot(x, means, style, color=colour, label=f"{name} (diverged)" if diverged else name, zorder=3)
+        label = f"{name} (diverged)" if diverged else name
+        axes.plot(x, means, style, marker=".", color=colour, label=label, zorder=3)
+        if len(results) == 2:
+            for result in results:
+                curve = {decisions: margin for decisions, margin, _ in result.curves.get(opponent, [])}
+                own = [curve.get(decisions, math.nan) for decisions, _, _ in points]
+                axes.plot(x, own, color=colour, alpha=0.4, linewidth=0.8, zorder=2)
+            continue
         low, high = ([m + sign * r for m, r in zip(means, reaches, strict=True)] for sign in (-1, 1))
         axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
     axes.axhline(0, color="black", linewidth=0.6)
     axes.grid(alpha=0.3)
     if any(name in styles for name in runs):
-        axes.legend(loc="lower right")
+        axes.legend(loc="lower right", fontsize="small")
 
 
 def _limits(runs: Runs, opponent: str) -> tuple[float, float]:
-    """What the margins cover, with a third around them: intervals over two or three seeds may be far wider."""
+    """What the margins cover, a third around them, for intervals may be far wider, and below that room for names."""
     means = [mean for results in runs.values() for _, mean, _ in _points(results, opponent)] or [0.0]
     around = max(0.1, (max(means) - min(means)) / 3)
-    return min(means) - around, max(means) + around
+    low, high = min(means) - around, max(means) + around
+    return low - 0.4 * (high - low), high
 
 
 def _points(results: Sequence[RunResult], opponent: str) -> list[tuple[int, float, float]]:

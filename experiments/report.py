@@ -46,8 +46,8 @@ How to read the tables:
   of another seed. The last one fills the seats that are left. Half widths of 95 % intervals over the deals.
 
 In the pictures a line is the mean over the seeds of the evaluations on the way, its band the 95 % interval over the
-seeds (with one seed, over the deals); once over decisions, once over seconds. Each panel shows four variants at most;
-the grey lines are the others.
+seeds (with one seed, over the deals; with two, there are thin lines of the two runs instead); once over decisions, once
+over seconds. Each panel shows four variants at most; the grey lines are the others.
 """
 
 

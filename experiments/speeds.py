@@ -63,7 +63,23 @@ class Speeds:
             self._found = {_key(speed.settings): speed for speed in rows}
 
     def of(self, settings: Mapping[str, Any]) -> Speed | None:
-        """That of a run with ``settings``, as ``flat`` gives them; None if it was not measured."""
+        """That of a run with ``settings``, as ``flat`` gives them; None if it was not measured.
+
+        The run may have been made by another version, which had fewer settings or more: if nothing was measured with
+        exactly its settings, but something with the same values of those that both have, it is that.
+        """
+        if exact := self.measured_with(settings):
+            return exact
+        counted = _that_count(settings)
+        alike = [
+            speed
+            for speed in self._found.values()
+            if all(counted[name] == speed.settings[name] for name in counted.keys() & speed.settings.keys())
+        ]
+        return alike[0] if len(alike) == 1 else None
+
+    def measured_with(self, settings: Mapping[str, Any]) -> Speed | None:
+        """What was measured with exactly these settings."""
         return self._found.get(_key(settings))
 
     def add(self, speed: Speed) -> None:
@@ -85,7 +101,7 @@ def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
     to_do: dict[str, Run] = {}
     for run in runs:
         settings = flat(run.config.settled())
-        if speeds.of(settings) is None:
+        if speeds.measured_with(settings) is None:
             to_do.setdefault(_key(settings), run)
     for number, run in enumerate(to_do.values(), start=1):
         settings = _that_count(flat(run.config.settled()))

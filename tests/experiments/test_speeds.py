@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from catbox_train import TrainConfig
 from experiments import speeds
 from experiments.__main__ import main
-from experiments.speeds import FILE, Speeds
+from experiments.speeds import FILE, Speed, Speeds
 from tests.experiments.small_studies import BASE, Workplace
 
 
@@ -69,3 +70,20 @@ def test_a_damaged_file_is_refused(workplace: Workplace, capsys: pytest.CaptureF
         for command in ("speeds", "report"):
             assert main(workplace.arguments(command)) == 1
             assert f"{FILE} is damaged" in capsys.readouterr().err
+
+
+def test_a_result_of_another_version_has_the_speed_of_the_settings_that_both_know(tmp_path: Path) -> None:
+    found = Speeds(tmp_path)
+    for hidden, depth, speed in ((8, 1, 100.0), (8, 2, 200.0), (16, 1, 300.0)):
+        settings = {"hidden": hidden, "new_setting": depth}
+        found.add(Speed(settings=settings, decisions_per_second=speed, machine="m"))
+
+    def of(**settings: Any) -> float | None:
+        speed = found.of({"seed": 3, **settings})
+        return None if speed is None else speed.decisions_per_second
+
+    assert of(hidden=16) == of(hidden=16, old_setting="a") == 300.0
+    assert of(hidden=8, new_setting=2) == 200.0
+    assert of(hidden=8) is None  # which of the two it had is not known
+    assert of(hidden=16, new_setting=2) is None
+    assert found.measured_with({"hidden": 16}) is None

@@ -41,6 +41,8 @@ How to read the tables:
 - Decisions/s are played and learned from, without evaluations, on the machine named under the table; seconds are the
   decisions at that speed. `python -m experiments speeds` measures it, for all variants one after the other on a machine
   that does nothing else; "≈" stands before the mean of runs that may have shared the machine.
+- The runs of a study may have been made by several versions of catbox, which are named under its tables. The same
+  settings and seed give another run in another version.
 - A run whose numbers were not finite any more counts as diverged and has no matches.
 - Fields: the net, and on the same deals the heuristic, has the first seat among the agents named; nets among them are
   of another seed. The last one fills the seats that are left. Half widths of 95 % intervals over the deals.

@@ -6,6 +6,7 @@ settings, so one file serves all studies.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
@@ -17,6 +18,7 @@ from rich.console import Console
 
 from benchmarks.training import training_run
 from catbox_agents.files import parse_json, read_text, write_atomically, writing
+from catbox_train import load_config
 from catbox_train.algorithm import algorithm_class
 from catbox_train.opponents import OpponentOptions
 from experiments.runner import machine, say
@@ -65,21 +67,8 @@ class Speeds:
     def of(self, settings: Mapping[str, Any]) -> Speed | None:
         """That of a run with ``settings``, as ``flat`` gives them; None if it was not measured.
 
-        The run may have been made by another version, which had fewer settings or more: if nothing was measured with
-        exactly its settings, but something with the same values of those that both have, it is that.
+        A setting that it lacks, because another version made it, has its default.
         """
-        if exact := self.measured_with(settings):
-            return exact
-        counted = _that_count(settings)
-        alike = [
-            speed
-            for speed in self._found.values()
-            if all(counted[name] == speed.settings[name] for name in counted.keys() & speed.settings.keys())
-        ]
-        return alike[0] if len(alike) == 1 else None
-
-    def measured_with(self, settings: Mapping[str, Any]) -> Speed | None:
-        """What was measured with exactly these settings."""
         return self._found.get(_key(settings))
 
     def add(self, speed: Speed) -> None:
@@ -101,7 +90,7 @@ def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
     to_do: dict[str, Run] = {}
     for run in runs:
         settings = flat(run.config.settled())
-        if speeds.measured_with(settings) is None:
+        if speeds.of(settings) is None:
             to_do.setdefault(_key(settings), run)
     for number, run in enumerate(to_do.values(), start=1):
         settings = _that_count(flat(run.config.settled()))
@@ -123,7 +112,13 @@ def _measure(run: Run) -> float:
 
 
 def _key(settings: Mapping[str, Any]) -> str:
-    return json.dumps(_that_count(settings), sort_keys=True)
+    default = _defaults(settings.get("algorithm", "ppo"))
+    return json.dumps(_that_count({**default, **settings}), sort_keys=True)
+
+
+@functools.cache
+def _defaults(algorithm: str) -> dict[str, Any]:
+    return flat(load_config(overrides={"algorithm": algorithm}))
 
 
 def _that_count(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import catbox_agents
+from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
@@ -119,11 +120,23 @@ def test_what_does_not_fit_is_refused() -> None:
     for wrong in (vectors[:, 1:], vectors.astype(np.float32), vectors[0]):
         with pytest.raises(ValueError, match=rf"expected int8 of shape \(n, {network.num_inputs}\)"):
             network.outputs(wrong, vec.history)
-    for histories in (None, vec.history[:3]):
-        with pytest.raises(ValueError, match="give one beside each vector"):
+    with pytest.raises(ValueError, match="give one beside each vector"):
+        network.outputs(vectors)
+    for histories in (vec.history[:3], vec.history.astype(np.float32), vec.history[0]):
+        with pytest.raises(ValueError, match=r"expected int8 of shape \(4, T, 2\)"):
             network.outputs(vectors, histories)
-    with pytest.raises(ValueError, match="features of actions of shape"):
-        network.logits(vectors, features[:, :, 1:].copy(), vec.action_mask, vec.history)
+    mask = vec.action_mask
+    for action_features in (
+        features[:, :, 1:].copy(),
+        features.astype(np.float16),
+        features[0],
+        np.concatenate([features] * 2),
+    ):
+        with pytest.raises(ValueError, match=r"features of actions .* expected int8 of shape"):
+            network.logits(vectors, action_features, mask, vec.history)
+    for masks in (mask[:3], mask[:, 1:], mask.astype(np.int64) * 1000):
+        with pytest.raises(ValueError, match=r"masks .* expected bool of shape \(4, 35\)"):
+            network.logits(vectors, features, masks, vec.history)
     other = MLP(np.ones(7, np.float32), (4,), game.num_actions).initialise(torch.Generator(), 1.0)
     with pytest.raises(ValueError, match=rf"a network of 7 inputs and {game.num_actions} outputs, expected"):
         PolicyAgent(other, game)
@@ -137,6 +150,39 @@ def test_what_does_not_fit_is_refused() -> None:
             PolicyNetwork({**arrays, name: arrays[name].astype(np.float64)}, described)
     with pytest.raises(ValueError, match="unknown activation 'gelu': choose one of relu, tanh"):
         PolicyNetwork(arrays, {**described, "activation": "gelu"})
+    with pytest.raises(ValueError, match=r"^action_features = {'a': 0}, expected names and sizes"):
+        PolicyNetwork(arrays, {**described, "action_features": {"a": 0}})
+    large = {
+        "layers.0.weight": arrays["layers.0.weight"] * 0 + 3e38,
+        "input_scale": arrays["input_scale"] * 0 + 2,
+    }
+    with pytest.raises(
+        ValueError, match=r"layers.0.weight times input_scale holds numbers that are not finite"
+    ):
+        PolicyNetwork({**arrays, **large}, described)
+
+
+def test_a_mask_of_large_numbers_lets_no_kernel_write_out_of_bounds() -> None:
+    game, vec = game_of_three(), positions(game_of_three(), 4)
+    vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
+    network = PolicyNetwork.of(network_of(game))
+    expected = network.logits(vectors, features, vec.action_mask)
+    outputs = network.outputs(vectors)
+    for factor in (1000, -1000):
+        found = outputs.copy()
+        masks = vec.action_mask.astype(np.int64) * factor
+        assert add_action_scores(found, masks, features, network.action_scale, np.arange(4))
+        np.testing.assert_array_equal(found[:, : game.num_actions], expected)
+
+
+def test_a_network_in_another_precision_is_saved_in_float32(tmp_path: Path) -> None:
+    game = game_of_three()
+    for precision in (torch.float64, torch.bfloat16):
+        network = network_of(game).to(precision)
+        save_checkpoint(tmp_path / "policy.safetensors", network, game)
+        loaded = load_checkpoint(tmp_path / "policy.safetensors", game).network
+        for name, array in loaded.arrays().items():
+            np.testing.assert_array_equal(array, network.arrays()[name])
 
 
 @pytest.mark.parametrize("history", [False, True])

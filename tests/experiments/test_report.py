@@ -185,6 +185,20 @@ def test_the_curves_are_means_over_seeds_over_decisions_and_over_seconds() -> No
     assert list(over_seconds.get_lines()[0].get_xdata()) == pytest.approx([41.0, 82.0])
 
 
+def test_two_seeds_are_drawn_as_thin_lines_without_a_band() -> None:
+    runs = {"low": [line for line in THREE_SEEDS if line.variant == "low"][:2]}
+    over_decisions, _ = draw(
+        {"3 players": "heuristic"}, {"3 players": runs}, {"3 players": {"low": 1e-5}}
+    ).axes
+    mean, *seeds, _ = over_decisions.get_lines()
+    assert [list(line.get_ydata()) for line in seeds] == [
+        pytest.approx([0.05, 0.1]),
+        pytest.approx([0.1, 0.2]),
+    ]
+    assert list(mean.get_ydata()) == pytest.approx([0.075, 0.15])
+    assert len(over_decisions.collections) == 0
+
+
 def test_nine_variants_are_drawn_three_in_a_panel() -> None:
     runs = {f"v{i}": [result(f"v{i}", 1, 0.1 * i)] for i in range(9)}
     panels = draw(

@@ -72,18 +72,17 @@ def test_a_damaged_file_is_refused(workplace: Workplace, capsys: pytest.CaptureF
             assert f"{FILE} is damaged" in capsys.readouterr().err
 
 
-def test_a_result_of_another_version_has_the_speed_of_the_settings_that_both_know(tmp_path: Path) -> None:
+def test_a_setting_that_a_result_of_another_version_lacks_has_its_default(tmp_path: Path) -> None:
     found = Speeds(tmp_path)
-    for hidden, depth, speed in ((8, 1, 100.0), (8, 2, 200.0), (16, 1, 300.0)):
-        settings = {"hidden": hidden, "new_setting": depth}
+    for hidden, head, speed in ((8, True, 100.0), (8, False, 200.0), (16, False, 300.0)):
+        settings = {"hidden": [hidden], "action_features": head}
         found.add(Speed(settings=settings, decisions_per_second=speed, machine="m"))
 
     def of(**settings: Any) -> float | None:
-        speed = found.of({"seed": 3, **settings})
+        speed = Speeds(tmp_path).of({"seed": 3, **settings})
         return None if speed is None else speed.decisions_per_second
 
-    assert of(hidden=16) == of(hidden=16, old_setting="a") == 300.0
-    assert of(hidden=8, new_setting=2) == 200.0
-    assert of(hidden=8) is None  # which of the two it had is not known
-    assert of(hidden=16, new_setting=2) is None
-    assert found.measured_with({"hidden": 16}) is None
+    assert of(hidden=[8]) == of(hidden=[8], action_features=True) == 100.0  # the default
+    assert of(hidden=[8], action_features=False) == 200.0
+    assert of(hidden=[16]) is None
+    assert of(hidden=[8], a_setting_that_is_gone=3) is None

@@ -34,7 +34,7 @@ def _list_legal(mask: np.ndarray, legal: np.ndarray) -> int:
     count = 0
     for action in range(len(mask)):
         legal[count] = action  # count <= action
-        count += mask[action]
+        count += mask[action] != 0  # 1 at most, whatever a mask holds
     return count
 
 

@@ -57,8 +57,8 @@ def save_checkpoint(
     Args:
         training: any JSON values, for the caller; a training run gives ``algorithm``, ``update`` and ``decisions``, and
             for its best policy ``margin``.
-        half: write float16, which has about three digits and no number over 65,504. Files for training to go on with
-            are to be exact.
+        half: write float16, which has about three digits, no number over 65,504, and 0 for those under 3e-8. Files for
+            training to go on with are to be exact.
 
     Raises ``ValueError`` for weights that are not finite, also in float16, ``OSError`` if the file cannot be written.
     """

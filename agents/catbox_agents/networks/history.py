@@ -76,14 +76,14 @@ class HistorySizes:
 
 
 def check_histories(histories: object, rows: int) -> NDArray[np.int8]:
-    """A copy of ``histories``, int8 (rows, T, 2). Raises ``ValueError`` for anything else."""
+    """``histories`` as a contiguous array, int8 (rows, T, 2). Raises ``ValueError`` for anything else."""
     given = np.asarray(histories)
     if given.dtype != np.int8 or given.ndim != 3 or (len(given), given.shape[2]) != (rows, 2):
         raise ValueError(
             f"histories {given.dtype} of shape {given.shape}: expected int8 of shape ({rows}, T, 2), the "
             "histories of the seats to move, as make_vec(..., history=True) and history_observation give them"
         )
-    return given.copy()
+    return np.ascontiguousarray(given)
 
 
 def encode_histories(

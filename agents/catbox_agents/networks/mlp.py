@@ -135,8 +135,10 @@ class MLP(nn.Module):
         return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Copies of its weights and factors, by the names of ``checkpoint``."""
-        return {name: tensor.detach().cpu().numpy().copy() for name, tensor in self.state_dict().items()}
+        """Copies of its weights and factors in float32, by the names of ``checkpoint``."""
+        return {
+            name: tensor.detach().float().cpu().numpy().copy() for name, tensor in self.state_dict().items()
+        }
 
     def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         """Take what ``arrays`` of an equal network returned."""

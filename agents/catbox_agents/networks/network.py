@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.networks.action_head import add_action_scores
-from catbox_agents.networks.history import HistorySizes, encode_histories
+from catbox_agents.networks.history import HistorySizes, check_histories, encode_histories
 from catbox_agents.networks.network_kernels import add_layer
 
 ACTIVATIONS = ("relu", "tanh")
@@ -54,8 +54,8 @@ class PolicyNetwork:
             if array.dtype != np.float32 or not np.isfinite(array).all():
                 raise ValueError(f"{name} ({array.dtype}) holds numbers that are not finite or not float32")
         self._arrays = dict(arrays)
-        self.features = _part_sizes(described.get("features", {}))
-        self.action_features = _part_sizes(described.get("action_features", {}))
+        self.features = _part_sizes("features", described)
+        self.action_features = _part_sizes("action_features", described)
         shapes = {name: array.shape for name, array in arrays.items()}
         self.history = _history_sizes(shapes)
         self._described = self._checked(shapes, described)
@@ -74,8 +74,10 @@ class PolicyNetwork:
                 np.ascontiguousarray(arrays[f"history.{name}"]) for name in self.history.shapes()
             ]
         self._of_history = first[self.num_inputs :]
-        with np.errstate(over="ignore"):  # then the outputs are not finite
+        with np.errstate(over="ignore"):
             first = first[: self.num_inputs] * arrays["input_scale"][:, None]
+        if not np.isfinite(first).all():  # then 0 times a weight would not be 0
+            raise ValueError("layers.0.weight times input_scale holds numbers that are not finite")
         self._layers[0] = first, bias
         self.action_scale = arrays.get("action_scale", np.zeros(0, np.float32))
 
@@ -128,8 +130,12 @@ class PolicyNetwork:
             raise ValueError(
                 f"vectors {vectors.dtype} of shape {vectors.shape}: expected int8 of shape (n, {self.num_inputs})"
             )
-        if self.history and (histories is None or len(histories) != len(vectors)):
+        if not self.history:
+            histories = None
+        elif histories is None:
             raise ValueError("this network takes histories: give one beside each vector")
+        else:
+            histories = check_histories(histories, len(vectors))
         if len(vectors) <= _ROWS_AT_ONCE:
             return self._outputs(vectors, histories)
         found = np.empty((len(vectors), self.num_outputs), np.float32)
@@ -167,14 +173,21 @@ class PolicyNetwork:
         ``action_features`` (n, A, K) int8 are read by an action head; the rest as in `outputs`.
         """
         found = self.outputs(vectors, histories)
-        if len(self.action_scale):
-            rows = np.arange(len(found))
-            if not add_action_scores(found, masks, action_features, self.action_scale, rows):
+        num_features = len(self.action_scale)
+        num_actions = self.num_outputs - num_features
+        if num_features:
+            wanted = len(found), num_actions
+            if masks.dtype != np.bool_ or masks.shape != wanted:
                 raise ValueError(
-                    f"masks of shape {masks.shape} and features of actions of shape {action_features.shape} for "
-                    f"{len(found)} vectors, {self.num_outputs} outputs and {len(self.action_scale)} features"
+                    f"masks {masks.dtype} of shape {masks.shape}: expected bool of shape {wanted}"
                 )
-        return found[:, : self.num_outputs - len(self.action_scale)]
+            if action_features.dtype != np.int8 or action_features.shape != (*wanted, num_features):
+                raise ValueError(
+                    f"features of actions {action_features.dtype} of shape {action_features.shape}: expected int8 of "
+                    f"shape {(*wanted, num_features)}"
+                )
+            add_action_scores(found, masks, action_features, self.action_scale, np.arange(len(found)))
+        return found[:, :num_actions]
 
 
 def check_hidden_layers(hidden: Sequence[int], activation: object) -> None:
@@ -204,8 +217,9 @@ def _history_sizes(shapes: Mapping[str, tuple[int, ...]]) -> HistorySizes | None
     return HistorySizes(scores[0], scores[1] - 1, ages[0], scores[2], values[2])
 
 
-def _part_sizes(value: object) -> dict[str, int]:
-    """The sizes of named features. Raises ``ValueError`` for anything else."""
+def _part_sizes(name: str, described: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes of the features ``name``. Raises ``ValueError`` for anything else."""
+    value = described.get(name, {})
     if not isinstance(value, dict) or not all(type(size) is int and size > 0 for size in value.values()):
-        raise ValueError(f"features = {value!r:.80}, expected names and sizes")
+        raise ValueError(f"{name} = {value!r:.80}, expected names and sizes")
     return value

@@ -2,9 +2,9 @@
 
 Observations are mostly zeros, and ReLU makes half of the numbers between the layers zeros: weights that belong to zeros
 are left out. Two rows of inputs go together, so that weights are read once for both, and all rows pass a block of
-weights while it is in the cache. Each sum is taken in the order of
-the inputs, whatever stands beside its row, and in one thread: the outputs for a position depend neither on the other
-positions of a batch nor on the number of threads and processes.
+weights while it is in the cache. Each sum is taken in the order of the inputs, whatever stands beside its row, and in
+one thread: the outputs for a position depend neither on the other positions of a batch nor on the number of threads and
+processes.
 """
 
 from __future__ import annotations

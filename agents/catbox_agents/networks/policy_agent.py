@@ -9,7 +9,6 @@ import numpy as np
 
 from catbox_agents.agent import Agent, Seed
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
-from catbox_agents.networks.history import check_histories
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.network import Network, PolicyNetwork
 from catbox_env import Game
@@ -90,16 +89,13 @@ class PolicyAgent(Agent):
             )
         if not masks.any(axis=1).all():
             raise ValueError("a mask without a legal action: ask only for seats that are to move")
-        past = None
-        if self.needs_history:
-            if histories is None:
-                raise ValueError(
-                    f"{self.name}: its network takes the history of the seat to move, and none was given: ask it "
-                    "with histories, as make_vec(..., history=True) keeps them"
-                )
-            past = check_histories(histories, len(masks))
+        if self.needs_history and histories is None:
+            raise ValueError(
+                f"{self.name}: its network takes the history of the seat to move, and none was given: ask it with "
+                "histories, as make_vec(..., history=True) keeps them"
+            )
         vectors, action_features = self.inputs.compute(observations.astype(np.int8, copy=False), masks)
-        scores = self.network.logits(vectors, action_features, masks, past)
+        scores = self.network.logits(vectors, action_features, masks, histories)
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "

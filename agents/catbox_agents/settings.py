@@ -78,13 +78,17 @@ def _spec(text: str) -> str:
     return text
 
 
+#: What a setting is whose value is an agent.
+AGENT = "the spec of an agent"
+
+
 def _count(doc: str) -> Setting:
     return Setting(_whole, "an integer of 1 or more", doc)
 
 
 _POLICY = Setting(
     _spec,
-    "the spec of an agent",
+    AGENT,
     "the agent that plays the rollouts; by default the heuristic, where the game has one",
 )
 
@@ -97,6 +101,14 @@ CONFIGURED: dict[str, Configured] = {
                 "worlds drawn for a decision, at most; 128 where no budget is given, else no bound"
             ),
             "policy": _POLICY,
+            "opponents": Setting(
+                _spec, AGENT, "what the other seats may play by, each for itself, besides the policy"
+            ),
+            "caution": Setting(
+                _number,
+                "a number of 0 or more",
+                "by how many standard errors an action must be better to be done instead of the policy's own",
+            ),
             "budget": Setting(_seconds, "a time above 0, such as 100ms or 1.5s", "time for a decision"),
             "beta": Setting(
                 _share, "a number from 0 to 1", "power of the likelihood that weighs the worlds; 0: all alike"
@@ -176,6 +188,13 @@ def read_settings(spec: str) -> dict[str, Any]:
                 f"agent {shown(spec)}: {key}={shown(value)}; expected {setting.expected}"
             ) from None
     return {**(preset or {}), **given}
+
+
+def specs_within(spec: str) -> dict[str, str]:
+    """The agents in the settings of a spec for which `is_configured` holds: setting -> spec. Errors as above."""
+    settings = CONFIGURED[spec.strip().partition(":")[0]].settings
+    given = read_settings(spec)
+    return {name: value for name, value in given.items() if settings[name].expected == AGENT}
 
 
 def complete_spec(incomplete: str) -> list[str]:

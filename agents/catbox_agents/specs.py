@@ -26,7 +26,7 @@ from catbox_agents.agent import Agent, Seed
 from catbox_agents.compatibility import check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
-from catbox_agents.settings import CONFIGURED, is_configured, read_settings
+from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
 from catbox_env import Game
@@ -90,12 +90,11 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
     """
     text = spec.strip()
     if is_configured(text):
-        policy = read_settings(text).get("policy")
-        if policy is not None:
+        for setting, spec in specs_within(text).items():
             try:
-                check_spec(policy)
+                check_spec(spec)
             except ValueError as error:
-                raise ValueError(f"agent {shown(text)}: policy: {error}") from None
+                raise ValueError(f"agent {shown(text)}: {setting}: {error}") from None
         return
     if text.startswith(ZOO):
         zoo_agent(text)
@@ -107,12 +106,12 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
 def imports_module(spec: str) -> bool:
     """Whether making the agent runs code of a module that ``spec`` names, as ``"package.module:Class"``.
 
-    An agent with settings does if its policy does. Raises ValueError for settings that it does not have.
+    An agent with settings does if one of the agents in them does. Raises ValueError for settings that it does not have.
     """
     if spec.strip().startswith(ZOO):
         return False
     if is_configured(spec):
-        return imports_module(read_settings(spec).get("policy", ""))
+        return any(map(imports_module, specs_within(spec).values()))
     module, _, class_name = spec.strip().partition(":")
     return all(part.isidentifier() for part in [*module.split("."), class_name])
 

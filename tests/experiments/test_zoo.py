@@ -45,7 +45,9 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(zoo, "FOLDER", tmp_path / "zoo")
     monkeypatch.setattr(zoo_module, "ZOO_FILE", tmp_path / "zoo.yaml")
     monkeypatch.setattr(leaderboard_module, "LEADERBOARD_FILE", tmp_path / "leaderboard.yaml")
-    monkeypatch.setattr(leaderboard_module, "physical_cores", lambda: None)  # others know the zoo of catbox alone
+    monkeypatch.setattr(
+        leaderboard_module, "physical_cores", lambda: None
+    )  # others know the zoo of catbox alone
     return tmp_path
 
 

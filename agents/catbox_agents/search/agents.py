@@ -81,8 +81,8 @@ class SearchAgent(_RolloutAgent):
     Args:
         worlds: worlds drawn for a decision at most. Sequential halving: in each round the actions left are tried in an
             equal share of them. Default: `WORLDS`; with a budget, no bound.
-        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads: as in `RolloutSearch`. With
-            ``beta`` 0, and in games that hide nothing, the agent needs no history.
+        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponents, caution: as in `RolloutSearch`.
+            With ``beta`` 0, and in games that hide nothing, the agent needs no history.
     """
 
     def __init__(
@@ -98,6 +98,8 @@ class SearchAgent(_RolloutAgent):
         effective: float = EFFECTIVE,
         max_games: int = MAX_GAMES,
         num_threads: int = 1,
+        opponents: AgentSpec | None = None,
+        caution: float = 0.0,
     ) -> None:
         super().__init__(game, seed)
         if worlds is None:
@@ -115,6 +117,8 @@ class SearchAgent(_RolloutAgent):
             proposals=proposals,
             effective=effective,
             shared_draws=True,
+            opponents=opponents,
+            caution=caution,
         )
         self.needs_history = self.search.needs_history
 

@@ -45,9 +45,10 @@ def ask_about(
     legal = inside & masks[np.arange(len(masks)), np.where(inside, actions, 0)]
     if not legal.all():
         first = int(np.argmin(legal))
+        allowed = np.flatnonzero(masks[first]).tolist()
         raise ValueError(
-            f"agent {label!r} chose the action {int(actions[first])} where only {np.flatnonzero(masks[first]).tolist()} "
-            "are allowed; act_batch must return actions that its action masks allow"
+            f"agent {label!r} chose the action {int(actions[first])} where only {shown(allowed)} are allowed; act_batch "
+            "must return actions that its action masks allow"
         )
     return actions
 

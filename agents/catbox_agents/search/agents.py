@@ -81,8 +81,8 @@ class SearchAgent(_RolloutAgent):
     Args:
         worlds: worlds drawn for a decision at most. Sequential halving: in each round the actions left are tried in an
             equal share of them. Default: `WORLDS`; with a budget, no bound.
-        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponents, caution: as in `RolloutSearch`.
-            With ``beta`` 0, and in games that hide nothing, the agent needs no history.
+        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponents, caution: as in
+            `RolloutSearch`. With ``beta`` 0, and in games that hide nothing, the agent needs no history.
     """
 
     def __init__(

@@ -13,7 +13,16 @@ from catbox_agents import ArenaInterrupted, ArenaResult
 from catbox_app.commands.evaluate import check_writable
 from catbox_app.extras import require
 from catbox_app.games_progress import games_progress
-from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, build_game, complete_agent
+from catbox_app.options import (
+    AGENTS,
+    DEFAULT_GAME,
+    GameId,
+    Players,
+    Rounds,
+    RuleOptions,
+    build_game,
+    complete_agent,
+)
 
 #: What the command needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
@@ -23,7 +32,7 @@ def arena(
     agents: Annotated[
         list[str],
         typer.Argument(
-            help="Two or more of: random, heuristic, a checkpoint's path, package.module:Class.",
+            help=f"Two or more of: {AGENTS}.",
             autocompletion=complete_agent,
         ),
     ],

@@ -19,7 +19,16 @@ from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.results_table import results_table
 from catbox_agents.files import write_atomically
 from catbox_app.games_progress import games_progress
-from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, build_game, complete_agent
+from catbox_app.options import (
+    AGENTS,
+    DEFAULT_GAME,
+    GameId,
+    Players,
+    Rounds,
+    RuleOptions,
+    build_game,
+    complete_agent,
+)
 from catbox_env import Game
 
 
@@ -27,8 +36,7 @@ def evaluate(
     agents: Annotated[
         list[str],
         typer.Argument(
-            help="Two or more of: random, heuristic, a search such as search:fast or pimc:samples=64, "
-            "a checkpoint's path, package.module:Class. The last one fills the seats that are left.",
+            help=f"Two or more of: {AGENTS}. The last one fills the seats that are left.",
             autocompletion=complete_agent,
         ),
     ],

@@ -47,8 +47,8 @@ def ask_about(
         first = int(np.argmin(legal))
         allowed = np.flatnonzero(masks[first]).tolist()
         raise ValueError(
-            f"agent {label!r} chose the action {int(actions[first])} where only {shown(allowed)} are allowed; act_batch "
-            "must return actions that its action masks allow"
+            f"agent {label!r} chose the action {int(actions[first])} where only {shown(allowed)} are allowed; "
+            "act_batch must return actions that its action masks allow"
         )
     return actions
 

@@ -26,7 +26,7 @@ SPECS = [
     "search:worlds=6",
     "search:worlds=6,beta=0,policy=random",
     "search:worlds=6,beta=1,proposals=1,policy=random",
-    "search:worlds=6,policy=heuristic,opponents=random",
+    "search:worlds=6,policy=heuristic,opponents=random,caution=0.5",
     "ismcts:simulations=12,parallel=3",
     "ismcts:simulations=12,policy=random",
     "pimc:samples=3",

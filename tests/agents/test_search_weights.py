@@ -10,7 +10,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import Agent, RolloutSearch, SearchAgent
-from catbox_agents.search.halving import flat_schedule
+from catbox_agents.search.halving import flat_schedule, shared_schedule
 from catbox_agents.search.playing import Player, world_keys
 from catbox_agents.search.posterior import draw_players, likelihoods, powers
 from catbox_agents.search.tallies import Tallies, WeightedTallies
@@ -247,6 +247,46 @@ def test_nothing_is_known_of_opponents_without_weights() -> None:
         ValueError, match=r"opponents='random': .* petrify_v0 hides nothing; leave opponents out"
     ):
         RolloutSearch(catbox_env.make_game("petrify_v0"), beta=0.5, opponents="random")
+
+
+def test_a_cautious_search_does_what_the_policy_does_unless_another_action_is_clearly_better() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    vec = Vec(game, 40, seed=2, history=True)
+    vec.step_random(11, seed=2)
+    rows = np.flatnonzero(vec.action_mask.sum(axis=1) > 2)
+    args = vec.observation[rows], vec.action_mask[rows], 0, vec.history[rows]
+    own = Preferring(game).act_batch(*args[:2])
+    every = np.arange(len(rows))
+    differing = []
+    for caution in (0.0, 1.0, 3.0, 1e9):
+        search = RolloutSearch(
+            game, Preferring(game), worlds=24, beta=0.25, caution=caution, schedule=shared_schedule
+        )
+        found = search.search(*args)
+        other = found.actions != own
+        differing.append(int(other.sum()))
+        if caution > 0:
+            assert (found.visits[every, own] == found.visits.max(axis=1)).all()
+            gain = (found.values[every, found.actions] - found.values[every, own])[other]
+            error = np.hypot(found.errors[every, found.actions], found.errors[every, own])[other]
+            assert (gain > caution * error).all()
+    assert differing[0] > differing[1] > differing[2] > differing[3] == 0
+    for caution in (-1, float("inf"), float("nan"), "1", True):
+        with pytest.raises(ValueError, match=r"caution=.*: expected a finite number of 0 or more"):
+            RolloutSearch(game, caution=caution)  # type: ignore[arg-type]
+
+
+def test_a_cautious_search_names_a_policy_that_answers_nonsense() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    vec = Vec(game, 2, seed=0)
+
+    class Last(Agent):
+        def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+            return np.full(len(observations), game.num_actions - 1)
+
+    search = RolloutSearch(game, Last(game), worlds=2, caution=1.0)
+    with pytest.raises(ValueError, match=r"'Last' chose the action \d+ where only \[.*\] are allowed"):
+        search.search(vec.observation, vec.action_mask, 0)
 
 
 def test_beta_zero_is_a_search_in_worlds_that_all_count_alike() -> None:

@@ -31,6 +31,8 @@ WORLDS = 128
 #: How worlds are weighed (`RolloutSearch`). Bayes' rule (a power of 1) is better where the others play by the policy,
 #: and much worse where they do not: docs/search.md.
 BETA, PROPOSALS, EFFECTIVE = 0.25, 8, 0.5
+#: Standard errors by which an action must be better than the policy's own.
+CAUTION = 1.0
 
 
 class _OwnSeeds(Agent):
@@ -99,7 +101,7 @@ class SearchAgent(_RolloutAgent):
         max_games: int = MAX_GAMES,
         num_threads: int = 1,
         opponents: AgentSpec | None = None,
-        caution: float = 0.0,
+        caution: float = CAUTION,
     ) -> None:
         super().__init__(game, seed)
         if worlds is None:

@@ -23,7 +23,7 @@ from catbox_agents.agent import Seed, agent_seed, check_rows, needs_history
 from catbox_agents.decisions import ask_about
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND, steps
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
-from catbox_agents.search.playing import Player, play_on, world_keys
+from catbox_agents.search.playing import Player, draws_what_it_tells, play_on, world_keys
 from catbox_agents.search.posterior import draw_players, likelihoods, powers, random_units, resample
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
@@ -103,7 +103,8 @@ class RolloutSearch:
             anything. By what a seat did it is drawn for each world by which of the two it plays on. Needs ``beta``
             above 0, and a game that hides something. None: all play by ``policy``.
         caution: what the policy itself would do is tried in every world, and done unless the best other action is
-            better by more than so many standard errors, 0 or more. 0: the best action is done.
+            better by more than so many standard errors, 0 or more. 0, and for a policy that draws its actions: the
+            best action is done.
 
     Raises ``ValueError`` for an impossible argument.
     """
@@ -284,7 +285,8 @@ class _Run:
         self.weighs = search.needs_history
         self.histories = check_histories(search.game, histories, len(seen)) if self.weighs else None
         self.left = masks.copy()
-        self.own = self._own_actions(masks) if search.caution > 0 else None
+        cautious = search.caution > 0 and not draws_what_it_tells(search.players[0].agent)
+        self.own = self._own_actions(masks) if cautious else None
         self.powers = np.full(len(seen), np.nan)  # of the likelihood; known when the first worlds are
         self.generators = row_generators(seed, len(seen))
         self.keys = world_keys(self.generators) if search.shared_draws else None

@@ -19,7 +19,7 @@ from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
 from experiments.results import RESULTS
-from experiments.zoo_pages import leaderboard_rows
+from experiments.zoo_pages import leaderboard_in_short
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = "cat_in_the_box_v0"
@@ -164,8 +164,7 @@ def picture(_: str) -> str:
 
 def leaderboard(_: str) -> str:
     """How the agents of the zoo fare."""
-    header, *rows = leaderboard_rows(RESULTS)
-    return markdown_table(header, rows)
+    return leaderboard_in_short(RESULTS)
 
 
 def settings(_: str) -> str:

@@ -15,6 +15,8 @@ from experiments.study import PRESET, dotted
 from experiments.zoo import Training, read_training, training_file, zoo_configs
 
 HEURISTIC = "heuristic"
+#: The pairs of agents in the README: one among copies of the other.
+_IN_SHORT = ((ZOO, HEURISTIC), (HEURISTIC, ZOO), (ZOO, "random"))
 
 INTRODUCTION = f"""\
 # Leaderboard
@@ -128,18 +130,26 @@ def _robust(board: Board) -> list[str]:
     return [f"`{ZOO}` earns more than `{HEURISTIC}` by {', '.join(parts)}.", ""] if parts else []
 
 
-def leaderboard_rows(results: Path) -> list[list[str]]:
-    """The table of the README: for each rule set the agent of the zoo and the heuristic among each other."""
-    rows = [
-        ["rules", "one `zoo` among `heuristic`", "one `heuristic` among `zoo`", "one `zoo` among `random`"]
+def leaderboard_in_short(results: Path) -> str:
+    """The leaderboard in the README: for each rule set the agent of the zoo and the heuristic among each other."""
+    header = [
+        "agent",
+        *(f"one `{one}` among `{other}`" for one, other in _IN_SHORT),
+        "rating of `zoo`",
+        "of `heuristic`",
     ]
     part, played = boards(results)[0]
-    for rules in part.rules:
-        if rules in played:
-            margin = played[rules].margin
-            pairs = ((ZOO, HEURISTIC), (HEURISTIC, ZOO), (ZOO, "random"))
-            rows.append([f"`{zoo.PREFIX}{rules}`", *(margin(one, other) for one, other in pairs)])
-    return rows
+    rows = []
+    for rules in [rules for rules in part.rules if rules in played]:
+        board = played[rules]
+        found = [
+            board.margin(one, other) if {one, other} <= set(board.agents) else "" for one, other in _IN_SHORT
+        ]
+        ratings = [board.summary(name)[0] if name in board.agents else "" for name in (ZOO, HEURISTIC)]
+        rows.append([f"`{zoo.PREFIX}{rules}`", *found, *ratings])
+    made = sorted({(board.content["date"], board.content["commit"]) for board in played.values()})
+    when = "; ".join(f"{date}, commit {commit}" for date, commit in made)
+    return "\n".join([*markdown_table([header, *rows]), "", f"{part.deals:,} deals a table; {when}."]) + "\n"
 
 
 def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows, needs_history
+from catbox_agents.drawing import DrawingAgent, draw_actions
 from catbox_agents.errors import AgentError
 from catbox_agents.exact.tree import GameTree
 from catbox_agents.exact.values import Floats
@@ -121,7 +122,7 @@ def _chosen(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64])
     return actions
 
 
-class TabularAgent(Agent):
+class TabularAgent(DrawingAgent):
     """Draws its actions from a policy over the information states of a tree.
 
     It finds its information state by its observation and history. Where several look the same to it, which differ only
@@ -148,7 +149,6 @@ class TabularAgent(Agent):
         keys = _keys(tree.observations, tree.history_views)
         # From the last to the first, so that the first of equals stays.
         self._places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
-        self._generator = np.random.default_rng(seed)
 
     def policy_batch(
         self,
@@ -178,9 +178,8 @@ class TabularAgent(Agent):
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int64]:
-        up_to = self.policy_batch(observations, action_masks, histories).cumsum(axis=1)
-        points = self._generator.random(len(up_to)) * up_to[:, -1]
-        return (up_to > points[:, None]).argmax(axis=1)
+        policies = self.policy_batch(observations, action_masks, histories)
+        return draw_actions(policies, self.uniforms(len(policies)))
 
 
 def _keys(observations: NDArray[np.int8], histories: NDArray[np.int8]) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Agents that draw their actions: with random numbers of their own, or with those that the arena gives to a decision."""
+"""Agents that draw their actions, with random numbers of their own or with those that the arena gives to a decision."""
 
 from __future__ import annotations
 

@@ -197,6 +197,26 @@ def test_other_rules_and_other_weights_are_another_arena(tmp_path: Path) -> None
         catbox_agents.run_arena(game_for(), [net, "heuristic"], 10, output=tmp_path / "arena")
 
 
+def test_other_weights_of_the_policy_of_a_search_are_another_arena(tmp_path: Path) -> None:
+    from tests.agents.policies import checkpoint
+
+    net = checkpoint(tmp_path, "cat_in_the_box_v0", 1, num_players=3)
+    agents = [f"search:worlds=2,policy={net}", spec(Lowest)]
+    for _ in range(2):
+        catbox_agents.run_arena(game_for(), agents, 10, output=tmp_path / "arena")
+    os.replace(checkpoint(tmp_path, "cat_in_the_box_v0", 2, num_players=3), net)
+    with pytest.raises(ValueError, match="holds another arena: its agents"):
+        catbox_agents.run_arena(game_for(), agents, 10, output=tmp_path / "arena")
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_may_hold_any_sign(tmp_path: Path) -> None:
+    names = ["$x^$", "a|b [red]"]
+    catbox_agents.run_arena(game_for(), [spec(Lowest), spec(Highest)], 10, names=names, output=tmp_path)
+    assert "| $x^$ |" in (tmp_path / "results.md").read_text()
+    assert (tmp_path / "matrix.png").stat().st_size > 10_000
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(

@@ -26,6 +26,8 @@ from catbox_agents.errors import portable
 GRACE = 10.0
 #: An agent may take so long for a move of the game that is played before the clock counts: code is compiled then.
 WARM_UP = 120.0
+#: A process that has closed its connection has so long to end, so that its exit code is its own, in seconds.
+_LAST_STEPS = 5.0
 #: How often the clocks are looked at, in seconds.
 _POLL = 0.25
 
@@ -184,6 +186,8 @@ class Workers:
         None, and another process has the task, if that was in the warm-up. Raises ``ChildProcessError`` if no agent
         was asked.
         """
+        if not late:
+            worker.process.join(_LAST_STEPS)
         worker.process.kill()
         worker.process.join()
         worker.connection.close()

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -221,8 +222,11 @@ def _for_new_processes() -> Iterator[None]:
     variables = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONSAFEPATH")
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(dict.fromkeys(variables, "1"))
-    # What is blocked here is blocked in the new process from its first instruction on.
+    # What is blocked here is blocked in the new process from its first instruction on. The first process would start
+    # the resource tracker, which ends the blocking; so that is started before.
     masked = hasattr(signal, "pthread_sigmask")
+    if masked:
+        resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masked else None
     try:
         yield

@@ -43,8 +43,9 @@ def policy_of_agent(
 
     An agent may have the method ``policy_batch(observations, action_masks, histories=None) -> (N, A)``, the
     probabilities of its actions: then these are its policy. Any other agent is asked ``samples`` times in every
-    information state, each time in another order, and its policy is the frequencies of its answers. For an agent that
-    draws its actions this is an estimate, and so is everything computed from it; more ``samples`` make it better.
+    information state, each time in another order and, if it has the method ``seed_decisions``, with other random
+    numbers; its policy is the frequencies of its answers. For an agent that draws its actions this is an estimate, and
+    so is everything computed from it; more ``samples`` make it better.
 
     The agent is given copies of the observation, the action mask and, if it asks for it, the history of the seat to
     move. Raises ``ValueError``, naming the agent ``label``, for an answer that is no policy or no legal action, and
@@ -60,7 +61,8 @@ def policy_of_agent(
     generator = np.random.default_rng(0)
     for _ in range(samples):
         for some in _pieces(generator.permutation(len(tree.seats))):
-            counts[some, _chosen(tree, agent, label, some)] += 1
+            seeds = generator.integers(2**64, size=len(some), dtype=np.uint64)
+            counts[some, _chosen(tree, agent, label, some, seeds)] += 1
     same = bool((counts.max(axis=1) == samples).all())
     source = "deterministic" if same else "estimated"
     return AgentPolicy(tree.policy_of(counts / samples), source, samples)
@@ -103,8 +105,15 @@ def _told(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64]) -
     return told / sums[:, None]
 
 
-def _chosen(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The legal actions (N,) that an agent chooses."""
+def _chosen(
+    tree: GameTree, agent: Any, label: str, states: NDArray[np.int64], seeds: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """The legal actions (N,) that an agent chooses, with the random numbers of ``seeds`` (N,) if it takes any."""
+    if hasattr(agent, "seed_decisions"):
+        try:
+            agent.seed_decisions(seeds)
+        except Exception as error:
+            raise AgentError(label, error) from error
     actions = _ask(tree, agent, label, "act_batch", states)
     if actions.shape != states.shape or actions.dtype.kind not in "iu":
         raise ValueError(

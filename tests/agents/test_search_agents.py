@@ -13,8 +13,9 @@ import catbox_agents
 import catbox_env
 from catbox_agents import ISMCTS, Agent, RolloutSearch, SearchAgent
 from catbox_agents.decisions import ask_agent
+from catbox_agents.drawing import draw_actions
 from catbox_agents.search.halving import flat_schedule, shared_schedule
-from catbox_agents.search.playing import Player, draw_actions, play_on, uniforms, world_keys
+from catbox_agents.search.playing import Player, play_on, uniforms, world_keys
 from catbox_agents.search.posterior import resample
 from catbox_agents.search.rollout import LEAST_GAMES
 from catbox_env import Game, Vec

@@ -1,7 +1,8 @@
 """The agents that search before they play: ``search``, ``pimc`` and ``ismcts``. docs/search.md compares them.
 
-Each decision has random numbers of its own, from the agent's seed and from what the agent is given there. So what it
-chooses does not depend on which other decisions it is asked for at the same time, or was before.
+Each decision has random numbers of its own, from the agent's seed and from what the agent is given there, or from the
+seed that the arena gives to it. So what it chooses does not depend on which other decisions it is asked for at the same
+time, or was before.
 """
 
 from __future__ import annotations
@@ -41,10 +42,20 @@ class _OwnSeeds(Agent):
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
         self._seed = seed_sequence(seed).generate_state(4).tobytes()
+        self._given: NDArray[np.uint64] | None = None
+
+    def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
+        """The next decisions take their random numbers from ``seeds`` (N,), one for each row, and from nothing else."""
+        self._given = seeds
 
     def seeds(self, observations: Any, action_masks: Any, histories: NDArray[np.int8] | None) -> list[Seed]:
         """A seed for each row."""
         seen, masks = check_rows(self.game, observations, action_masks)
+        given, self._given = self._given, None
+        if given is not None:
+            if len(given) != len(seen):
+                raise ValueError(f"seeds for {len(given)} decisions, but {len(seen)} rows are asked about")
+            return [agent_seed(seed.tobytes()) for seed in given]
         past = [b""] * len(seen) if histories is None else [row.tobytes() for row in np.asarray(histories)]
         return [
             agent_seed(self._seed, row.tobytes(), mask.tobytes(), before)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, tells_policy
 from catbox_agents.decisions import ask_agent, ask_policy
+from catbox_agents.drawing import draw_actions
 from catbox_agents.play_out import END_OF_ROUND
 from catbox_env import Vec
 
@@ -87,11 +88,3 @@ def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(_FIRST)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(_SECOND)
     return words ^ (words >> np.uint64(31))
-
-
-def draw_actions(policies: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """An action for each row of ``policies`` (n, A): where their cumulative sums pass ``points`` (n,), from 0 to 1."""
-    sums = policies.cumsum(axis=1)
-    drawn = (sums <= (points * sums[:, -1])[:, None]).sum(axis=1)
-    last = policies.shape[1] - 1 - (policies[:, ::-1] > 0).argmax(axis=1)  # where rounding leads past the end
-    return np.minimum(drawn, last)

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.decisions import ask_policy
-from catbox_agents.search.playing import Player, draw_actions, uniforms
+from catbox_agents.drawing import draw_actions
+from catbox_agents.search.playing import Player, uniforms
 from catbox_env import Vec
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import UNUSED

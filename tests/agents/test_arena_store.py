@@ -198,11 +198,12 @@ def test_other_rules_and_other_weights_are_another_arena(tmp_path: Path) -> None
         catbox_agents.run_arena(game_for(), [net, "heuristic"], 10, output=tmp_path / "arena")
 
 
-def test_other_weights_of_the_policy_of_a_search_are_another_arena(tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", ["policy", "opponents"])
+def test_other_weights_of_an_agent_in_a_search_are_another_arena(tmp_path: Path, setting: str) -> None:
     from tests.agents.policies import checkpoint
 
     net = checkpoint(tmp_path, "cat_in_the_box_v0", 1, num_players=3)
-    agents = [f"search:worlds=2,policy={net}", spec(Lowest)]
+    agents = [f"search:worlds=2,{setting}={net}", spec(Lowest)]
     for _ in range(2):
         catbox_agents.run_arena(game_for(), agents, 10, output=tmp_path / "arena")
     os.replace(checkpoint(tmp_path, "cat_in_the_box_v0", 2, num_players=3), net)

@@ -40,7 +40,7 @@ from catbox_agents.arena.store import Store
 from catbox_agents.arena.tables import all_tables
 from catbox_agents.arena.workers import Workers, play_here
 from catbox_agents.compatibility import check_agent
-from catbox_agents.settings import is_configured, read_settings
+from catbox_agents.settings import is_configured, specs_within
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make
 from catbox_env import Game
 from catbox_env.core.checks import check_flag, check_integer, shown
@@ -213,11 +213,11 @@ def _set_up(
 def _fingerprint(spec: str, made: Any, game: Game) -> str:
     """The spec, and a hash of the file that holds the agent: the network's weights, or the module of a user's class.
 
-    Of an agent with settings, the file of its policy.
+    Of an agent with settings, the files of the agents in them.
     """
     if is_configured(spec):
-        policy = read_settings(spec).get("policy")
-        return spec if policy is None else f"{spec} {_fingerprint(policy, make(policy, game), game)}"
+        within = specs_within(spec).values()
+        return " ".join([spec, *(_fingerprint(each, make(each, game), game) for each in within)])
     if imports_module(spec):
         path = getattr(sys.modules[type(made).__module__], "__file__", None)
     else:

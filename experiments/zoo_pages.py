@@ -180,8 +180,8 @@ def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> 
         f"{network.stat().st_size / 1000:,.0f} kB in half precision |",
         f"| cost of half precision | {mean:+.3f} points a game ({low:+.3f} to {high:+.3f}) |",
         "",
-        "It takes its most probable action and has seen single rounds only. Nothing was chosen by its results: it is "
-        "the policy at the end of its training.",
+        "It takes its most probable action and has seen single rounds only. It is the policy at the end of its "
+        "training; nothing was chosen by results on the deals that are shown here.",
         "",
     ]
     for title, board in played:

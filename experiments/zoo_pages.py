@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -200,7 +201,16 @@ def command(settings: Mapping[str, Any]) -> str:
     ):
         if setting in flat:
             words.append(f"{option} {flat.pop(setting)}")
-    return " ".join([*words, *(f"--set {setting}={value}" for setting, value in flat.items())])
+    return " ".join(
+        [*words, *(f"--set {shlex.quote(f'{name}={_as_text(value)}')}" for name, value in flat.items())]
+    )
+
+
+def _as_text(value: Any) -> str:
+    """A setting as the command line takes it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {part}" for name, part in value.items()) + "}"
+    return str(value)
 
 
 def _rules_on_the_command_line(training: Training) -> str:

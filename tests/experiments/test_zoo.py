@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import catbox_agents
 from catbox_agents import zoo
 from catbox_env import make_game
+from catbox_train import load_config
 from experiments import leaderboard as leaderboard_module
 from experiments import zoo as zoo_module
 from experiments.__main__ import main
@@ -129,3 +131,9 @@ def test_the_command_of_a_card() -> None:
     }
     expected = "catbox train --preset standard --game cat_te_v0 --players 3 --set game_options.region=khmer"
     assert command(settings) == expected
+    settings = {"preset": "standard", "opponents_in_training": {"random": "0.1", "heuristic": "0.6"}}
+    expected = "catbox train --preset standard --set 'opponents_in_training={random: 0.1, heuristic: 0.6}'"
+    assert command(settings) == expected
+    name, _, value = shlex.split(expected)[-1].partition("=")
+    config = load_config(preset="standard", overrides={name: value})
+    assert config.algorithm_options.opponents_in_training == {"random": 0.1, "heuristic": 0.6}  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import zoo
 from catbox_agents.cores import physical_cores
-from catbox_agents.files import read_text, write_atomically, writing
+from catbox_agents.files import parse_json, read_text, write_atomically, writing
 from catbox_app.games_progress import games_progress
 from catbox_env.core.checks import closest, shown
 from experiments.runner import commit, machine, say
@@ -74,12 +74,14 @@ def play_leaderboard(names: Sequence[str], runs: Path, results: Path, console: C
         for part, rules in arenas
         if not names or {f"{part.name}/{rules}", part.name, rules} & set(names)
     ]
+    agents = {rules: zoo.zoo_agent(zoo.PREFIX + rules) for _, rules in chosen}
     for number, (part, rules) in enumerate(chosen, start=1):
         say(console, f"Arena {number} of {len(chosen)}: {part.title}, {rules}, {part.deals:,} deals a table.")
-        folder = runs / part.name / rules
+        agent = agents[rules]
+        folder = runs / part.name / f"{rules}-{agent.sha256[:8]}"  # another policy plays another arena
         with games_progress(console) as progress:
             result = catbox_agents.run_arena(
-                zoo.zoo_agent(zoo.PREFIX + rules).game,
+                agent.game,
                 part.specs(rules),
                 part.deals,
                 deal_set=DEAL_SET,
@@ -89,18 +91,23 @@ def play_leaderboard(names: Sequence[str], runs: Path, results: Path, console: C
                 output=folder,
                 progress=progress,
             )
+        content = json.loads(json.dumps(result.as_dict(), allow_nan=False))
+        file = result_file(part.name, rules, results)
+        if file.exists() and content.items() <= parse_json(read_text(file)).items():
+            say(console, f"{part.name}/{rules} was played before.")
+            continue
         about = {
             "part": part.name,
             "rules": rules,
+            "sha256": agent.sha256,
             "version": catbox_env.__version__,
             "commit": commit(),
             "machine": machine(),
             "date": datetime.now(UTC).date().isoformat(),
         }
-        file = result_file(part.name, rules, results)
         with writing(file):
             file.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({**result.as_dict(), **about}, indent=1, allow_nan=False) + "\n"
+        text = json.dumps({**content, **about}, indent=1) + "\n"
         write_atomically(file, text.encode())
 
 

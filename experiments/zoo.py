@@ -39,8 +39,8 @@ PRECISION_DEALS = 1000
 class Training(BaseModel):
     """How an agent of the zoo was trained. ``seconds``: of playing and learning, without evaluations.
 
-    ``half_precision``: what the policy earns in half precision more than in full, among heuristics (among random
-    players where there are none), with the ends of its 95 % interval.
+    ``sha256``: of the file in the zoo. ``half_precision``: what the policy earns in half precision more than in full,
+    among heuristics (among random players where there are none), with the ends of its 95 % interval.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -50,6 +50,7 @@ class Training(BaseModel):
     config: dict[str, Any]
     decisions: int
     seconds: float
+    sha256: str
     half_precision: tuple[float, float, float]
     version: str
     commit: str
@@ -57,12 +58,17 @@ class Training(BaseModel):
     date: str
 
 
+def zoo_settings() -> dict[str, Any]:
+    """The settings of each agent of the zoo, as its file has them."""
+    return read_settings(ZOO_FILE)
+
+
 def zoo_configs(names: Sequence[str] = ()) -> dict[str, TrainConfig]:
     """The settings of the agents ``names``, by default of all, in their order.
 
     Raises ``ValueError`` for an unknown name, and for settings that cannot be trained.
     """
-    every = read_settings(ZOO_FILE)
+    every = zoo_settings()
     for name in names:
         if name not in every:
             raise ValueError(f"unknown agent of the zoo {name!r}{closest(name, list(every))}")
@@ -85,7 +91,7 @@ def make_zoo(names: Sequence[str], runs: Path, results: Path, console: Console) 
 
     Raises ``ValueError`` for a run in ``runs`` that was made with other settings, and what training raises.
     """
-    settings = read_settings(ZOO_FILE)
+    settings = zoo_settings()
     configs = zoo_configs(names)
     for name, config in configs.items():
         folder = runs / name
@@ -98,8 +104,29 @@ def make_zoo(names: Sequence[str], runs: Path, results: Path, console: Console) 
     for number, (name, config) in enumerate(configs.items(), start=1):
         say(console, f"\nAgent {number} of {len(configs)}: {name}.")
         report = train_in(runs / name, config, console)
-        training = _put_into_zoo(name, settings[name], config, runs / name, report)
+        digest = _put_into_zoo(name, config, runs / name, report)
+        seconds = round(report["training"]["seconds"], 1)
         file = training_file(name, results)
+        if file.exists():
+            known = read_training(name, results)
+            if (known.sha256, known.seconds) == (digest, seconds):
+                say(console, f"{name} is in the zoo.")
+                continue
+        training = Training(
+            name=name,
+            settings=settings[name],
+            config=settings_of(runs / name),
+            decisions=report["training"]["decisions"],
+            seconds=seconds,
+            sha256=digest,
+            half_precision=_cost_of_half_precision(
+                config.make_game(), zoo.FOLDER / f"{name}.safetensors", runs / name
+            ),
+            version=catbox_env.__version__,
+            commit=commit(),
+            machine=machine(),
+            date=datetime.now(UTC).date().isoformat(),
+        )
         with writing(file):
             file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, (training.model_dump_json(indent=1) + "\n").encode())
@@ -126,38 +153,25 @@ def read_training(name: str, results: Path) -> Training:
         ) from None
 
 
-def _put_into_zoo(
-    name: str, settings: dict[str, Any], config: TrainConfig, run: Path, report: dict[str, Any]
-) -> Training:
-    """Write the policy, in half precision, and its entry in the index; how it was trained."""
+def _put_into_zoo(name: str, config: TrainConfig, run: Path, report: dict[str, Any]) -> str:
+    """Write the policy, in half precision, and its entry in the index; the checksum of the file."""
     game = config.make_game()
     file = zoo.FOLDER / f"{name}.safetensors"
     training = {"algorithm": config.algorithm, "decisions": report["training"]["decisions"]}
     save_checkpoint(file, load_checkpoint(run, game).network, game, training, half=True)
-    _write_entry(name, game, file)
-    return Training(
-        name=name,
-        settings=settings,
-        config=settings_of(run),
-        decisions=report["training"]["decisions"],
-        seconds=round(report["training"]["seconds"], 1),
-        half_precision=_cost_of_half_precision(game, file, run),
-        version=catbox_env.__version__,
-        commit=commit(),
-        machine=machine(),
-        date=datetime.now(UTC).date().isoformat(),
-    )
+    return _write_entry(name, game, file)
 
 
-def _write_entry(name: str, game: Game, file: Path) -> None:
+def _write_entry(name: str, game: Game, file: Path) -> str:
     index = zoo.FOLDER / zoo.INDEX
     content = parse_json(read_text(index))
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     agents = {**content["agents"], name: {"game": game.id, "options": game.options, "sha256": digest}}
-    order = list(read_settings(ZOO_FILE))
+    order = list(zoo_settings())
     agents = {known: agents[known] for known in sorted(agents, key=order.index)}
     text = json.dumps({"format": zoo.FORMAT, "agents": agents}, indent=1) + "\n"
     write_atomically(index, text.encode())
+    return digest
 
 
 def _cost_of_half_precision(game: Game, half: Path, full: Path) -> tuple[float, float, float]:

@@ -13,7 +13,7 @@ from catbox_env.core.checks import shown
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts, result_file
 from experiments.report import markdown_table
 from experiments.study import PRESET, dotted
-from experiments.zoo import Training, read_training, training_file, zoo_configs
+from experiments.zoo import Training, read_training, training_file, zoo_configs, zoo_settings
 
 HEURISTIC = "heuristic"
 #: The pairs of agents in the README: one among copies of the other.
@@ -26,7 +26,8 @@ Every agent among copies of every other, in both directions, and tables of all o
 [the arena](arena.md) measures, on its deal set `{DEAL_SET}`, which no agent was trained on or chosen by. A margin is an
 agent's score minus the mean of the others' at its table, in points a game, with its 95 % interval from a bootstrap over
 deals. A rating is in points of the Elo scale, with mean 0 among the agents named, so those of two tables cannot be
-compared. `zoo` is the agent of the [zoo](zoo.md) for the rules of the table.
+compared. `zoo` is the agent of the [zoo](zoo.md) for the rules of the table. Agents with a budget of time have it for
+each decision, as on their own; many decisions are searched side by side, so that each gets more done in its time.
 
 ```
 make leaderboard                                     # everything: plays what is not finished
@@ -43,6 +44,7 @@ class Board:
         try:
             self.content = parse_json(read_text(file))
             self.agents: list[str] = self.content["agents"]
+            self.sha256: str = self.content["sha256"]
             self._matrix = {(row["agent"], row["field"]): row for row in self.content["matrix"]}
             self._differences = {
                 (row["agent"], row["other"], row["field"]): row for row in self.content["differences"]
@@ -58,12 +60,17 @@ class Board:
         return "0" if agent == field else estimate(self._matrix[agent, field])
 
     def gain(self, agent: str, other: str, field: str) -> str:
-        """How much more ``agent`` earns than ``other`` among copies of ``field``; empty where it was not measured."""
+        """How much more ``agent`` earns than ``other`` among copies of ``field``.
+
+        An agent among its own copies earns 0.
+        """
+        if field == other:
+            return self.margin(agent, field)
+        if field == agent:
+            return estimate(self._matrix[other, field], sign=-1)
         if (agent, other, field) in self._differences:
             return estimate(self._differences[agent, other, field])
-        if (other, agent, field) in self._differences:
-            return estimate(self._differences[other, agent, field], sign=-1)
-        return ""
+        return estimate(self._differences[other, agent, field], sign=-1)
 
     def summary(self, agent: str) -> list[str]:
         """Rating, share in the Nash average, margin at mixed tables, and milliseconds a move."""
@@ -90,11 +97,21 @@ def estimate(row: Mapping[str, float], sign: int = 1, of: str = "margin") -> str
 
 
 def boards(results: Path) -> list[tuple[Part, dict[str, Board]]]:
-    """Each part of the leaderboard with its arenas that have been played, by the name of their rules."""
+    """Each part of the leaderboard with its arenas that have been played, by the name of their rules.
+
+    Raises ``ValueError`` for an arena of another agent than the zoo has now.
+    """
     found = []
     for part in read_parts():
         files = {rules: result_file(part.name, rules, results) for rules in part.rules}
-        found.append((part, {rules: Board(file) for rules, file in files.items() if file.exists()}))
+        played = {rules: Board(file) for rules, file in files.items() if file.exists()}
+        for rules, board in played.items():
+            if board.sha256 != zoo.zoo_agent(zoo.PREFIX + rules).sha256:
+                raise ValueError(
+                    f"{files[rules]} is of another {zoo.PREFIX}{rules} than the zoo has now: run  "
+                    f"python -m experiments leaderboard {part.name}/{rules}"
+                )
+        found.append((part, played))
     return found
 
 
@@ -123,12 +140,11 @@ def _standings(board: Board) -> list[str]:
 
 
 def _robust(board: Board) -> list[str]:
-    """What the agent of the zoo earns more than the heuristic, in each field that both were in."""
+    """What the agent of the zoo earns more than the heuristic, in each field, on the same deals."""
     if not {ZOO, HEURISTIC} <= set(board.agents):
         return []
-    fields = {name: board.gain(ZOO, HEURISTIC, name) for name in board.agents}
-    parts = [f"{gain} among `{name}`" for name, gain in fields.items() if gain]
-    return [f"`{ZOO}` earns more than `{HEURISTIC}` by {', '.join(parts)}.", ""] if parts else []
+    parts = [f"{board.gain(ZOO, HEURISTIC, name)} among `{name}`" for name in board.agents]
+    return [f"`{ZOO}` minus `{HEURISTIC}`: {', '.join(parts)}.", ""]
 
 
 def leaderboard_in_short(results: Path) -> str:
@@ -174,15 +190,15 @@ def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> 
         f"| trained by | `{command(training.settings)}` |",
         f"| seed | {training.config['seed']} |",
         f"| decisions | {training.decisions:,} |",
-        f"| time | {hours:.1f} hours of playing and learning, {training.config['workers']} workers |",
+        f"| time | {hours:.2f} hours of playing and learning, {training.config['workers']} workers |",
         f"| machine | {training.machine} |",
         f"| catbox | {training.version} {training.commit}, {training.date} |",
         f"| network | hidden layers of {', '.join(map(str, training.config['hidden']))}; "
         f"{network.stat().st_size / 1000:,.0f} kB in half precision |",
         f"| cost of half precision | {mean:+.3f} points a game ({low:+.3f} to {high:+.3f}) |",
         "",
-        "It takes its most probable action and has seen single rounds only. It is the policy at the end of its "
-        "training; nothing was chosen by results on the deals that are shown here.",
+        "It takes its most probable action. It is the policy at the end of its training; nothing was chosen by results "
+        "on the deals that are shown here.",
         "",
     ]
     for title, board in played:
@@ -226,13 +242,26 @@ def _rules_on_the_command_line(training: Training) -> str:
 
 
 def cards(results: Path) -> dict[Path, str]:
-    """File -> text of the card of each agent in the zoo that was trained here."""
+    """File -> text of the card of each agent in the zoo that was trained here.
+
+    Raises ``ValueError`` for one that was trained with other settings than ``zoo.yaml`` has now, or is not in the zoo.
+    """
     played = boards(results)
+    settings = zoo_settings()
     found = {}
     for name in zoo_configs():
         if training_file(name, results).exists():
+            training = read_training(name, results)
+            if (
+                training.settings != settings[name]
+                or training.sha256 != zoo.zoo_agent(zoo.PREFIX + name).sha256
+            ):
+                raise ValueError(
+                    f"{training_file(name, results)}: {zoo.PREFIX}{name} is another agent, or zoo.yaml has "
+                    f"other settings for it: run  python -m experiments zoo {name}"
+                )
             of_agent = [(part.title, arenas[name]) for part, arenas in played if name in arenas]
-            found[zoo.FOLDER / f"{name}.md"] = card(name, read_training(name, results), of_agent)
+            found[zoo.FOLDER / f"{name}.md"] = card(name, training, of_agent)
     return found
 
 

@@ -90,16 +90,16 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
     """
     text = spec.strip()
     if is_configured(text):
-        for setting, spec in specs_within(text).items():
+        for setting, within in specs_within(text).items():
             try:
-                check_spec(spec)
+                check_spec(within)
             except ValueError as error:
                 raise ValueError(f"agent {shown(text)}: {setting}: {error}") from None
         return
     if text.startswith(ZOO):
         zoo_agent(text)
         return
-    if text not in known_agents() and not _is_path(text) and not imports_module(text):
+    if text not in _NAMES and not _is_path(text) and not imports_module(text):
         raise ValueError(_unknown(text, words))
 
 
@@ -147,6 +147,10 @@ def known_agents(game: Game | None = None) -> list[str]:
     """The specs that :func:`make` knows, paths and classes aside; with ``game`` given, those that can play it."""
     heuristic = ["heuristic"] if game is None or game.id in HEURISTICS else []
     return [*BUILT_IN, *heuristic, BEST, *CONFIGURED, *(agent.spec for agent in zoo_agents(game))]
+
+
+#: The agents without settings that are not of the zoo.
+_NAMES = (*BUILT_IN, "heuristic", BEST)
 
 
 def import_class(spec: str, what: str) -> type:
@@ -231,7 +235,7 @@ def _is_path(text: str) -> bool:
 
 
 def _unknown(spec: str, words: Sequence[str] = ()) -> str:
-    known = [name for name in known_agents() if not name.startswith(ZOO)]
+    known = [*_NAMES, *CONFIGURED]
     also = f"{', '.join(words)}, " if words else ""
     close = closest(spec.partition(":")[0], [*words, *known])
     return (

@@ -276,6 +276,23 @@ def test_a_cautious_search_does_what_the_policy_does_unless_another_action_is_cl
             RolloutSearch(game, caution=caution)  # type: ignore[arg-type]
 
 
+def test_where_nothing_is_the_policys_own_the_best_is_done() -> None:
+    class Drawing(Highest):
+        draws_actions = True  # and tells no probabilities
+
+    hidden = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    open_game = catbox_env.make_game("petrify_v0")
+    for game, policy in ((hidden, Drawing(hidden)), (open_game, Highest(open_game))):
+        vec = Vec(game, 30, seed=4)
+        vec.step_random(5, seed=4)
+        results = [
+            RolloutSearch(game, policy, worlds=4, caution=caution).search(vec.observation, vec.action_mask, 0)
+            for caution in (0.0, 1e9)
+        ]
+        assert np.array_equal(results[0].actions, results[1].actions)
+        assert (results[0].actions != policy.act_batch(vec.observation, vec.action_mask)).any()
+
+
 def test_a_cautious_search_names_a_policy_that_answers_nonsense() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     vec = Vec(game, 2, seed=0)
@@ -333,6 +350,24 @@ def test_equal_weights_give_the_values_of_no_weights() -> None:
     assert weighted.values() == pytest.approx(plain.values())
     assert weighted.errors() == pytest.approx(plain.errors())
     assert weighted.effective_worlds() == pytest.approx([50])
+
+
+@pytest.mark.parametrize("counts", [[1, 1], [2, 2, 2], [1, 5, 3], [12]])
+def test_equal_weights_give_the_errors_of_no_weights_in_few_worlds(counts: list[int]) -> None:
+    plain, weighted = Tallies((1, 3)), WeightedTallies((1, 3))
+    tried = np.array([[True, True, True]])
+    for number, count in enumerate(counts):
+        args = rollouts(number, count, 3)
+        for tallies in (plain, weighted):
+            tallies.begin_round()
+        plain.add(*args)
+        logs = np.full(count, -3.0)
+        weighted.add_drawn(args[0], logs)
+        weighted.add_weighted(*args, logs)
+        for tallies in (plain, weighted):
+            tallies.end_round(tried, np.array([count]))
+    assert weighted.errors() == pytest.approx(plain.errors(), nan_ok=True)
+    assert np.isnan(plain.errors()).all() == (max(counts) == 1)
 
 
 def test_weighted_means_errors_and_effective_worlds() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -91,10 +92,25 @@ def test_the_zoo_is_trained_played_and_described(workplace: Path, capsys: pytest
     assert check_pages(workplace / "results", page.with_name("leaderboard.md")) == [zoo.zoo_agents()[0].card]
     capsys.readouterr()
 
-    # Again: the run is finished, the same agent comes out; other settings are refused.
+    # Again: what is finished is left as it is; other settings are refused.
+    results = {path: path.read_bytes() for path in (workplace / "results").rglob("*.json")}
     digest = zoo.zoo_agents()[0].sha256
-    assert run(workplace, "zoo", "petrify-small") == 0
+    assert len(results) == 2
+    for path in results:  # as if another commit had made them
+        path.write_bytes(re.sub(rb'"commit": "[^"]*"', b'"commit": "0"', path.read_bytes()))
+    assert run(workplace, "zoo", "petrify-small") == run(workplace, "leaderboard") == 0
     assert zoo.zoo_agents()[0].sha256 == digest
+    assert all(b'"commit": "0"' in path.read_bytes() for path in results)
+    for part, remedy in (
+        ("zoo/petrify-small", "zoo petrify-small"),
+        ("leaderboard/all-petrify-small", "leaderboard all/"),
+    ):
+        file = workplace / "results" / f"{part}.json"
+        kept = file.read_bytes()
+        file.write_bytes(kept.replace(digest.encode(), b"0" * 64))
+        assert run(workplace, "report", *studies) == 1
+        assert f"run  python -m experiments {remedy}" in capsys.readouterr().err
+        file.write_bytes(kept)
     (workplace / "zoo.yaml").write_text(SETTINGS.replace("[8]", "[9]"))
     assert run(workplace, "zoo") == 1
     assert (

@@ -52,7 +52,7 @@ def play_on(
         for k, (agent, label) in enumerate(players):
             own = np.flatnonzero(choice & (player == k))
             asked = rows[own]
-            if len(asked) and draws_what_it_tells(agent):
+            if len(asked) and getattr(agent, "draws_actions", False) and tells_policy(agent):
                 policies = ask_policy(agent, label, games, asked)
                 actions[own] = draw_actions(policies, uniforms(keys[asked], number))
             elif len(asked):
@@ -65,11 +65,6 @@ def play_on(
         rows = rows[~ended]
         number += 1
     return paid
-
-
-def draws_what_it_tells(policy: Agent) -> bool:
-    """Whether the policy draws its actions, and tells by which probabilities."""
-    return bool(getattr(policy, "draws_actions", False)) and tells_policy(policy)
 
 
 def world_keys(generators: NDArray[Any]) -> NDArray[np.uint64]:

@@ -23,7 +23,7 @@ from catbox_agents.agent import Seed, agent_seed, check_rows, needs_history
 from catbox_agents.decisions import ask_about
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND, steps
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
-from catbox_agents.search.playing import Player, draws_what_it_tells, play_on, world_keys
+from catbox_agents.search.playing import Player, play_on, world_keys
 from catbox_agents.search.posterior import draw_players, likelihoods, powers, random_units, resample
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
@@ -58,9 +58,10 @@ class SearchResult(NamedTuple):
       of the difference of two values is about the square root of the sum of their squares. NaN where it is not known:
       where no round of halving tried the action in two worlds or more.
 
-    ``actions`` (n,) int64, the chosen ones: the best of the actions that were tried most. A single legal action is
-    chosen without a rollout. And ``effective_worlds`` (n,) float64: the effective number of the worlds that were drawn,
-    sum(weight)^2 / sum(weight^2); where worlds are not weighted, their number.
+    ``actions`` (n,) int64, the chosen ones: the best of the actions that were left at the end; with ``caution``,
+    perhaps the policy's own. A single legal action is chosen without a rollout. And ``effective_worlds`` (n,) float64:
+    the effective number of the worlds that were drawn, sum(weight)^2 / sum(weight^2); where worlds are not weighted,
+    their number.
     """
 
     values: NDArray[np.float64]
@@ -99,12 +100,12 @@ class RolloutSearch:
             is at least this share, from 0 to 1, of those of them that are tried.
         shared_draws: a policy that draws its actions draws them with the same random numbers for all actions tried in
             a world.
-        opponents: what the other seats may play by, each for itself, as likely as by ``policy`` before they have done
-            anything. By what a seat did it is drawn for each world by which of the two it plays on. Needs ``beta``
-            above 0, and a game that hides something. None: all play by ``policy``.
+        opponents: a second policy that each of the other seats may follow, as likely as ``policy`` at the beginning of
+            a round. By what a seat did since then it is drawn for each world which of the two it follows. Needs
+            ``beta`` above 0, and a game that hides something. None: all seats follow ``policy``.
         caution: what the policy itself would do is tried in every world, and done unless the best other action is
-            better by more than so many standard errors, 0 or more. 0, and for a policy that draws its actions: the
-            best action is done.
+            better by more than so many standard errors, 0 or more. It counts as 0, so that the best action is done, for
+            a policy that draws its actions and in games that hide nothing.
 
     Raises ``ValueError`` for an impossible argument.
     """
@@ -152,6 +153,12 @@ class RolloutSearch:
                 f"opponents={shown(opponents)}: how a seat plays is told where worlds are weighted, and {game.id} "
                 "hides nothing; leave opponents out"
             )
+        #: Whether the policy's own action has a privilege.
+        self.is_cautious = (
+            self.caution > 0
+            and not game.hides_nothing
+            and not getattr(self.players[0].agent, "draws_actions", False)
+        )
         #: Whether a search has to be given histories.
         self.needs_history = self.beta > 0 and not game.hides_nothing
 
@@ -180,6 +187,7 @@ class RolloutSearch:
             raise ValueError(
                 f"row {int(masks.any(axis=1).argmin())} has no legal action: only a seat to move can be searched for"
             )
+        begun = time.perf_counter()
         run = _Run(self, seen, masks, seed, histories)
         choices = masks.sum(axis=1)
         schedules = {int(k): self.schedule(int(k), self.worlds) for k in np.unique(choices)}
@@ -188,7 +196,8 @@ class RolloutSearch:
                 run.search_round(_worlds_of_round(schedules, choices, number))
         else:
             for rows in _groups(choices):
-                run.search_until(rows, time.perf_counter() + self.budget * len(rows), schedules)
+                run.search_until(rows, begun + self.budget * len(rows), schedules)
+                begun = time.perf_counter()
         return run.result()
 
     def _play(
@@ -285,8 +294,7 @@ class _Run:
         self.weighs = search.needs_history
         self.histories = check_histories(search.game, histories, len(seen)) if self.weighs else None
         self.left = masks.copy()
-        cautious = search.caution > 0 and not draws_what_it_tells(search.players[0].agent)
-        self.own = self._own_actions(masks) if cautious else None
+        self.own = self._own_actions(masks) if search.is_cautious else None
         self.powers = np.full(len(seen), np.nan)  # of the likelihood; known when the first worlds are
         self.generators = row_generators(seed, len(seen))
         self.keys = world_keys(self.generators) if search.shared_draws else None

@@ -102,7 +102,9 @@ def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
         remedy = f"use {others[0]}" if others else "the zoo has no agent for these rules: use 'best'"
         if found.game_id != game.id:
             raise ValueError(f"{spec} plays {found.game_id}, not {game.id}: {remedy}")
-        differing = differing_options(found.game.options, game.options)
+        no_matter = ("reward", *game.lenient_options)
+        options = differing_options(found.game.options, game.options)
+        differing = [name for name in options if name not in no_matter] or options
         raise ValueError(
             f"{spec} was trained for {game.id} with {describe_options(found.game.options, differing)}, asked to play "
             f"with {describe_options(game.options, differing)}: {remedy}"
@@ -112,13 +114,16 @@ def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
 
 def _index(file: Path) -> Sequence[ZooAgent]:
     """The agents of an index. Raises ``ValueError`` for a file that is missing or damaged."""
+    what = f"the index of the zoo, {file},"
     try:
         content = parse_json(read_text(file))
-        found = content.get("format") if isinstance(content, dict) else None
-        check_format(str(file), found, FORMAT, _REINSTALL)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{what} cannot be read ({error}); {_REINSTALL}") from error
+    check_format(what, content.get("format") if isinstance(content, dict) else None, FORMAT, _REINSTALL)
+    try:
         return tuple(
             ZooAgent(name, str(entry["game"]), dict(entry["options"]), str(entry["sha256"]))
             for name, entry in content["agents"].items()
         )
-    except (OSError, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"the index of the zoo, {file}, cannot be read ({error}); {_REINSTALL}") from error
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{what} is damaged ({error!r}); {_REINSTALL}") from error

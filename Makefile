@@ -5,6 +5,7 @@
 #   make test    run the tests, and the engine's once more without compilation
 #   make lint    style, types, import contracts        make format    apply the style
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
+#   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
 
 PYTHON ?= python3
@@ -15,11 +16,11 @@ BENCH  := $(VENV)/catbox-bench-installed
 PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test coverage lint format bench clean
+.PHONY: help train test coverage lint format bench zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -8
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -9
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -62,6 +63,17 @@ format: $(STAMP)
 
 bench: $(BENCH)
 	$(PY) -m benchmarks
+
+zoo: $(STAMP)
+	$(PY) -m experiments zoo
+	$(PY) -m experiments leaderboard
+	$(PY) -m experiments report
+	$(PY) docs/generate.py
+
+leaderboard: $(STAMP)
+	$(PY) -m experiments leaderboard
+	$(PY) -m experiments report
+	$(PY) docs/generate.py
 
 clean:
 	rm -rf $(VENV) build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis

@@ -18,6 +18,8 @@ from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
+from experiments.results import RESULTS
+from experiments.zoo_pages import leaderboard_in_short
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = "cat_in_the_box_v0"
@@ -160,6 +162,11 @@ def picture(_: str) -> str:
     return f"```text\n{env.render().rstrip()}\n```\n\n{caption}\n"
 
 
+def leaderboard(_: str) -> str:
+    """How the agents of the zoo fare."""
+    return leaderboard_in_short(RESULTS)
+
+
 def settings(_: str) -> str:
     """The settings of a training run."""
     return settings_table(TrainConfig)
@@ -186,6 +193,7 @@ _MAKERS = (
     properties,
     games,
     picture,
+    leaderboard,
     settings,
     algorithm_settings,
 )

@@ -1,9 +1,12 @@
-"""Studies of training: what each setting brings, measured, and the page that shows it, docs/experiments.md.
+"""Evidence: studies of training and their page, docs/experiments.md; the agents of the zoo; the leaderboard.
 
     python -m experiments run entropy lambda     train every run of two studies that has no result yet
     python -m experiments fields robust          play the nets of a study among agents of every kind
     python -m experiments speeds entropy         measure how fast its variants play and learn; let nothing else run
-    python -m experiments report                 make docs/experiments.md and its pictures from the results
+    python -m experiments zoo                    train the agents of the zoo (experiments/zoo.yaml)
+    python -m experiments leaderboard            play the arenas of the leaderboard (experiments/leaderboard.yaml)
+    python -m experiments report                 make docs/experiments.md with its pictures, docs/leaderboard.md and
+                                                 the cards of the zoo from the results
     python -m experiments report --check         only say whether they are up to date
 
 A study is `experiments/studies/NAME.yaml`:

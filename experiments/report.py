@@ -140,7 +140,7 @@ def _section(
         of_rules = [result for result in results if result.rules == rules]
         lines += [f"### {study.title}: {rules}", "", *_table(study, of_rules, rules, speeds), ""]
     for rules in study.rules if fields else ():
-        lines += [f"### {study.title}, fields: {rules}", "", *_markdown(fields_table(fields, rules)), ""]
+        lines += [f"### {study.title}, fields: {rules}", "", *markdown_table(fields_table(fields, rules)), ""]
     if results:
         lines += [f"![Learning curves: {study.title}]({PICTURES}/experiments-{name}.svg)", ""]
         lines += [f"Measured on: {'; '.join(_origins(results))}.", ""]
@@ -169,7 +169,7 @@ def _table(study: Study, results: Sequence[RunResult], rules: str, speeds: Speed
                 *_time(finished, speeds),
             ]
         )
-    return _markdown(rows)
+    return markdown_table(rows)
 
 
 def _time(runs: Sequence[RunResult], speeds: Speeds) -> tuple[str, str, str]:
@@ -190,7 +190,7 @@ def _speed(runs: Sequence[RunResult], speeds: Speeds) -> tuple[float, bool]:
     return sum(run.decisions for run in runs) / max(1e-9, sum(run.seconds for run in runs)), False
 
 
-def _markdown(rows: Sequence[Sequence[str]]) -> list[str]:
+def markdown_table(rows: Sequence[Sequence[str]]) -> list[str]:
     """The lines of a table whose first row is its header."""
     header, *others = rows
     every = [header, ["---"] * len(header), *others]

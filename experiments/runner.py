@@ -120,18 +120,14 @@ def train_run(run: Run, folder: Path, console: Console) -> RunResult:
     report: dict[str, Any] = {"matches": []}
     diverged: str | None = None
     try:
-        if (folder / CONFIG_FILE).exists():
-            # Trust: its settings are those of the study, which were checked.
-            report = resume(folder, console, trust=True)
-        else:
-            report = train(run.config, folder, console)
+        report = train_in(folder, run.config, console)
     except TrainingDiverged as error:
         diverged = str(error).partition(". ")[0]  # without the paths that follow
         say(console, f"Recorded as a result: {diverged}.")
     except ValueError as error:
         raise ValueError(f"{run}: {error}") from error
     rows = read_metrics(folder)
-    config = _settings_of(folder)
+    config = settings_of(folder)
     if diverged is None:
         decisions, seconds = report["training"]["decisions"], report["training"]["seconds"]
     else:
@@ -150,12 +146,21 @@ def train_run(run: Run, folder: Path, console: Console) -> RunResult:
         matches=[_match(match) for match in report["matches"]],
         diverged=diverged,
         version=catbox_env.__version__,
-        commit=_commit(),
+        commit=commit(),
         machine=machine(),
     )
 
 
-def _settings_of(folder: Path) -> dict[str, Any]:
+def train_in(folder: Path, config: TrainConfig, console: Console) -> dict[str, Any]:
+    """Train as ``config`` says, or go on with the run that the folder holds; what its ``results.json`` holds."""
+    if (folder / CONFIG_FILE).exists():
+        return resume(
+            folder, console, trust=True
+        )  # trust: the caller has compared its settings with ``config``
+    return train(config, folder, console)
+
+
+def settings_of(folder: Path) -> dict[str, Any]:
     """The settings of the run in a folder. Raises ``ValueError`` when they are not valid."""
     return flat(TrainConfig(**read_settings(folder / CONFIG_FILE)))
 
@@ -171,7 +176,7 @@ def _check_settings(study: str, runs: Sequence[Run], results: Sequence[RunResult
             remedy = "to make them anew, delete the lines of the study there"
         elif (folders.of(run) / CONFIG_FILE).exists():
             where = str(folders.of(run))
-            changed = differences(_settings_of(folders.of(run)), now)
+            changed = differences(settings_of(folders.of(run)), now)
             remedy = "to start it anew, delete that folder"
         else:
             continue
@@ -228,7 +233,7 @@ def _match(match: Mapping[str, Any]) -> Match:
     )
 
 
-def _commit() -> str:
+def commit() -> str:
     """The commit of the checkout, with "+" behind it where the packages were changed since; empty without git."""
     git = shutil.which("git")
     if git is None:

@@ -170,9 +170,9 @@ def differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 def _config(study: Study, rules: str, variant: str, seed: int) -> TrainConfig:
     """The settings of one run. Raises ``ValueError``."""
     sources = {
-        "base": _dotted(study.base),
-        f"rules {rules!r}": _dotted(study.rules[rules]),
-        f"variant {variant!r}": _dotted(study.variants[variant]),
+        "base": dotted(study.base),
+        f"rules {rules!r}": dotted(study.rules[rules]),
+        f"variant {variant!r}": dotted(study.variants[variant]),
     }
     for source, settings in sources.items():
         for own in OWN_SETTINGS:
@@ -198,7 +198,7 @@ def _check_playable(run: Run) -> None:
         raise ValueError(f"study {run.study!r}, variant {run.variant!r}, {run.rules}: {error}") from error
 
 
-def _dotted(settings: Mapping[str, Any]) -> dict[str, Any]:
+def dotted(settings: Mapping[str, Any]) -> dict[str, Any]:
     """``settings`` with ``{game_options: {num_players: 3}}`` as ``{game_options.num_players: 3}``."""
     dotted: dict[str, Any] = {}
     for name, value in settings.items():

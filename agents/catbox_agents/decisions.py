@@ -30,14 +30,44 @@ def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> ND
 def answers_of(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The integers (M,) that ``agent`` answers, whether they are legal actions or not; otherwise as `ask_agent`."""
     histories = vec.history[rows] if needs_history(agent) else None
+    return _answers(agent, label, vec.observation[rows], vec.action_mask[rows], histories)
+
+
+def ask_about(
+    agent: Agent, label: str, observations: NDArray[np.int8], masks: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """The actions (M,) that ``agent``, which needs no history, chooses for ``observations`` (M, O), ``masks`` (M, A).
+
+    Errors as in `ask_agent`.
+    """
+    actions = _answers(agent, label, observations.copy(), masks.copy(), None)
+    inside = (actions >= 0) & (actions < masks.shape[1])
+    legal = inside & masks[np.arange(len(masks)), np.where(inside, actions, 0)]
+    if not legal.all():
+        first = int(np.argmin(legal))
+        allowed = np.flatnonzero(masks[first]).tolist()
+        raise ValueError(
+            f"agent {label!r} chose the action {int(actions[first])} where only {shown(allowed)} are allowed; "
+            "act_batch must return actions that its action masks allow"
+        )
+    return actions
+
+
+def _answers(
+    agent: Agent,
+    label: str,
+    observations: NDArray[np.int8],
+    masks: NDArray[np.bool_],
+    histories: NDArray[np.int8] | None,
+) -> NDArray[np.int64]:
     try:
-        actions = np.asarray(agent.act_batch(vec.observation[rows], vec.action_mask[rows], histories))
+        actions = np.asarray(agent.act_batch(observations, masks, histories))
     except Exception as error:
         raise AgentError(label, error) from error
-    if actions.shape != rows.shape or actions.dtype.kind not in "iu":
+    if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
         raise ValueError(
-            f"agent {label!r}: act_batch returned {actions.dtype} of shape {actions.shape} for {len(rows)} rows; "
-            f"expected integers of shape ({len(rows)},)"
+            f"agent {label!r}: act_batch returned {actions.dtype} of shape {actions.shape} for {len(masks)} rows; "
+            f"expected integers of shape ({len(masks)},)"
         )
     return actions
 

@@ -15,7 +15,7 @@ class AgentError(ValueError):
     """An agent's own code raised an error, which is the ``__cause__`` of this one."""
 
     def __init__(self, label: str, error: Exception) -> None:
-        super().__init__(f"agent {label!r} raised {type(error).__name__}: {error}")
+        super().__init__(f"agent {label!r} raised {in_words(error)}")
         self.label, self.error = label, error
         self._traceback: str | None = None
 
@@ -35,6 +35,14 @@ class AgentError(ValueError):
         if lines is None:
             return ""
         return "".join(traceback.TracebackException(type(self.error), self.error, lines).format())
+
+
+def in_words(error: Exception) -> str:
+    """The type of ``error`` and its text, also where making the text raises an error of its own."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001  (the error is of a user's class)
+        return f"{type(error).__name__}, whose text cannot be made"
 
 
 def portable(error: Exception) -> Exception:

@@ -10,14 +10,13 @@ A preset stands for its settings; a setting that is given beside it counts inste
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import closest, shown
 
 
 @dataclass(frozen=True)
@@ -79,14 +78,18 @@ def _spec(text: str) -> str:
     return text
 
 
+#: What a setting is whose value is an agent.
+AGENT = "the spec of an agent"
+
+
 def _count(doc: str) -> Setting:
     return Setting(_whole, "an integer of 1 or more", doc)
 
 
 _POLICY = Setting(
     _spec,
-    "the spec of an agent",
-    "the agent that plays the rollouts; by default the best one that comes with the game",
+    AGENT,
+    "the agent that plays the rollouts; by default the heuristic, where the game has one",
 )
 
 #: The agents with settings, by name.
@@ -98,6 +101,14 @@ CONFIGURED: dict[str, Configured] = {
                 "worlds drawn for a decision, at most; 128 where no budget is given, else no bound"
             ),
             "policy": _POLICY,
+            "opponents": Setting(
+                _spec, AGENT, "what the other seats may play by, each for itself, besides the policy"
+            ),
+            "caution": Setting(
+                _number,
+                "a number of 0 or more",
+                "by how many standard errors an action must be better to be done instead of the policy's own",
+            ),
             "budget": Setting(_seconds, "a time above 0, such as 100ms or 1.5s", "time for a decision"),
             "beta": Setting(
                 _share, "a number from 0 to 1", "power of the likelihood that weighs the worlds; 0: all alike"
@@ -163,10 +174,9 @@ def read_settings(spec: str) -> dict[str, Any]:
         if not equals or key not in kind.settings:
             known = [f"{setting}=..." for setting in kind.settings] + list(kind.presets)
             words = [*kind.settings, *kind.presets]
-            close = difflib.get_close_matches(key, words, n=1, cutoff=0.5)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             raise ValueError(
-                f"agent {shown(spec)}: unknown setting {shown(key)}{hint}; expected {', '.join(known)}, between commas"
+                f"agent {shown(spec)}: unknown setting {shown(key)}{closest(key, words)}; expected "
+                f"{', '.join(known)}, between commas"
             )
         if key in given:
             raise ValueError(f"agent {shown(spec)}: {key} is given twice; give it once")
@@ -178,6 +188,13 @@ def read_settings(spec: str) -> dict[str, Any]:
                 f"agent {shown(spec)}: {key}={shown(value)}; expected {setting.expected}"
             ) from None
     return {**(preset or {}), **given}
+
+
+def specs_within(spec: str) -> dict[str, str]:
+    """The agents in the settings of a spec for which `is_configured` holds: setting -> spec. Errors as above."""
+    settings = CONFIGURED[spec.strip().partition(":")[0]].settings
+    given = read_settings(spec)
+    return {name: value for name, value in given.items() if settings[name].expected == AGENT}
 
 
 def complete_spec(incomplete: str) -> list[str]:

@@ -4,6 +4,8 @@
 |---|---|
 | ``"random"`` | plays a random legal action, every game |
 | ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
+| ``"best"`` | the strongest agent that comes with catbox: that of the zoo, else the heuristic, else random |
+| ``"zoo:NAME"`` | a trained agent that comes with catbox (:mod:`catbox_agents.zoo`) |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
 | a path | a trained checkpoint |
 | ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
@@ -11,7 +13,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.machinery
 import inspect
@@ -25,14 +26,19 @@ from catbox_agents.agent import Agent, Seed
 from catbox_agents.compatibility import check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
-from catbox_agents.settings import CONFIGURED, is_configured, read_settings
+from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
+from catbox_agents.zoo import PREFIX as ZOO
+from catbox_agents.zoo import zoo_agent, zoo_agents
 from catbox_env import Game
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import closest, shown
 from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
 
 #: The agents that every game has: name -> "module:Class".
 BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
+
+#: The spec of the strongest agent that comes with catbox, see :func:`best_agent`.
+BEST = "best"
 
 #: A spec, which :func:`make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
@@ -52,6 +58,8 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
         seed_sequence(seed)  # raises ValueError unless it is a seed
     text = os.fspath(spec).strip()
     check_spec(text)
+    if text == BEST:
+        text = best_agent(game)
     if text in BUILT_IN:
         return _construct(BUILT_IN[text], game, seed)
     if is_configured(text):
@@ -66,6 +74,10 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
                 f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
             )
         return _construct(HEURISTICS[game.id], game, seed)
+    if text.startswith(ZOO):
+        found = zoo_agent(text, game)
+        found.check()
+        return _load_checkpoint(os.fspath(found.path), game, seed)
     if _is_path(text):
         return _load_checkpoint(text, game, seed)
     return _construct(text, game, seed)
@@ -78,24 +90,28 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
     """
     text = spec.strip()
     if is_configured(text):
-        policy = read_settings(text).get("policy")
-        if policy is not None:
+        for setting, within in specs_within(text).items():
             try:
-                check_spec(policy)
+                check_spec(within)
             except ValueError as error:
-                raise ValueError(f"agent {shown(text)}: policy: {error}") from None
+                raise ValueError(f"agent {shown(text)}: {setting}: {error}") from None
         return
-    if text not in known_agents() and not _is_path(text) and not imports_module(text):
+    if text.startswith(ZOO):
+        zoo_agent(text)
+        return
+    if text not in _NAMES and not _is_path(text) and not imports_module(text):
         raise ValueError(_unknown(text, words))
 
 
 def imports_module(spec: str) -> bool:
     """Whether making the agent runs code of a module that ``spec`` names, as ``"package.module:Class"``.
 
-    An agent with settings does if its policy does. Raises ValueError for settings that it does not have.
+    An agent with settings does if one of the agents in them does. Raises ValueError for settings that it does not have.
     """
+    if spec.strip().startswith(ZOO):
+        return False
     if is_configured(spec):
-        return imports_module(read_settings(spec).get("policy", ""))
+        return any(map(imports_module, specs_within(spec).values()))
     module, _, class_name = spec.strip().partition(":")
     return all(part.isidentifier() for part in [*module.split("."), class_name])
 
@@ -117,15 +133,24 @@ def is_users_own(agent: Agent) -> bool:
     return type(agent).__module__.partition(".")[0] != __package__
 
 
-def default_agent(game_id: str) -> str:
-    """The spec of the best agent that comes with the game."""
+def hand_written_agent(game_id: str) -> str:
+    """The spec of the heuristic, or ``"random"`` for a game without one."""
     return "heuristic" if game_id in HEURISTICS else "random"
 
 
+def best_agent(game: Game) -> str:
+    """What ``"best"`` stands for in ``game``: the agent of the zoo for its rules, else that of `hand_written_agent`."""
+    return next((agent.spec for agent in zoo_agents(game)), hand_written_agent(game.id))
+
+
 def known_agents(game: Game | None = None) -> list[str]:
-    """The names that :func:`make` knows, paths and classes aside; with ``game`` given, those of that game."""
+    """The specs that :func:`make` knows, paths and classes aside; with ``game`` given, those that can play it."""
     heuristic = ["heuristic"] if game is None or game.id in HEURISTICS else []
-    return [*BUILT_IN, *heuristic, *CONFIGURED]
+    return [*BUILT_IN, *heuristic, BEST, *CONFIGURED, *(agent.spec for agent in zoo_agents(game))]
+
+
+#: The agents without settings that are not of the zoo.
+_NAMES = (*BUILT_IN, "heuristic", BEST)
 
 
 def import_class(spec: str, what: str) -> type:
@@ -146,12 +171,12 @@ def import_class(spec: str, what: str) -> type:
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
         classes = [name for name, value in vars(module).items() if isinstance(value, type)]
-        raise ValueError(f"module {module_name!r} has no class {class_name!r}{_closest(class_name, classes)}")
+        raise ValueError(f"module {module_name!r} has no class {class_name!r}{closest(class_name, classes)}")
     return found
 
 
 def _construct(spec: str, game: Game, seed: Seed) -> Agent:
-    # A name such as "zoo:expert", of another version or program, has the form of a module and its class. So a missing
+    # A name such as "league:expert", of another program, has the form of a module and its class. So a missing
     # module gets the same message as an unknown name.
     factory = import_class(spec, "agent")
     module_name, class_name = spec.split(":")
@@ -210,15 +235,10 @@ def _is_path(text: str) -> bool:
 
 
 def _unknown(spec: str, words: Sequence[str] = ()) -> str:
-    known = known_agents()
+    known = [*_NAMES, *CONFIGURED]
     also = f"{', '.join(words)}, " if words else ""
-    close = _closest(spec.partition(":")[0], [*words, *known])
+    close = closest(spec.partition(":")[0], [*words, *known])
     return (
         f"unknown agent {shown(spec)}{close}; expected {also}one of the known agents: "
-        f"{', '.join(known)}, the path of a checkpoint, or 'package.module:Class' for your own"
+        f"{', '.join(known)}, 'zoo:NAME', the path of a checkpoint, or 'package.module:Class' for your own"
     )
-
-
-def _closest(given: str, names: Sequence[str]) -> str:
-    close = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

@@ -7,23 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed, check_rows
-from catbox_env import Game
+from catbox_agents.agent import check_rows
+from catbox_agents.drawing import DrawingAgent
 from catbox_env.core.compilation import cached_njit
 
 
-class RandomAgent(Agent):
+class RandomAgent(DrawingAgent):
     """Picks each legal action with the same chance, from a generator of its own."""
-
-    draws_actions = True
-
-    def __init__(self, game: Game, seed: Seed = None) -> None:
-        super().__init__(game, seed)
-        self._generator = np.random.default_rng(seed)
-        self._seeds: NDArray[np.uint64] | None = None
-
-    def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
-        self._seeds = seeds
 
     def act_batch(
         self,
@@ -33,16 +23,7 @@ class RandomAgent(Agent):
     ) -> NDArray[np.int64]:
         _, masks = check_rows(self.game, observations, action_masks)
         actions = np.empty(len(masks), np.int64)
-        if self._seeds is None:
-            uniforms = self._generator.random(len(masks))
-        else:
-            uniforms = (self._seeds >> np.uint64(11)).astype(np.float64) * 2.0**-53
-            self._seeds = None
-            if len(uniforms) != len(masks):
-                raise ValueError(
-                    f"seeds for {len(uniforms)} decisions, but {len(masks)} rows are asked about"
-                )
-        draw_rows(masks, uniforms, actions)
+        draw_rows(masks, self.uniforms(len(masks)), actions)
         if (actions < 0).any():
             raise ValueError(
                 f"no legal action in row {int(np.argmin(actions))}: only a seat to move can be asked"

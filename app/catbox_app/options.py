@@ -26,6 +26,13 @@ DEFAULT_GAME = "cat_in_the_box_v0"
 COMMON_RULES = ("num_players", "rounds")
 
 
+#: What may stand for an agent.
+AGENTS = (
+    "random, heuristic, best, zoo:NAME, a search such as search:fast or pimc:samples=64, a checkpoint's path, "
+    "package.module:Class"
+)
+
+
 def complete_game(incomplete: str) -> list[str]:
     return [game_id for game_id in catbox_env.GAMES if game_id.startswith(incomplete)]
 

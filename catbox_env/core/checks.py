@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import operator
 from collections.abc import Sequence
 from typing import Any, TypeGuard
@@ -13,6 +14,12 @@ def shown(value: Any) -> str:
     """``value`` for a message: its ``repr``, cut if it is long."""
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:200]}... ({len(text)} characters)"
+
+
+def closest(given: str, names: Sequence[str]) -> str:
+    """The end of a message about an unknown name: those of ``names`` that it may be meant for; empty without any."""
+    close = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def as_array(name: str, value: Any) -> np.ndarray:

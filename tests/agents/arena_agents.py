@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import sys
 import time
 from typing import Any, ClassVar
 
@@ -84,6 +86,26 @@ class Illegal(Faulty):
         return np.where(self.wrong(observations), action_masks.shape[1] - 1, actions)
 
 
+class IllegalByte(Illegal):
+    """The same as bytes without a sign."""
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        return super().act_batch(observations, action_masks).astype(np.uint8)
+
+
+class Wordless(Faulty):
+    """Raises an error that cannot be printed."""
+
+    class Error(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        if self.wrong(observations).any():
+            raise Wordless.Error
+        return super().act_batch(observations, action_masks)
+
+
 class NotANumber(Faulty):
     def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
         actions = super().act_batch(observations, action_masks)
@@ -115,6 +137,33 @@ class Leaving(Faulty):
         if self.wrong(observations).any():
             os._exit(3)
         return super().act_batch(observations, action_masks)
+
+
+class Exiting(Faulty):
+    """Ends its process in these games as Python does it."""
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        if self.wrong(observations).any():
+            sys.exit(3)
+        return super().act_batch(observations, action_masks)
+
+
+class LeavingPolicy(Faulty):
+    """Ends its process where it is asked for its policy in these games."""
+
+    def policy_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        if self.wrong(observations).any():
+            os._exit(3)
+        return action_masks / action_masks.sum(axis=1, keepdims=True)
+
+
+class NeverMade(Lowest):
+    """Ends its process where it is made, unless that is the one of the test."""
+
+    def __init__(self, game: Any, seed: Any = None) -> None:
+        super().__init__(game, seed)
+        if multiprocessing.parent_process() is not None:
+            os._exit(3)
 
 
 class Clumsy(Lowest):

@@ -45,7 +45,7 @@ def game_for(players: int, **options: Any) -> Any:
     [
         ("heuristc", "did you mean 'heuristic'"),
         ("", "known agents: random, heuristic"),
-        ("zoo:expert", "unknown agent 'zoo:expert'"),
+        ("zoo:expert", "no agent 'expert' in the zoo"),
         ("pimcs:samples=64", "unknown agent 'pimcs:samples=64'; did you mean 'pimc'"),
         ("no_such_package.bots:Bot", "there is no module 'no_such_package'"),
         ("catbox_agents.nothing:Bot", "there is no module 'catbox_agents.nothing'"),

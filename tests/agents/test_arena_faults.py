@@ -17,14 +17,19 @@ from tests.agents import arena_agents
 from tests.agents.arena_agents import (
     BadPolicy,
     Clumsy,
+    Exiting,
     Hanging,
     Illegal,
+    IllegalByte,
     Leaving,
+    LeavingPolicy,
     Lowest,
+    NeverMade,
     NotANumber,
     Raising,
     Slow,
     Unmade,
+    Wordless,
     spec,
     starts_with,
 )
@@ -63,7 +68,9 @@ def forfeited() -> dict[str, int]:
     ("agent", "kind", "said"),
     [
         (Raising, ERROR, "agent 'faulty' raised RuntimeError: a card too high (in seat "),
+        (Wordless, ERROR, "agent 'faulty' raised Error, whose text cannot be made (in seat "),
         (Illegal, ILLEGAL, "agent 'faulty' chose the illegal action 34 (paradox: "),
+        (IllegalByte, ILLEGAL, "agent 'faulty' chose the illegal action 34 (paradox: "),
         (NotANumber, ILLEGAL, "agent 'faulty': act_batch returned float64 of shape (1,) for 1 rows"),
     ],
 )
@@ -166,6 +173,20 @@ def test_an_agent_that_ends_its_process_forfeits_the_block(tmp_path: Any) -> Non
         == game_for(2).new_initial_state(deal).state_vector().tolist()
     )
     assert result.margin("lowest", "heuristic") == run(Lowest, 10, players=2).margin("lowest", "heuristic")
+
+
+@pytest.mark.parametrize("agent", [Exiting, LeavingPolicy, NeverMade])
+def test_a_process_ends_under_the_name_of_the_agent_whose_code_ended_it(tmp_path: Any, agent: type) -> None:
+    game, path = game_for(2), tmp_path / "games.jsonl"
+    names = ["faulty", "good"]
+    result = catbox_agents.run_arena(
+        game, [spec(agent), "heuristic"], 10, names=names, seed=1, processes=1, record=path
+    )
+    faulty, good = result.summaries
+    assert [fault.kind for fault in faulty.faults] == [ENDED]
+    assert faulty.forfeits == 10 * (2 + 1)
+    assert "agent 'faulty' was asked when its process ended with exit code 3" in faulty.faults[0].first
+    assert (good.forfeits, good.faults) == (0, [])
 
 
 def test_an_agent_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,6 +198,7 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
     refuse(2, with_value(2, returns=[100, 0, 0]), "the actions give the returns")
     refuse(2, with_value(2, returns=[None, 0, 0]), "expected numbers")
     refuse(2, with_value(2, returns=[0, 0]), "expected a list of 3")
+    refuse(2, with_value(2, returns=[10**400, 0, 0]), "expected numbers")
     refuse(2, with_value(2, agents=["a", "b"]), "expected a list of 3")
     refuse(2, with_value(2, agents=[1, 2, 3]), "expected names")
     refuse(2, with_value(2, deals=[]), "expected the deal of each round")
@@ -209,7 +210,17 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
         with_value(2, policies=[[[0, 2]]] * len(first["actions"])),
         r"expected pairs \[action, probability\]",
     )
-    refuse(2, with_value(2, forfeit={"seat": 0}), "expected seat, agent and reason")
+    refuse(2, with_value(2, forfeit={"seat": 0}), "expected seat, from 0 to 2, agent and reason")
+    forfeit = {"seat": 1, "agent": first["agents"][1], "reason": "late"}
+    lost = {"actions": first["actions"][:3], "returns": [16, -8, 16]}
+    refuse(2, with_value(2, **lost, forfeit={**forfeit, "seat": 3}), "expected seat, from 0 to 2")
+    refuse(2, with_value(2, **lost, forfeit={**forfeit, "agent": "third"}), "'lowest' has this seat")
+    refuse(2, with_value(2, forfeit=forfeit), "the game is over, so that nobody can forfeit it")
+    refuse(
+        2,
+        with_value(2, **{**lost, "returns": [16, 16, -8]}, forfeit=forfeit),
+        r"a game that is forfeited has the returns \[16.0, -8.0, 16.0\]",
+    )
     refuse(2, json.dumps({"agents": first["agents"]}), "returns=None; expected a list of 3")
 
 

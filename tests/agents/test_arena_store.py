@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -197,6 +198,27 @@ def test_other_rules_and_other_weights_are_another_arena(tmp_path: Path) -> None
         catbox_agents.run_arena(game_for(), [net, "heuristic"], 10, output=tmp_path / "arena")
 
 
+@pytest.mark.parametrize("setting", ["policy", "opponents"])
+def test_other_weights_of_an_agent_in_a_search_are_another_arena(tmp_path: Path, setting: str) -> None:
+    from tests.agents.policies import checkpoint
+
+    net = checkpoint(tmp_path, "cat_in_the_box_v0", 1, num_players=3)
+    agents = [f"search:worlds=2,{setting}={net}", spec(Lowest)]
+    for _ in range(2):
+        catbox_agents.run_arena(game_for(), agents, 10, output=tmp_path / "arena")
+    os.replace(checkpoint(tmp_path, "cat_in_the_box_v0", 2, num_players=3), net)
+    with pytest.raises(ValueError, match="holds another arena: its agents"):
+        catbox_agents.run_arena(game_for(), agents, 10, output=tmp_path / "arena")
+
+
+@pytest.mark.filterwarnings("error")
+def test_names_may_hold_any_sign(tmp_path: Path) -> None:
+    names = ["$x^$", "a|b [red]"]
+    catbox_agents.run_arena(game_for(), [spec(Lowest), spec(Highest)], 10, names=names, output=tmp_path)
+    assert "| $x^$ |" in (tmp_path / "results.md").read_text()
+    assert (tmp_path / "matrix.png").stat().st_size > 10_000
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(
@@ -204,6 +226,43 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     ):
         run(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) in (["letter.txt"], ["arena.lock", "letter.txt"])
+
+
+def test_a_full_disk_is_named_and_what_was_finished_is_kept(tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))  # as little room for each file
+    try:
+        with pytest.raises(
+            catbox_agents.files.WriteError, match=r"cannot write .*blocks\.jsonl: File too large"
+        ):
+            run(tmp_path, deals=100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    finished = lines(tmp_path)[:-1]
+    assert len(finished) > 2
+    assert same(run(tmp_path, deals=100), run(tmp_path / "new", deals=100))
+    assert lines(tmp_path)[: len(finished)] == finished
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/status"), reason="the signals of a process are read in /proc"
+)
+def test_no_process_of_an_arena_hears_ctrl_c() -> None:
+    code = """
+import multiprocessing, time
+from pathlib import Path
+from catbox_agents.arena.workers import _for_new_processes
+
+for _ in range(2):
+    process = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
+    with _for_new_processes():
+        process.start()
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    process.kill()
+    print(int(status.split("SigBlk:")[1].split()[0], 16) >> 1 & 1)
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["1", "1"]
 
 
 def test_two_arenas_do_not_share_a_folder(tmp_path: Path) -> None:

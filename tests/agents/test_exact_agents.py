@@ -90,6 +90,14 @@ def test_the_values_of_the_heuristic_are_those_of_all_deals_played_out() -> None
     assert found.values == pytest.approx([p for _, p in deals] @ paid, abs=1e-6)
 
 
+def test_an_agent_that_takes_its_luck_from_the_decision_is_asked_with_other_luck_each_time() -> None:
+    agent = catbox_agents.make("pimc:samples=1,policy=random", GAME, 1)
+    policy, source, _ = policy_of_agent(TREE, agent)
+    assert source == "estimated"
+    assert ((policy > 0) & (policy < 1)).sum() > 50
+    assert np.array_equal(policy, policy_of_agent(TREE, agent).policy)
+
+
 def test_an_agent_that_draws_is_estimated_by_its_frequencies() -> None:
     agent = Drawing(GAME, seed=4)
     policy, source, _ = policy_of_agent(TREE, agent, samples=16)

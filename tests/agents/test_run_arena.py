@@ -20,8 +20,12 @@ from catbox_agents.arena.deal_sets import DEAL_SETS
 from catbox_agents.arena.playing import deal_seed
 from catbox_agents.arena.ratings import ELO, nash_average, ratings
 from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
+from catbox_agents.exact import CFRAgent
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_env.core.registry import game_class
 from catbox_train.settings import MAX_SEED
 from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
+from tests.agents.policies import network_for
 
 NAMES = ["low", "high", "middle"]
 SPECS = [spec(Lowest), spec(Highest), spec(Middle)]
@@ -142,20 +146,51 @@ def test_every_decision_has_a_seed_of_its_own() -> None:
     assert ahead.tolist() == seeds[45 + 3].tolist()
 
 
-def test_random_plays_the_same_game_with_the_same_seeds_whatever_is_asked_beside_it() -> None:
-    game = game_for(3)
-    agent = catbox_agents.make("random", game, seed=1)
-    state = game.new_initial_state(seed=2)
-    seen, mask = state.observation(0), state.action_mask().astype(bool)
+def sampling(game: Any, seed: int) -> Any:
+    return PolicyAgent(network_for(game), game, seed, greedy=False)
+
+
+#: Agents that use random numbers.
+DRAWING: dict[str, Any] = {
+    "random": lambda game, seed: catbox_agents.make("random", game, seed),
+    "policy": sampling,
+    "cfr": lambda game, seed: CFRAgent(game, seed, iterations=1),
+    "search": lambda game, seed: catbox_agents.make("search:worlds=2,policy=random", game, seed),
+    "pimc": lambda game, seed: catbox_agents.make("pimc:samples=1,policy=random", game, seed),
+    "ismcts": lambda game, seed: catbox_agents.make("ismcts:simulations=2,policy=random", game, seed),
+}
+
+
+@pytest.mark.parametrize("name", DRAWING)
+def test_decisions_follow_from_their_seeds_alone(name: str) -> None:
+    tiny = game_class("cat_in_the_box_v0").rules_class.tiny()  # type: ignore[attr-defined]
+    game = (
+        catbox_env.make_game("cat_in_the_box_v0", rules=tiny, reward="margin")
+        if name == "cfr"
+        else game_for(3)
+    )
+    agent, other = (DRAWING[name](game, seed) for seed in (1, 2))
+    vec = catbox_env.Vec(game, 1, seed=2, history=True)
+    seen, masks, past = (np.repeat(x, 50, axis=0) for x in (vec.observation, vec.action_mask, vec.history))
     seeds = np.arange(50, dtype=np.uint64) * np.uint64(2**64 // 50)
-    agent.seed_decisions(seeds)  # type: ignore[attr-defined]
-    together = agent.act_batch(np.tile(seen, (50, 1)), np.tile(mask, (50, 1)))
-    agent.seed_decisions(seeds[17:18])  # type: ignore[attr-defined]
-    assert agent.act_batch(seen[None], mask[None])[0] == together[17]
-    assert len(set(together.tolist())) == mask.sum()
-    agent.seed_decisions(seeds)  # type: ignore[attr-defined]
+    agent.seed_decisions(seeds)
+    together = agent.act_batch(seen, masks, past)
+    assert len(set(together.tolist())) > 1
+    order = np.random.default_rng(0).permutation(50)[:20]
+    for one in (agent, other):
+        one.seed_decisions(seeds[order])
+        assert one.act_batch(seen[:20], masks[:20], past[:20]).tolist() == together[order].tolist()
+    agent.seed_decisions(seeds)
     with pytest.raises(ValueError, match="seeds for 50 decisions, but 1 rows"):
-        agent.act_batch(seen[None], mask[None])
+        agent.act_batch(seen[:1], masks[:1], past[:1])
+
+
+def test_policies_that_draw_have_the_same_luck_whatever_their_own_seeds() -> None:
+    game = game_for(3)
+    agents = [sampling(game, 1), sampling(game, 2), "heuristic"]
+    result = catbox_agents.run_arena(game, agents, 40, names=["one", "two", "field"])
+    assert np.array_equal(result.margins[0, 2], result.margins[1, 2])
+    assert result.margin("one", "field").half_width > 0.1
 
 
 def test_pairing_narrows_the_interval_of_a_difference() -> None:
@@ -339,6 +374,9 @@ class Unpicklable(Lowest):
         ({"agents": ["random", "clever"]}, "unknown agent 'clever'"),
         ({"num_deals": 9}, "num_deals=9: expected at least 10"),
         ({"num_deals": 2.5}, "num_deals=2.5: expected an integer"),
+        ({"num_deals": 10**30}, "expected at most 10000000"),
+        ({"seed": np.random.SeedSequence(1)}, "pass the entropy of a SeedSequence"),
+        ({"names": ["a", " "]}, "expected 2 different names"),
         ({"deal_set": "exam"}, "deal_set='exam': expected one of 'training', 'selection', 'test'"),
         ({"seed": -1}, "seed=-1: expected an integer of 0 or more"),
         ({"until_ci": 0}, "until_ci=0: expected a number above 0"),

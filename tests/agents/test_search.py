@@ -31,9 +31,9 @@ class Recorder(RolloutSearch):
         super().__init__(*args, **options)
         self.pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray, Vec]] = []
 
-    def _play(self, games: Vec, actions: Any, keys: Any) -> Any:
+    def _play(self, games: Vec, actions: Any, line_up: Any, keys: Any) -> Any:
         before = games.save()["records"].reshape(games.num_envs, -1)
-        paid = super()._play(games, actions, keys)
+        paid = super()._play(games, actions, line_up, keys)
         self.pieces.append((before, actions, paid, games))
         return paid
 

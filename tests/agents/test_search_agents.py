@@ -13,8 +13,9 @@ import catbox_agents
 import catbox_env
 from catbox_agents import ISMCTS, Agent, RolloutSearch, SearchAgent
 from catbox_agents.decisions import ask_agent
+from catbox_agents.drawing import draw_actions
 from catbox_agents.search.halving import flat_schedule, shared_schedule
-from catbox_agents.search.playing import draw_actions, play_on, uniforms, world_keys
+from catbox_agents.search.playing import Player, play_on, uniforms, world_keys
 from catbox_agents.search.posterior import resample
 from catbox_agents.search.rollout import LEAST_GAMES
 from catbox_env import Game, Vec
@@ -26,6 +27,7 @@ SPECS = [
     "search:worlds=6",
     "search:worlds=6,beta=0,policy=random",
     "search:worlds=6,beta=1,proposals=1,policy=random",
+    "search:worlds=6,policy=heuristic,opponents=random,caution=0.5",
     "ismcts:simulations=12,parallel=3",
     "ismcts:simulations=12,policy=random",
     "pimc:samples=3",
@@ -221,7 +223,9 @@ def test_a_policy_that_draws_has_the_same_luck_for_all_actions_of_a_world() -> N
         np.repeat(world_keys(new_generators([np.random.SeedSequence(0)])), 40)
         + np.arange(40, dtype=np.uint64) // 2
     )
-    paid = play_on(games, np.arange(40), Luck(game), "luck", "end_of_round", keys)
+    paid = play_on(
+        games, np.arange(40), [Player(Luck(game), "luck")], np.zeros((1, 3), int), "end_of_round", keys
+    )
     assert np.array_equal(paid[::2], paid[1::2])
     assert len(np.unique(paid[::2], axis=0)) > 5
     agent = SearchAgent(game, 0, Luck(game), worlds=4)
@@ -270,10 +274,10 @@ def test_the_clock_decides_how_many_worlds_are_tried(monkeypatch: pytest.MonkeyP
     class Clocked(RolloutSearch):
         largest = 0.0
 
-        def _play(self, games: Vec, actions: Any, keys: Any) -> Any:
+        def _play(self, games: Vec, actions: Any, line_up: Any, keys: Any) -> Any:
             self.largest = max(self.largest, 0.002 + games.num_envs * 1e-4)
             now[0] += 0.002 + games.num_envs * 1e-4
-            return super()._play(games, actions, keys)
+            return super()._play(games, actions, line_up, keys)
 
     visits = []
     for budget in (0.05, 0.1, 0.2, 0.4):

@@ -53,9 +53,9 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
     [
         (
             "search:world=3",
-            r"unknown setting 'world'; did you mean 'worlds'\?; expected worlds=..., policy=...",
+            r"unknown setting 'world'; did you mean 'worlds' or 'normal'\?; expected worlds=..., policy=..., opp",
         ),
-        ("search:fest", r"unknown setting 'fest'; did you mean 'fast'\?"),
+        ("search:fest", r"unknown setting 'fest'; did you mean 'fast'"),
         ("search:", "unknown setting ''"),
         ("search:worlds", "unknown setting 'worlds'"),
         ("pimc:worlds=3", "unknown setting 'worlds'; expected samples=..., policy=..., between commas"),
@@ -73,6 +73,9 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
         ("search:beta=2", "beta='2'; expected a number from 0 to 1"),
         ("search:epsilon=nan", "epsilon='nan'; expected a number from 0 to 1"),
         ("search:policy=", "policy=''; expected the spec of an agent"),
+        ("search:opponents=", "opponents=''; expected the spec of an agent"),
+        ("search:opponents=random,opponents=random", "opponents is given twice; give it once"),
+        ("pimc:opponents=random", "unknown setting 'opponents'"),
         ("search:worlds=3,worlds=4", "worlds is given twice; give it once"),
         ("search:fast,deep", "more than one preset; give one of fast, normal, deep"),
         ("ismcts:simulations=0", "simulations='0'; expected an integer of 1 or more"),
@@ -97,6 +100,10 @@ def test_a_wrong_policy_is_refused_by_name() -> None:
             check_spec(spec)
         with pytest.raises(ValueError, match=f"agent '{spec}': .*unknown agent 'heuristics'"):
             catbox_agents.make(spec, game_for())
+    with pytest.raises(
+        ValueError, match=r"opponents: .*unknown agent 'heuristics'; did you mean 'heuristic'"
+    ):
+        check_spec("search:opponents=heuristics,fast")
     with pytest.raises(ValueError, match="asks for its history, which a drawn world does not have"):
         catbox_agents.make("pimc:policy=search:beta=1", game_for())
 
@@ -105,11 +112,19 @@ def test_what_the_specs_make() -> None:
     game = game_for()
     searcher = catbox_agents.make("search", game, 0)
     assert isinstance(searcher, SearchAgent)
-    assert (searcher.search.worlds, searcher.search.budget, searcher.search.label) == (128, None, "heuristic")
+    assert (searcher.search.worlds, searcher.search.budget, searcher.search.players[0].label) == (
+        128,
+        None,
+        "heuristic",
+    )
     assert searcher.needs_history
     timed = catbox_agents.make("search:fast,policy=random,beta=0", game, 0)
     assert isinstance(timed, SearchAgent)
-    assert (timed.search.worlds, timed.search.budget, timed.search.label) == (MANY_WORLDS, 0.02, "random")
+    assert (timed.search.worlds, timed.search.budget, timed.search.players[0].label) == (
+        MANY_WORLDS,
+        0.02,
+        "random",
+    )
     assert not timed.needs_history
     both = catbox_agents.make("search:deep,worlds=7,epsilon=0.5,proposals=3", game, 0)
     assert isinstance(both, SearchAgent)
@@ -130,7 +145,7 @@ def test_a_policy_may_be_a_checkpoint_whose_path_has_commas(tmp_path: Path) -> N
     path = checkpoint(folder, "cat_in_the_box_v0", 0, num_players=3)
     agent = catbox_agents.make(f"search:worlds=4,policy={path},beta=0.5", game_for(), 0)
     assert isinstance(agent, SearchAgent)
-    assert agent.search.label == path
+    assert agent.search.players[0].label == path
     tree = catbox_agents.make(f"ismcts:policy={path}", game_for(), 0)
     assert isinstance(tree, ISMCTSAgent)
     assert tree.search.has_priors
@@ -142,12 +157,17 @@ def test_a_spec_names_a_users_module_only_where_its_policy_does() -> None:
     assert imports_module("my.module:Class")
     assert imports_module("search:policy=my.module:Class,fast")
     assert imports_module("pimc:policy=search:policy=my_module:Class")
+    assert imports_module("search:policy=random,opponents=my.module:Class")
 
 
 def test_names_labels_and_completion_know_the_searches() -> None:
-    assert catbox_agents.known_agents() == ["random", "heuristic", "search", "ismcts", "pimc"]
+    known = catbox_agents.known_agents()
+    assert known[:6] == ["random", "heuristic", "best", "search", "ismcts", "pimc"]
+    assert all(name.startswith("zoo:") for name in known[6:])
     assert label_of("search:fast,policy=random") == "search:fast,policy=random"
-    with pytest.raises(ValueError, match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc"):
+    with pytest.raises(
+        ValueError, match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc, 'zoo:NAME'"
+    ):
         catbox_agents.make("serch", game_for())
     assert complete_spec("search:")[:4] == ["search:fast", "search:normal", "search:deep", "search:worlds="]
     assert "search:worlds=3,budget=" in complete_spec("search:worlds=3,bu")

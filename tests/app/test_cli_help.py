@@ -63,7 +63,8 @@ def test_the_shell_completes_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     assert complete_agent(f"{tmp_path}/ru") == [f"{tmp_path}/run [1]"]
     assert complete_agent("run [") == ["run [1]"]
-    assert complete_agent("") == ["random", "heuristic", "search", "ismcts", "pimc"]
+    assert complete_agent("")[:6] == ["random", "heuristic", "best", "search", "ismcts", "pimc"]
+    assert "zoo:cat_in_the_box-3p" in complete_agent("zoo:")
     assert complete_agent("search:fa") == ["search:fast"]
     assert complete_agent("pimc:samples=3,po") == ["pimc:samples=3,policy="]
 

@@ -111,8 +111,8 @@ def test_the_working_directory_comes_onto_the_path_for_a_module_of_its_own_alone
     monkeypatch.setattr(sys, "path", list(path))
     game = small().make_game()
     catbox_agents.make("catbox_agents.uniform:RandomAgent", game)
-    with pytest.raises(ValueError, match="there is no module 'zoo' to import"):
-        catbox_agents.make("zoo:Expert", game)
+    with pytest.raises(ValueError, match="there is no module 'nowhere' to import"):
+        catbox_agents.make("nowhere:Expert", game)
     assert sys.path == path
     try:
         catbox_agents.make("bots:Agent", game)

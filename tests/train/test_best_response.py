@@ -15,6 +15,7 @@ from catbox_train.best_responses import RESULT_FILE, best_response
 from catbox_train.config import TrainConfig
 from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import train
+from tests.agents.arena_agents import Raising, spec
 from tests.train.ppo_runs import BRIEF, SMALL, command, quiet, small
 
 pytestmark = pytest.mark.usefixtures("no_picture")
@@ -43,6 +44,11 @@ def test_the_gain_is_that_of_the_learner_over_the_target_in_the_same_seats(tmp_p
     assert gain["score_ci95"] == pytest.approx(2.093 * differences.std(ddof=1) / np.sqrt(DEALS), rel=1e-3)
     assert gain["margin"] == pytest.approx(learner["a"].margin - own["a"].margin, abs=1e-5)
     assert result["target_score"] == pytest.approx(own["a"].score)
+
+
+def test_an_error_of_the_target_is_under_its_name(tmp_path: Path) -> None:
+    with pytest.raises(catbox_agents.AgentError, match=r"agent 'tests\.agents\.arena_agents:Raising' raised"):
+        find(tmp_path, spec(Raising))
 
 
 def test_learners_have_one_seat_among_copies(tmp_path: Path) -> None:

@@ -176,9 +176,7 @@ def _policies(run: Path) -> list[Path]:
 
 
 def _match(game: Game, one: str | Path, others: str, deals: int, deal_set: str) -> Result:
-    return catbox_agents.evaluate(
-        game, [one, others], deals, seed=DEAL_SETS[deal_set], names=["one", "the others"]
-    )
+    return catbox_agents.evaluate(game, [one, others], deals, seed=DEAL_SETS[deal_set])
 
 
 def _gain(game: Game, policy: Path, target: str, deals: int, seed: int, deal_set: str, own: Result) -> Gain:

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
-from catbox_agents.specs import check_spec, default_agent, imports_module
+from catbox_agents.specs import check_spec, hand_written_agent, imports_module
 from catbox_env import Game, make_game
 from catbox_env.core.checks import shown
 from catbox_env.core.options import read_options
@@ -274,7 +274,7 @@ def load_config(
             name: {**merged.get(name, {}), **value} if name in SECTIONS else value
             for name, value in own.items()
         }
-    if default_agent(str(read_text(merged.get("game", TrainConfig().game)))) != "heuristic":
+    if hand_written_agent(str(read_text(merged.get("game", TrainConfig().game)))) != "heuristic":
         merged.setdefault("opponents", ["random"])
     config = TrainConfig(**merged)
     if file is not None and not trust:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import catbox_env
 from catbox_agents.agent import Agent, agent_seed
 from catbox_agents.arena.playing import Cast, deal_seed, play_deals
+from catbox_agents.arena.records import forfeit_scores
 from catbox_agents.arena.referee import ENDED, TIME, Absent, Fault, Recorder, Referee, Watch
 from catbox_agents.arena.results import Part, RoundTotals
 from catbox_agents.arena.tables import Table
@@ -132,13 +133,18 @@ def play_block(setup: Setup, task: Task, watch: Watch, timed: bool = True) -> Bl
     game = played_game(setup.game)
     names = [setup.names[i] for i in table.agents]
     line_ups = line_ups_of(setup, task)
+
+    def make(given: AgentSpec, label: str, game: Game, seed: int) -> Agent:
+        with watch.asking(names.index(label)):
+            return _made(given, label, game, seed)
+
     cast = Cast(
         setup.game,
         [setup.agent(i) for i in table.agents],
         names,
         line_ups,
         lambda agent, turn, seat: agent_seed(task.number, turn, seat),
-        _made,
+        make,
     )
     num_games = task.num_deals * len(line_ups)
     recorder = Recorder(num_games) if setup.record else None
@@ -232,8 +238,8 @@ def _score_forfeits(
     rotations, seats = scores.shape[1:]
     for row, seat in forfeits:
         at = divmod(row, rotations)
-        scores[at], win_shares[at] = game.max_utility, 1 / (seats - 1)
-        scores[at][seat], win_shares[at][seat] = game.min_utility, 0
+        scores[at], win_shares[at] = forfeit_scores(game, seat), 1 / (seats - 1)
+        win_shares[at][seat] = 0
 
 
 def _comparisons(

@@ -8,6 +8,8 @@ deals of one set may.)
 
 from __future__ import annotations
 
+import numpy as np
+
 from catbox_env.core.checks import check_choice
 from catbox_env.core.rng import seed_sequence
 
@@ -24,5 +26,9 @@ def seed_of_deals(deal_set: str, seed: int | None) -> int:
     """The seed of the deals: ``seed``, if one is given, else that of the set. Raises ValueError for unknown ones."""
     if seed is None:
         return DEAL_SETS[check_choice("deal_set", deal_set, tuple(DEAL_SETS))]
+    if isinstance(seed, np.random.SeedSequence):
+        raise ValueError(
+            f"seed={seed!r}: expected an integer of 0 or more; pass the entropy of a SeedSequence"
+        )
     seed_sequence(seed)  # raises ValueError unless it is a seed
     return int(seed)

@@ -162,7 +162,7 @@ def check_labels(names: Any, number: int) -> list[str]:
     listed = isinstance(names, Sequence) and not isinstance(names, str)
     if (
         not listed
-        or not all(isinstance(name, str) for name in names)
+        or not all(isinstance(name, str) and name.strip() for name in names)
         or not len(names) == len(set(names)) == number
     ):
         raise ValueError(f"names={shown(names)}: expected {number} different names, one for each agent")

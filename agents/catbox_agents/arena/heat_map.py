@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
+import matplotlib
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -16,6 +17,11 @@ _LONGEST = 28
 
 def draw_matrix(result: ArenaResult, file: BinaryIO) -> None:
     """Write a PNG: one agent (row) among copies of another (column), red below 0 and blue above."""
+    with matplotlib.rc_context({"text.parse_math": False}):  # a $ in a name is a $
+        _draw(result, file)
+
+
+def _draw(result: ArenaResult, file: BinaryIO) -> None:
     names = [name if len(name) <= _LONGEST else f"...{name[3 - _LONGEST :]}" for name in result.agents]
     n = len(names)
     means = np.array([[result.margin(one, other).mean for other in result.agents] for one in result.agents])

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 #: Strengths in points of the Elo scale: 400 points are odds of 10 to 1.
 ELO = 400 / log(10)
-#: Added to the rates of each pair, so that an agent that never lost has a rating too: about a fifth of a comparison.
+#: Added to the rates of each pair, so that an agent that never lost has a rating too: about a fifth of a win to
+#: each side.
 REGULARISATION = 0.1
 _ITERATIONS = 1000
 #: An equilibrium may miss its conditions by this share of the largest margin.

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +37,8 @@ from catbox_env.core.checks import check_integer, is_integer, shown
 FORMAT = "catbox-games-1"
 #: The longest line that is read, in bytes.
 LONGEST_LINE = 1 << 24
+#: Scores of games are far smaller, and a float holds all such numbers.
+_LARGEST = 1e15
 _REMEDY = "give a file that catbox arena --record wrote"
 
 
@@ -75,10 +76,25 @@ class GameRecord:
             yield state
         if rounds != len(self.deals):
             raise ValueError(f"{len(self.deals)} deals, but {rounds} rounds were begun")
-        if self.forfeit is None and not state.is_terminal():
-            raise ValueError(f"the game is not over after its {len(self.actions)} actions")
-        if self.forfeit is None and state.returns() != self.returns:
+        if state.is_terminal() == (self.forfeit is not None):
+            over = "not over" if self.forfeit is None else "over, so that nobody can forfeit it,"
+            raise ValueError(f"the game is {over} after its {len(self.actions)} actions")
+        if self.forfeit is not None:
+            expected = forfeit_scores(self.game, self.forfeit["seat"])
+            if expected != self.returns:
+                raise ValueError(f"a game that is forfeited has the returns {expected}, not {self.returns}")
+        elif state.returns() != self.returns:
             raise ValueError(f"the actions give the returns {state.returns()}, not {self.returns}")
+
+
+def forfeit_scores(game: Game, seat: int) -> list[float]:
+    """What a game counts for each seat where ``seat`` forfeits it: the worst margin that the rules allow.
+
+    ``game``: with the reward ``"score"``.
+    """
+    scores = [float(game.max_utility)] * game.num_players
+    scores[seat] = float(game.min_utility)
+    return scores
 
 
 def write_records(path: Path, game: Game, agents: list[str], games: Iterable[dict[str, Any]]) -> None:
@@ -162,8 +178,8 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
     actions = listed("actions")
     if not all(isinstance(name, str) for name in agents):
         raise ValueError(f"agents={shown(agents)}; expected names")
-    if not all(isinstance(value, float | int) and math.isfinite(value) for value in returns):
-        raise ValueError(f"returns={shown(returns)}; expected numbers")
+    if not all(isinstance(value, float | int) and abs(value) <= _LARGEST for value in returns):
+        raise ValueError(f"returns={shown(returns)}; expected numbers of at most {_LARGEST:.0e}")
     if not all(is_integer(action) for action in actions):
         raise ValueError(f"actions={shown(actions)}; expected ids of actions")
     if not deals:
@@ -176,9 +192,14 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
     if forfeit is not None and not (
         isinstance(forfeit, dict)
         and is_integer(forfeit.get("seat"))
+        and 0 <= forfeit["seat"] < players
         and all(isinstance(forfeit.get(name), str) for name in ("agent", "reason"))
     ):
-        raise ValueError(f"forfeit={shown(forfeit)}; expected seat, agent and reason")
+        raise ValueError(
+            f"forfeit={shown(forfeit)}; expected seat, from 0 to {players - 1}, agent and reason"
+        )
+    if forfeit is not None and forfeit["agent"] != agents[forfeit["seat"]]:
+        raise ValueError(f"forfeit={shown(forfeit)}, but {agents[forfeit['seat']]!r} has this seat")
     return GameRecord(game, agents, deals, actions, [float(v) for v in returns], policies, forfeit)
 
 

@@ -8,7 +8,8 @@ which the agent fails again are forfeited.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Agent, needs_history
 from catbox_agents.arena.playing import Cast
 from catbox_agents.decisions import answers_of, are_legal, refusal
-from catbox_agents.errors import AgentError
+from catbox_agents.errors import AgentError, in_words
 from catbox_env import Vec
 
 #: Why a game is forfeited,
@@ -43,7 +44,18 @@ class Fault:
 
 
 class Watch:
-    """Told whom the referee asks, and for how long at most it may take; see `catbox_agents.arena.workers`."""
+    """Told whose code runs, and for how long at most it may take; see `catbox_agents.arena.workers`."""
+
+    @contextmanager
+    def asking(self, agent: int, seconds: float = np.inf) -> Iterator[None]:
+        """The code of agent ``agent`` runs inside. If it ends the process, as by sys.exit, the watch knows it."""
+        self.asks(agent, seconds)
+        try:
+            yield
+        except Exception:
+            self.answered()
+            raise
+        self.answered()
 
     def asks(self, agent: int, seconds: float) -> None:
         """Agent ``agent`` of the table is asked now."""
@@ -97,6 +109,7 @@ class Referee:
         recorder: Recorder | None,
     ) -> None:
         self._cast, self._seeds, self._move_time, self._watch = cast, seeds, move_time, watch
+        self._limit = np.inf if move_time is None else move_time
         self._names = list(names)
         self._agent = [self._names.index(label) for label in cast.labels]
         self._recorder = recorder
@@ -151,17 +164,16 @@ class Referee:
 
     def _answers(self, i: int, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         agent, place = self._cast.agents[i], self._agent[i]
-        self._watch.asks(place, np.inf if self._move_time is None else self._move_time)
-        began = time.perf_counter()
-        try:
-            if hasattr(agent, "seed_decisions"):
-                self._seed(agent, place, rows)
-                began = time.perf_counter()
-            return answers_of(agent, self._names[place], vec, rows)
-        finally:
-            self.seconds[place] += time.perf_counter() - began
-            self._watch.answered()
-            self.decisions[place] += len(rows)
+        with self._watch.asking(place, self._limit):
+            began = time.perf_counter()
+            try:
+                if hasattr(agent, "seed_decisions"):
+                    self._seed(agent, place, rows)
+                    began = time.perf_counter()
+                return answers_of(agent, self._names[place], vec, rows)
+            finally:
+                self.seconds[place] += time.perf_counter() - began
+                self.decisions[place] += len(rows)
 
     def _seed(self, agent: Any, place: int, rows: NDArray[np.int64]) -> None:
         try:
@@ -177,7 +189,7 @@ class Referee:
         for k in np.flatnonzero(~legal).tolist():
             said = refusal(self._names[self._agent[i]], vec, int(rows[k]), int(actions[k]))
             self._forfeit(i, ILLEGAL, said, vec, rows[k])
-        return np.where(legal, actions, -1)
+        return np.where(legal, actions.astype(np.int64), -1)  # -1 is in no type without signs
 
     def _policies(self, i: int, vec: Vec, rows: NDArray[np.int64]) -> list[Any]:
         """For each row the pairs (action, probability), or None for a policy that is none."""
@@ -185,11 +197,12 @@ class Referee:
         masks = vec.action_mask[rows]
         past = vec.history[rows] if needs_history(agent) else None
         try:
-            policy = np.asarray(agent.policy_batch(vec.observation[rows], masks.copy(), past), np.float64)
+            with self._watch.asking(self._agent[i], self._limit):
+                policy = np.asarray(agent.policy_batch(vec.observation[rows], masks.copy(), past), np.float64)
             why = f"policy_batch returned shape {policy.shape}, expected {masks.shape}"
             sound = np.full(len(rows), policy.shape == masks.shape)
         except Exception as error:  # noqa: BLE001  (reported, and the game does not depend on it)
-            why, sound = f"policy_batch raised {type(error).__name__}: {error}", np.zeros(len(rows), np.bool_)
+            why, sound = f"policy_batch raised {in_words(error)}", np.zeros(len(rows), np.bool_)
         if sound.all():
             why = "policy_batch returned numbers that are no probabilities of the legal actions"
             with np.errstate(invalid="ignore"):

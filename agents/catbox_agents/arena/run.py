@@ -40,7 +40,8 @@ from catbox_agents.arena.store import Store
 from catbox_agents.arena.tables import all_tables
 from catbox_agents.arena.workers import Workers, play_here
 from catbox_agents.compatibility import check_agent
-from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of
+from catbox_agents.settings import is_configured, specs_within
+from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make
 from catbox_env import Game
 from catbox_env.core.checks import check_flag, check_integer, shown
 from catbox_env.core.game import check_game_object
@@ -52,7 +53,9 @@ NEEDED = ("choix", "filelock", "matplotlib", "scipy")
 #: With a width to reach: the deals after which the intervals are first looked at, and how far one looks ahead at most.
 _FIRST_LOOK, _FARTHER = SMALL_BLOCKS * SMALL, 4
 #: Without --deals, an arena with a width to reach ends here.
-MOST_DEALS = 1_000_000
+DEALS_FOR_WIDTH = 1_000_000
+#: Most deals of an arena: all of them are held in memory.
+MOST_DEALS = 10_000_000
 
 
 class ArenaInterrupted(KeyboardInterrupt):
@@ -85,8 +88,8 @@ def run_arena(
     Args:
         agents: specs (see :func:`catbox_agents.make`) or agents, at least two. Each block of deals is played by agents
             that are made anew; an agent that is given is copied (with ``pickle``) as it is.
-        num_deals: deals of each table, at least 10, each played from every seat; 1,000 by default. With ``until_ci``:
-            the most deals.
+        num_deals: deals of each table, 10 to 10,000,000, each played from every seat; 1,000 by default. With
+            ``until_ci``: the most deals, 1,000,000 by default.
         until_ci: play until every 95 % interval of the matrix is at most this far from its mean.
         deal_set: ``"training"``, ``"selection"`` or ``"test"``; ``seed``: deals of your own instead.
         names: of the agents, all different; by default the specs.
@@ -107,7 +110,11 @@ def run_arena(
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise ValueError(f"the arena needs {', '.join(missing)}: pip install 'catbox-env[arena]'")
-    most = check_num_deals((1000 if until_ci is None else MOST_DEALS) if num_deals is None else num_deals)
+    most = check_num_deals(
+        (1000 if until_ci is None else DEALS_FOR_WIDTH) if num_deals is None else num_deals
+    )
+    if most > MOST_DEALS:
+        raise ValueError(f"num_deals={most}: expected at most {MOST_DEALS}")
     width = None if until_ci is None else _positive("until_ci", until_ci, "points, such as 0.05")
     limit = None if move_time is None else _positive("move_time", move_time, "seconds, such as 1")
     if processes is not None:
@@ -188,7 +195,7 @@ def _set_up(
         check_agent(made, label, game)
         if isinstance(agent, str | os.PathLike):
             given.append(os.fspath(agent))
-            fingerprints.append(_fingerprint(os.fspath(agent), made))
+            fingerprints.append(_fingerprint(os.fspath(agent), made, game))
             continue
         try:
             given.append(pickle.dumps(agent))
@@ -203,8 +210,14 @@ def _set_up(
     return Setup(game, tuple(given), tuple(labels), tables, seed, move_time, record), fingerprints
 
 
-def _fingerprint(spec: str, made: Any) -> str:
-    """The spec, and a hash of the file that holds the agent: the network's weights, or the module of a user's class."""
+def _fingerprint(spec: str, made: Any, game: Game) -> str:
+    """The spec, and a hash of the file that holds the agent: the network's weights, or the module of a user's class.
+
+    Of an agent with settings, the files of the agents in them.
+    """
+    if is_configured(spec):
+        within = specs_within(spec).values()
+        return " ".join([spec, *(_fingerprint(each, make(each, game), game) for each in within)])
     if imports_module(spec):
         path = getattr(sys.modules[type(made).__module__], "__file__", None)
     else:

@@ -57,9 +57,14 @@ class Store:
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._file is not None:
-            self._file.close()
-        self._lock.release()
+        try:
+            if self._file is not None:
+                with writing(
+                    self.folder / BLOCKS_FILE
+                ):  # what could not be written before is tried once more
+                    self._file.close()
+        finally:
+            self._lock.release()
 
     def add(self, task: Task, block: Block) -> None:
         """Keep a finished block."""

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -26,6 +27,8 @@ from catbox_agents.errors import portable
 GRACE = 10.0
 #: An agent may take so long for a move of the game that is played before the clock counts: code is compiled then.
 WARM_UP = 120.0
+#: A process that has closed its connection has so long to end, so that its exit code is its own, in seconds.
+_LAST_STEPS = 5.0
 #: How often the clocks are looked at, in seconds.
 _POLL = 0.25
 
@@ -184,6 +187,8 @@ class Workers:
         None, and another process has the task, if that was in the warm-up. Raises ``ChildProcessError`` if no agent
         was asked.
         """
+        if not late:
+            worker.process.join(_LAST_STEPS)
         worker.process.kill()
         worker.process.join()
         worker.connection.close()
@@ -217,8 +222,11 @@ def _for_new_processes() -> Iterator[None]:
     variables = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONSAFEPATH")
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(dict.fromkeys(variables, "1"))
-    # What is blocked here is blocked in the new process from its first instruction on.
+    # What is blocked here is blocked in the new process from its first instruction on. The first process would start
+    # the resource tracker, which ends the blocking; so that is started before.
     masked = hasattr(signal, "pthread_sigmask")
+    if masked:
+        resource_tracker.ensure_running()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masked else None
     try:
         yield

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows, needs_history
+from catbox_agents.drawing import DrawingAgent, draw_actions
 from catbox_agents.errors import AgentError
 from catbox_agents.exact.tree import GameTree
 from catbox_agents.exact.values import Floats
@@ -42,8 +43,9 @@ def policy_of_agent(
 
     An agent may have the method ``policy_batch(observations, action_masks, histories=None) -> (N, A)``, the
     probabilities of its actions: then these are its policy. Any other agent is asked ``samples`` times in every
-    information state, each time in another order, and its policy is the frequencies of its answers. For an agent that
-    draws its actions this is an estimate, and so is everything computed from it; more ``samples`` make it better.
+    information state, each time in another order and, if it has the method ``seed_decisions``, with other random
+    numbers; its policy is the frequencies of its answers. For an agent that draws its actions this is an estimate, and
+    so is everything computed from it; more ``samples`` make it better.
 
     The agent is given copies of the observation, the action mask and, if it asks for it, the history of the seat to
     move. Raises ``ValueError``, naming the agent ``label``, for an answer that is no policy or no legal action, and
@@ -59,7 +61,8 @@ def policy_of_agent(
     generator = np.random.default_rng(0)
     for _ in range(samples):
         for some in _pieces(generator.permutation(len(tree.seats))):
-            counts[some, _chosen(tree, agent, label, some)] += 1
+            seeds = generator.integers(2**64, size=len(some), dtype=np.uint64)
+            counts[some, _chosen(tree, agent, label, some, seeds)] += 1
     same = bool((counts.max(axis=1) == samples).all())
     source = "deterministic" if same else "estimated"
     return AgentPolicy(tree.policy_of(counts / samples), source, samples)
@@ -102,8 +105,15 @@ def _told(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64]) -
     return told / sums[:, None]
 
 
-def _chosen(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The legal actions (N,) that an agent chooses."""
+def _chosen(
+    tree: GameTree, agent: Any, label: str, states: NDArray[np.int64], seeds: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """The legal actions (N,) that an agent chooses, with the random numbers of ``seeds`` (N,) if it takes any."""
+    if hasattr(agent, "seed_decisions"):
+        try:
+            agent.seed_decisions(seeds)
+        except Exception as error:
+            raise AgentError(label, error) from error
     actions = _ask(tree, agent, label, "act_batch", states)
     if actions.shape != states.shape or actions.dtype.kind not in "iu":
         raise ValueError(
@@ -121,7 +131,7 @@ def _chosen(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64])
     return actions
 
 
-class TabularAgent(Agent):
+class TabularAgent(DrawingAgent):
     """Draws its actions from a policy over the information states of a tree.
 
     It finds its information state by its observation and history. Where several look the same to it, which differ only
@@ -148,7 +158,6 @@ class TabularAgent(Agent):
         keys = _keys(tree.observations, tree.history_views)
         # From the last to the first, so that the first of equals stays.
         self._places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
-        self._generator = np.random.default_rng(seed)
 
     def policy_batch(
         self,
@@ -178,9 +187,8 @@ class TabularAgent(Agent):
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int64]:
-        up_to = self.policy_batch(observations, action_masks, histories).cumsum(axis=1)
-        points = self._generator.random(len(up_to)) * up_to[:, -1]
-        return (up_to > points[:, None]).argmax(axis=1)
+        policies = self.policy_batch(observations, action_masks, histories)
+        return draw_actions(policies, self.uniforms(len(policies)))
 
 
 def _keys(observations: NDArray[np.int8], histories: NDArray[np.int8]) -> list[bytes]:

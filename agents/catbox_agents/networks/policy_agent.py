@@ -7,14 +7,15 @@ from typing import cast
 
 import numpy as np
 
-from catbox_agents.agent import Agent, Seed
+from catbox_agents.agent import Seed
+from catbox_agents.drawing import DrawingAgent, draw_actions
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.network import Network, PolicyNetwork
 from catbox_env import Game
 
 
-class PolicyAgent(Agent):
+class PolicyAgent(DrawingAgent):
     """Plays the legal action with the highest logit, or with ``greedy=False`` one drawn from the policy.
 
     ``network``: an `MLP`, as it is now, or a `PolicyNetwork`. ``needs_history`` is True for one with an encoder of
@@ -35,7 +36,6 @@ class PolicyAgent(Agent):
         self.greedy = greedy
         self.draws_actions = not greedy
         self.name = "this policy"  # for messages
-        self._generator = np.random.default_rng(seed)
 
     @classmethod
     def load(
@@ -63,10 +63,10 @@ class PolicyAgent(Agent):
 
         ``histories`` (n, T, 2) int8 must be given if ``needs_history``, and are of no use otherwise.
         """
-        scores = self._logits(observations, action_masks, histories)
-        if not self.greedy:  # the largest of logits plus Gumbel noise is a draw from their softmax
-            scores = scores + self._generator.gumbel(size=scores.shape)
-        return scores.argmax(axis=1)
+        if self.greedy:
+            return self._logits(observations, action_masks, histories).argmax(axis=1)
+        policies = self.policy_batch(observations, action_masks, histories)
+        return draw_actions(policies, self.uniforms(len(policies)))
 
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None

@@ -1,7 +1,8 @@
 """The agents that search before they play: ``search``, ``pimc`` and ``ismcts``. docs/search.md compares them.
 
-Each decision has random numbers of its own, from the agent's seed and from what the agent is given there. So what it
-chooses does not depend on which other decisions it is asked for at the same time, or was before.
+Each decision has random numbers of its own, from the agent's seed and from what the agent is given there, or from the
+seed that the arena gives to it. So what it chooses does not depend on which other decisions it is asked for at the same
+time, or was before.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ WORLDS = 128
 #: How worlds are weighed (`RolloutSearch`). Bayes' rule (a power of 1) is better where the others play by the policy,
 #: and much worse where they do not: docs/search.md.
 BETA, PROPOSALS, EFFECTIVE = 0.25, 8, 0.5
+#: Standard errors by which an action must be better than the policy's own.
+CAUTION = 1.0
 
 
 class _OwnSeeds(Agent):
@@ -39,10 +42,20 @@ class _OwnSeeds(Agent):
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
         self._seed = seed_sequence(seed).generate_state(4).tobytes()
+        self._given: NDArray[np.uint64] | None = None
+
+    def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
+        """The next decisions take their random numbers from ``seeds`` (N,), one for each row, and from nothing else."""
+        self._given = seeds
 
     def seeds(self, observations: Any, action_masks: Any, histories: NDArray[np.int8] | None) -> list[Seed]:
         """A seed for each row."""
         seen, masks = check_rows(self.game, observations, action_masks)
+        given, self._given = self._given, None
+        if given is not None:
+            if len(given) != len(seen):
+                raise ValueError(f"seeds for {len(given)} decisions, but {len(seen)} rows are asked about")
+            return [agent_seed(seed.tobytes()) for seed in given]
         past = [b""] * len(seen) if histories is None else [row.tobytes() for row in np.asarray(histories)]
         return [
             agent_seed(self._seed, row.tobytes(), mask.tobytes(), before)
@@ -81,8 +94,8 @@ class SearchAgent(_RolloutAgent):
     Args:
         worlds: worlds drawn for a decision at most. Sequential halving: in each round the actions left are tried in an
             equal share of them. Default: `WORLDS`; with a budget, no bound.
-        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads: as in `RolloutSearch`. With
-            ``beta`` 0, and in games that hide nothing, the agent needs no history.
+        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponents, caution: as in
+            `RolloutSearch`. With ``beta`` 0, and in games that hide nothing, the agent needs no history.
     """
 
     def __init__(
@@ -98,6 +111,8 @@ class SearchAgent(_RolloutAgent):
         effective: float = EFFECTIVE,
         max_games: int = MAX_GAMES,
         num_threads: int = 1,
+        opponents: AgentSpec | None = None,
+        caution: float = CAUTION,
     ) -> None:
         super().__init__(game, seed)
         if worlds is None:
@@ -115,6 +130,8 @@ class SearchAgent(_RolloutAgent):
             proposals=proposals,
             effective=effective,
             shared_draws=True,
+            opponents=opponents,
+            caution=caution,
         )
         self.needs_history = self.search.needs_history
 

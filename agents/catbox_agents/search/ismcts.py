@@ -33,7 +33,7 @@ from catbox_agents.agent import Seed, check_rows, tells_policy
 from catbox_agents.decisions import ask_policy
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND
 from catbox_agents.search.playing import play_on, world_keys
-from catbox_agents.search.rollout import MANY_WORLDS, MAX_GAMES, draw_worlds, rollout_policy, row_generators
+from catbox_agents.search.rollout import MANY_WORLDS, MAX_GAMES, draw_worlds, rollout_player, row_generators
 from catbox_agents.search.trees import Trees, back_up, choose_actions, follow, make_trees
 from catbox_agents.specs import AgentSpec
 from catbox_agents.uniform import RandomAgent
@@ -88,10 +88,10 @@ class ISMCTS:
         num_threads: int = 1,
     ) -> None:
         self.game = check_game_object(game)
-        self.policy, self.label = rollout_policy(game, policy)
+        self.player = rollout_player(game, policy)
         self.simulations = check_integer("simulations", simulations, 1, MANY_WORLDS)
         #: Whether actions are chosen by PUCT, with priors from the policy.
-        self.has_priors = tells_policy(self.policy) and not isinstance(self.policy, RandomAgent)
+        self.has_priors = tells_policy(self.player.agent) and not isinstance(self.player.agent, RandomAgent)
         if exploration is None:
             exploration = PUCT_EXPLORATION if self.has_priors else UCB_EXPLORATION
         number = not isinstance(exploration, bool) and isinstance(exploration, int | float | np.number)
@@ -199,7 +199,8 @@ class ISMCTS:
             rollouts.append(rows[is_new])
             rows = rows[~is_new]
         left = np.sort(np.concatenate(rollouts))
-        paid += play_on(games, left, self.policy, self.label, until, keys)
+        line_up = np.zeros((1, self.game.num_players), np.int64)
+        paid += play_on(games, left, [self.player], line_up, until, keys)
         for step, path_trees, path_nodes, movers, actions in paths:
             back_up(trees, path_trees, path_nodes, actions, paid[step, movers])
         trees.see(tree_of, paid)
@@ -211,5 +212,5 @@ class ISMCTS:
         priors = masks.astype(np.float64)
         choice = masks.sum(axis=1) > 1
         if choice.any():
-            priors[choice] = ask_policy(self.policy, self.label, games, rows[choice])
+            priors[choice] = ask_policy(*self.player, games, rows[choice])
         return priors

@@ -1,14 +1,16 @@
-"""Rollouts: games played on by one policy, which is asked only where there is a choice."""
+"""Rollouts: games played on by policies, which are asked only where there is a choice."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, tells_policy
 from catbox_agents.decisions import ask_agent, ask_policy
+from catbox_agents.drawing import draw_actions
 from catbox_agents.play_out import END_OF_ROUND
 from catbox_env import Vec
 
@@ -17,33 +19,44 @@ _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB13311
 _WORD = 2**64
 
 
+class Player(NamedTuple):
+    """A policy of rollouts; ``label`` names it in errors."""
+
+    agent: Agent
+    label: str
+
+
 def play_on(
     games: Vec,
     rows: NDArray[np.int64],
-    policy: Agent,
-    label: str,
+    players: Sequence[Player],
+    line_up: NDArray[np.int64],
     until: str,
     keys: NDArray[np.uint64],
 ) -> NDArray[np.float64]:
     """Play the games ``rows``, none of which is over, to the end of the round or of the game, ``until``.
+
+    ``line_up`` (N, P), or (1, P) for all games: by which of ``players`` each seat plays.
 
     Returns what each seat of each game is paid meanwhile, (N, P). A policy that draws its actions (`Agent`) draws them
     from what it tells with random numbers that depend on ``keys`` (N,) and on how many actions have been taken here:
     games with equal keys have equal luck.
     """
     paid = np.zeros(games.rewards.shape)
-    draws = getattr(policy, "draws_actions", False) and tells_policy(policy)
     number = 0
     while len(rows):
         masks = games.action_mask[rows]
         actions = masks.argmax(axis=1)
         choice = masks.sum(axis=1) > 1
-        asked = rows[choice]
-        if len(asked) and draws:
-            policies = ask_policy(policy, label, games, asked)
-            actions[choice] = draw_actions(policies, uniforms(keys[asked], number))
-        elif len(asked):
-            actions[choice] = ask_agent(policy, label, games, asked)
+        player = line_up[rows if len(line_up) > 1 else 0, games.current_player[rows]]
+        for k, (agent, label) in enumerate(players):
+            own = np.flatnonzero(choice & (player == k))
+            asked = rows[own]
+            if len(asked) and getattr(agent, "draws_actions", False) and tells_policy(agent):
+                policies = ask_policy(agent, label, games, asked)
+                actions[own] = draw_actions(policies, uniforms(keys[asked], number))
+            elif len(asked):
+                actions[own] = ask_agent(agent, label, games, asked)
         games.step(actions, rows)
         paid[rows] += games.rewards[rows]
         ended = games.terminated[rows]
@@ -70,11 +83,3 @@ def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(_FIRST)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(_SECOND)
     return words ^ (words >> np.uint64(31))
-
-
-def draw_actions(policies: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """An action for each row of ``policies`` (n, A): where their cumulative sums pass ``points`` (n,), from 0 to 1."""
-    sums = policies.cumsum(axis=1)
-    drawn = (sums <= (points * sums[:, -1])[:, None]).sum(axis=1)
-    last = policies.shape[1] - 1 - (policies[:, ::-1] > 0).argmax(axis=1)  # where rounding leads past the end
-    return np.minimum(drawn, last)

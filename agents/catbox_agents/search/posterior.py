@@ -8,17 +8,22 @@ own probability; summed over the worlds it is marginalised.
 Nobody plays exactly by the policy, so that each seat is taken to play once in ``1 / epsilon`` decisions at random:
 
     chance of an action = (1 - epsilon) * policy + epsilon / number of legal actions
+
+Where a seat may play by one of several policies, each is as likely as the others before it has done anything. What it
+did is then as likely as the mean over the policies of how likely the whole of it is by each one.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent
 from catbox_agents.decisions import ask_policy
+from catbox_agents.drawing import draw_actions
+from catbox_agents.search.playing import Player, uniforms
 from catbox_env import Vec
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import UNUSED
@@ -28,21 +33,31 @@ from catbox_env.core.rng import next_uint32
 STEPS = 10
 
 
-def log_weights(
+class Likelihoods(NamedTuple):
+    """How likely N worlds are, up to a factor of their observation; logarithms, minus infinity: impossible.
+
+    ``worlds`` (N,) float64; ``seats`` (N, P, K) float64: the part of what seat p did, if it plays by the policy k;
+    it is 0 for the seat that searches.
+    """
+
+    worlds: NDArray[np.float64]
+    seats: NDArray[np.float64]
+
+
+def likelihoods(
     worlds: Vec,
     histories: NDArray[np.int8],
     history_of: NDArray[np.int64],
-    policy: Agent,
-    label: str,
+    players: Sequence[Player],
     epsilon: float,
-) -> NDArray[np.float64]:
-    """The logarithm (N,) of how likely each world is, up to a constant of its observation; minus infinity: impossible.
+) -> Likelihoods:
+    """How likely each world is.
 
     Args:
         worlds: N worlds, drawn from what their seats to move see.
         histories: (M, T, 2) int8, of these seats.
         history_of: (N,) which of them each world has.
-        policy: how the other seats are taken to play; ``label`` names it in errors.
+        players: the K policies that the other seats may play by.
         epsilon: see above, from 0 to 1.
 
     By Bayes' rule: proportional to the chance of the deal times those of all actions, divided by the chance with which
@@ -50,21 +65,38 @@ def log_weights(
     """
     past = worlds.game.rewind(worlds, histories, history_of)
     games, searcher = past.beginnings, worlds.current_player.copy()
-    with np.errstate(divide="ignore"):
-        logs: NDArray[np.float64] = np.log(past.weights)
+    seats = np.zeros((worlds.num_envs, worlds.game.num_players, len(players)))
     for actions in past.actions.T:
         rows = np.flatnonzero((actions != UNUSED) & (past.weights > 0))
         num_legal = games.action_mask[rows].sum(axis=1)
         others = (games.current_player[rows] != searcher[rows]) & (num_legal > 1)
         asked = rows[others]
-        if len(asked):
-            policies = ask_policy(policy, label, games, asked)
+        for k, player in enumerate(players if len(asked) else ()):
+            policies = ask_policy(player.agent, player.label, games, asked)
             taken = policies[np.arange(len(asked)), actions[asked]]
             chances = (1 - epsilon) * taken + epsilon / num_legal[others]
             with np.errstate(divide="ignore"):
-                logs[asked] += np.log(chances)
+                seats[asked, games.current_player[asked], k] += np.log(chances)
         games.step(actions[rows], rows)
-    return logs
+    with np.errstate(divide="ignore"):
+        logs = np.log(past.weights) + (np.logaddexp.reduce(seats, axis=2) - np.log(len(players))).sum(axis=1)
+    return Likelihoods(logs, seats)
+
+
+def draw_players(
+    seats: NDArray[np.float64], searchers: NDArray[Any], keys: NDArray[np.uint64]
+) -> NDArray[np.int64]:
+    """Which policy each seat of each world plays by, (N, P), drawn by what it did: ``seats`` (N, P, K) as above.
+
+    The seat that searches, ``searchers`` (N,), plays by the first. ``keys`` (N,) are the random numbers.
+    """
+    with np.errstate(invalid="ignore"):
+        shares = np.nan_to_num(np.exp(seats - seats.max(axis=2, keepdims=True)), nan=1.0)
+    every = np.arange(len(seats))
+    drawn = [draw_actions(shares[:, seat], uniforms(keys, seat)) for seat in range(seats.shape[1])]
+    players = np.stack(drawn, axis=1)
+    players[every, searchers] = 0
+    return players
 
 
 def powers(

@@ -19,13 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed, agent_seed, check_rows, needs_history
+from catbox_agents.agent import Seed, agent_seed, check_rows, needs_history
+from catbox_agents.decisions import ask_about
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND, steps
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
-from catbox_agents.search.playing import play_on, world_keys
-from catbox_agents.search.posterior import log_weights, powers, random_units, resample
+from catbox_agents.search.playing import Player, play_on, world_keys
+from catbox_agents.search.posterior import draw_players, likelihoods, powers, random_units, resample
 from catbox_agents.search.tallies import Tallies, WeightedTallies
-from catbox_agents.specs import AgentSpec, agent_of, default_agent, label_of
+from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_flag, check_integer, shown
 from catbox_env.core.game import check_game_object
@@ -57,9 +58,10 @@ class SearchResult(NamedTuple):
       of the difference of two values is about the square root of the sum of their squares. NaN where it is not known:
       where no round of halving tried the action in two worlds or more.
 
-    ``actions`` (n,) int64, the chosen ones: the best of the actions that were tried most. A single legal action is
-    chosen without a rollout. And ``effective_worlds`` (n,) float64: the effective number of the worlds that were drawn,
-    sum(weight)^2 / sum(weight^2); where worlds are not weighted, their number.
+    ``actions`` (n,) int64, the chosen ones: the best of the actions that were left at the end; with ``caution``,
+    perhaps the policy's own. A single legal action is chosen without a rollout. And ``effective_worlds`` (n,) float64:
+    the effective number of the worlds that were drawn, sum(weight)^2 / sum(weight^2); where worlds are not weighted,
+    their number.
     """
 
     values: NDArray[np.float64]
@@ -75,7 +77,7 @@ class RolloutSearch:
     Args:
         game: the game that is searched.
         policy: plays all seats in the rollouts: an agent, or a spec of :func:`catbox_agents.make`, of which the agent
-            is made with a fixed seed. By default the best agent that comes with the game. It cannot ask for a history,
+            is made with a fixed seed. By default the heuristic, where the game has one. It cannot ask for a history,
             because a drawn world has none.
         worlds: the budget, at least 1: as many rollouts as if each legal action were tried in so many worlds. Another
             ``schedule`` gives it another meaning.
@@ -98,6 +100,12 @@ class RolloutSearch:
             is at least this share, from 0 to 1, of those of them that are tried.
         shared_draws: a policy that draws its actions draws them with the same random numbers for all actions tried in
             a world.
+        opponents: a second policy that each of the other seats may follow, as likely as ``policy`` at the beginning of
+            a round. By what a seat did since then it is drawn for each world which of the two it follows. Needs
+            ``beta`` above 0, and a game that hides something. None: all seats follow ``policy``.
+        caution: what the policy itself would do is tried in every world, and done unless the best other action is
+            better by more than so many standard errors, 0 or more. It counts as 0, so that the best action is done, for
+            a policy that draws its actions and in games that hide nothing.
 
     Raises ``ValueError`` for an impossible argument.
     """
@@ -117,9 +125,13 @@ class RolloutSearch:
         proposals: int = 1,
         effective: float = 0.0,
         shared_draws: bool = False,
+        opponents: AgentSpec | None = None,
+        caution: float = 0.0,
     ) -> None:
         self.game = check_game_object(game)
-        self.policy, self.label = rollout_policy(game, policy)
+        self.players = [rollout_player(game, policy)]
+        if opponents is not None:
+            self.players.append(rollout_player(game, opponents, "opponents"))
         self.worlds = check_integer("worlds", worlds, 1, MANY_WORLDS)
         self.max_games = check_integer("max_games", max_games, 1)
         self.num_threads = check_integer("num_threads", num_threads, 1, MAX_THREADS)
@@ -130,6 +142,23 @@ class RolloutSearch:
         self.proposals = check_integer("proposals", proposals, 1, MANY_WORLDS)
         self.effective = check_share("effective", effective)
         self.shared_draws = check_flag("shared_draws", shared_draws)
+        if opponents is not None and self.beta == 0:
+            raise ValueError(
+                f"opponents={shown(opponents)} with beta=0: how a seat plays is told by what it did, which beta=0 does "
+                "not look at; give a beta above 0, or no opponents"
+            )
+        self.caution = check_not_negative("caution", caution)
+        if opponents is not None and game.hides_nothing:
+            raise ValueError(
+                f"opponents={shown(opponents)}: how a seat plays is told where worlds are weighted, and {game.id} "
+                "hides nothing; leave opponents out"
+            )
+        #: Whether the policy's own action has a privilege.
+        self.is_cautious = (
+            self.caution > 0
+            and not game.hides_nothing
+            and not getattr(self.players[0].agent, "draws_actions", False)
+        )
         #: Whether a search has to be given histories.
         self.needs_history = self.beta > 0 and not game.hides_nothing
 
@@ -158,6 +187,7 @@ class RolloutSearch:
             raise ValueError(
                 f"row {int(masks.any(axis=1).argmin())} has no legal action: only a seat to move can be searched for"
             )
+        begun = time.perf_counter()
         run = _Run(self, seen, masks, seed, histories)
         choices = masks.sum(axis=1)
         schedules = {int(k): self.schedule(int(k), self.worlds) for k in np.unique(choices)}
@@ -166,15 +196,21 @@ class RolloutSearch:
                 run.search_round(_worlds_of_round(schedules, choices, number))
         else:
             for rows in _groups(choices):
-                run.search_until(rows, time.perf_counter() + self.budget * len(rows), schedules)
+                run.search_until(rows, begun + self.budget * len(rows), schedules)
+                begun = time.perf_counter()
         return run.result()
 
     def _play(
-        self, games: Vec, actions: NDArray[np.int64], keys: NDArray[np.uint64] | None
+        self,
+        games: Vec,
+        actions: NDArray[np.int64],
+        line_up: NDArray[np.int64],
+        keys: NDArray[np.uint64] | None,
     ) -> NDArray[np.float64]:
-        """What the seats to move are paid for ``actions`` (M,), when the policy then plays on for all.
+        """What the seats to move are paid for ``actions`` (M,), when the policies then play on for all.
 
-        ``keys`` (M,): the random numbers of a policy that draws, shared by games that have the same key; None: its own.
+        ``line_up`` (M, P), or (1, P) for all games: by which of ``players`` each seat plays. ``keys`` (M,): the random
+        numbers of a policy that draws, shared by games that have the same key; None: its own.
         """
         until = END_OF_GAME if self.game.reward == "win" else END_OF_ROUND
         seats = games.current_player.astype(np.int64)
@@ -184,26 +220,26 @@ class RolloutSearch:
         ended = games.terminated | (games.round_ended if until == END_OF_ROUND else False)
         rows = np.flatnonzero(~ended)
         if keys is not None:
-            paid += play_on(games, rows, self.policy, self.label, until, keys)[every, seats]
+            paid += play_on(games, rows, self.players, line_up, until, keys)[every, seats]
             return paid
-        line_up = np.zeros((1, self.game.num_players), np.int64)
-        for moved in steps(games, [self.policy], [self.label], line_up, rows, until):
+        agents, labels = zip(*self.players, strict=True)
+        for moved in steps(games, agents, labels, line_up, rows, until):
             paid[moved] += games.rewards[moved, seats[moved]]
         return paid
 
 
-def rollout_policy(game: Game, policy: AgentSpec | None) -> tuple[Agent, str]:
-    """The agent that plays the rollouts, and its label; errors as in `RolloutSearch`."""
+def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -> Player:
+    """The agent that plays in rollouts; errors as in `RolloutSearch`, about the argument ``name``."""
     if policy is None:
-        policy = default_agent(game.id)
+        policy = hand_written_agent(game.id)
     label = label_of(policy)
     agent = agent_of(policy, label, game, agent_seed(0))
     if needs_history(agent):
         raise ValueError(
-            f"policy {label!r} asks for its history, which a drawn world does not have; give an agent that "
+            f"{name} {label!r} asks for its history, which a drawn world does not have; give an agent that "
             f"decides by the observation alone"
         )
-    return agent, label
+    return Player(agent, label)
 
 
 def check_share(name: str, value: Any) -> float:
@@ -211,6 +247,14 @@ def check_share(name: str, value: Any) -> float:
     number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
     if not number or not 0 <= value <= 1:
         raise ValueError(f"{name}={shown(value)}: expected a number from 0 to 1")
+    return float(value)
+
+
+def check_not_negative(name: str, value: Any) -> float:
+    """``value`` as a float. Raises ``ValueError`` unless it is a finite number of 0 or more."""
+    number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
+    if not number or not 0 <= value < np.inf:
+        raise ValueError(f"{name}={shown(value)}: expected a finite number of 0 or more")
     return float(value)
 
 
@@ -250,6 +294,7 @@ class _Run:
         self.weighs = search.needs_history
         self.histories = check_histories(search.game, histories, len(seen)) if self.weighs else None
         self.left = masks.copy()
+        self.own = self._own_actions(masks) if search.is_cautious else None
         self.powers = np.full(len(seen), np.nan)  # of the likelihood; known when the first worlds are
         self.generators = row_generators(seed, len(seen))
         self.keys = world_keys(self.generators) if search.shared_draws else None
@@ -301,25 +346,41 @@ class _Run:
         best = np.where(self.left & np.isfinite(values), values, -np.inf)
         best[self.left.sum(axis=1) == 1] = -np.inf  # NaN or not: it is the only one
         actions = np.where(np.isfinite(best).any(axis=1), best.argmax(axis=1), self.left.argmax(axis=1))
-        return SearchResult(values, tallies.visits, tallies.errors(), actions, tallies.effective_worlds())
+        errors = tallies.errors()
+        if self.own is not None:
+            every = np.arange(len(actions))
+            gain = values[every, actions] - values[every, self.own]
+            error = np.hypot(errors[every, actions], errors[every, self.own])
+            actions = np.where(gain > self.of.caution * error, actions, self.own)  # not where they are NaN
+        return SearchResult(values, tallies.visits, errors, actions, tallies.effective_worlds())
+
+    def _own_actions(self, masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """What the policy itself would do for each observation, (n,)."""
+        actions = masks.argmax(axis=1)
+        rows = np.flatnonzero(masks.sum(axis=1) > 1)
+        if len(rows):
+            actions[rows] = ask_about(*self.of.players[0], self.seen[rows], masks[rows])
+        return actions
 
     def _end_round(self, worlds: NDArray[np.int64]) -> None:
         self.tallies.end_round(self.left, worlds)
         searched = worlds > 0
         self.left[searched] = best_half(self.left[searched], self.tallies.values()[searched])
+        if self.own is not None:
+            self.left[np.arange(len(self.left)), self.own] = True
 
     def _try_actions(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Try the actions left of the observations ``rows`` (m,) in ``counts`` (m,) new worlds of each."""
         row_of_world = np.repeat(rows, counts)
-        worlds, logs = self._draw_worlds(rows, counts)
+        worlds, logs, line_up = self._draw_worlds(rows, counts)
         world, action = np.nonzero(self.left[row_of_world])
         keys = None
         if self.keys is not None:
-            # The number of each world among those of its observation.
-            first = np.repeat(np.cumsum(counts) - counts, counts)
-            number = self.tallies.num_worlds[row_of_world] + np.arange(len(row_of_world)) - first
+            number = self.tallies.num_worlds[row_of_world] + numbers_within(counts)
             keys = (self.keys[row_of_world] + number.astype(np.uint64))[world]
-        paid = self.of._play(worlds.take(world), action, keys)
+        paid = self.of._play(
+            worlds.take(world), action, line_up[world] if len(line_up) > 1 else line_up, keys
+        )
         if isinstance(self.tallies, WeightedTallies):
             self.tallies.add_weighted(row_of_world, world, action, paid, logs)
         else:
@@ -327,17 +388,20 @@ class _Run:
 
     def _draw_worlds(
         self, rows: NDArray[np.int64], counts: NDArray[np.int64]
-    ) -> tuple[Vec, NDArray[np.float64]]:
-        """``counts`` (m,) worlds for each of the observations ``rows`` (m,), and the logarithms of their weights."""
+    ) -> tuple[Vec, NDArray[np.float64], NDArray[np.int64]]:
+        """``counts`` (m,) worlds for each of the observations ``rows`` (m,), and the logarithms of their weights.
+
+        And which of the players each seat plays by, (sum of counts, P), or (1, P) for all.
+        """
         of, weighs = self.of, self.histories is not None
         drawn = counts * (of.proposals if weighs else 1)
         drawing = self.generators[rows]
         worlds = draw_worlds(of.game, self.seen, self.left, rows, drawn, drawing, of.num_threads)
         if self.histories is None:
             self.generators[rows] = drawing
-            return worlds, np.zeros(0)
+            return worlds, np.zeros(0), np.zeros((1, of.game.num_players), np.int64)
         history_of = np.repeat(rows, drawn)
-        logs = log_weights(worlds, self.histories, history_of, of.policy, of.label, of.epsilon)
+        logs, seats = likelihoods(worlds, self.histories, history_of, of.players, of.epsilon)
         first_time = np.isnan(self.powers[rows])
         if first_time.any():
             fitting = powers(logs, drawn, of.beta, of.effective * counts.astype(np.float64))
@@ -347,9 +411,13 @@ class _Run:
         self.tallies.add_drawn(history_of, logs)
         if of.proposals > 1:
             taken, logs = resample(logs, drawn, counts, random_units(drawing))
-            worlds = worlds.take(taken)
+            worlds, seats = worlds.take(taken), seats[taken]
+        line_up = np.zeros((1, of.game.num_players), np.int64)
+        if len(of.players) > 1:
+            keys = np.repeat(world_keys(drawing), counts) + numbers_within(counts).astype(np.uint64)
+            line_up = draw_players(seats, worlds.current_player, keys)
         self.generators[rows] = drawing
-        return worlds, logs
+        return worlds, logs, line_up
 
 
 def draw_worlds(
@@ -390,6 +458,11 @@ def draw_worlds(
             f"row {row}: the mask allows the illegal action {action} ({worlds.explain_refusal(world, action)})"
         )
     return worlds
+
+
+def numbers_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For ``counts`` (m,) worlds of each observation, one after the other: their numbers among those of theirs."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def row_generators(seed: Seed | Sequence[Seed], rows: int) -> NDArray[Any]:

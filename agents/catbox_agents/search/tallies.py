@@ -68,8 +68,10 @@ class WeightedTallies(Tallies):
 
     A value is sum(weight * paid) / sum(weight), and the square of its error is sum(weight^2 * deviation^2) /
     sum(weight)^2, times n / (n - 1) for the effective number n = sum(weight)^2 / sum(weight^2) of the worlds: Owen,
-    "Monte Carlo theory, methods and examples" (2013), sections 9.2 and 9.3. Where they were chosen among worlds of an
-    effective number E, the choice adds the variance of so many: the square of the error is 1 + n / E times as large.
+    "Monte Carlo theory, methods and examples" (2013), sections 9.2 and 9.3. Deviations are from the mean of a round; so
+    each round has its own n, and rounds with n = 1 are taken to vary as the others do. Where worlds were chosen among
+    worlds of an effective number E, the choice adds the variance of so many: the square of the error is 1 + n / E times
+    as large.
     Weights are known up to a factor; they are kept in units of the largest of their observation so far. Where all
     weights are 0 the worlds count alike.
     """
@@ -83,7 +85,8 @@ class WeightedTallies(Tallies):
         self.weights, self.weighted_paid = np.zeros(shape), np.zeros(shape)
         # Of a round, as in the base class: sums of w, w b, w^2, w^2 b and w^2 b^2 for what is paid beyond the mean, b.
         self.sums = np.zeros((5, *shape))
-        self.weighted_deviations = np.zeros(shape)  # of all rounds
+        # Of all rounds: w^2 b^2 for the deviations b from the mean of the round; what that is for b^2 = 1; and w^2.
+        self.weighted_deviations, self.weighted_freedom, self.squared_weights = np.zeros((3, *shape))
 
     def begin_round(self) -> None:
         super().begin_round()
@@ -104,7 +107,8 @@ class WeightedTallies(Tallies):
         self.weighted_paid *= by_row
         self.sums[:2] *= by_row
         self.sums[2:] *= by_row**2
-        self.weighted_deviations *= by_row**2
+        for squares in (self.weighted_deviations, self.weighted_freedom, self.squared_weights):
+            squares *= by_row**2
         weights = self._in_unit(row_of_world, log_weights)
         np.add.at(self.drawn[0], row_of_world, weights)
         np.add.at(self.drawn[1], row_of_world, np.square(weights))
@@ -140,19 +144,23 @@ class WeightedTallies(Tallies):
         weight, beyond, squares, times_beyond, times_square = self.sums
         mean = np.divide(beyond, weight, out=np.zeros_like(beyond), where=weight > 0)
         deviations = times_square - 2 * mean * times_beyond + mean**2 * squares
+        number = np.divide(weight**2, squares, out=np.ones_like(weight), where=squares > 0)
         active = tried & (worlds > 0)[:, None]
-        self.weighted_deviations += np.where(active, deviations.clip(0) * _unshrunk(tried), 0.0)
+        several = active & (number > 1 + 1e-9)
+        self.weighted_deviations += np.where(several, deviations.clip(0) * _unshrunk(tried), 0.0)
+        self.weighted_freedom += np.where(several, squares * (1 - 1 / number), 0.0)
+        self.squared_weights += np.where(active, squares, 0.0)
 
     def values(self) -> NDArray[np.float64]:
         weighted = _ratio(self.weighted_paid, self.weights)
         return np.where(self._weighted()[:, None], weighted, super().values())
 
     def errors(self) -> NDArray[np.float64]:
-        number = _ratio(self.tried[0] ** 2, self.tried[1])
-        scale = np.divide(number, number - 1, out=np.full(number.shape, np.nan), where=number > 1 + 1e-9)
+        variances = _ratio(self.weighted_deviations, self.weighted_freedom)
+        squares = variances * _ratio(self.squared_weights, self.weights**2)
         if self.chosen:
-            scale *= 1 + number / self.effective_worlds()
-        errors = np.sqrt(_ratio(self.weighted_deviations, self.weights**2) * scale[:, None])
+            squares *= (1 + _ratio(self.tried[0] ** 2, self.tried[1]) / self.effective_worlds())[:, None]
+        errors = np.sqrt(squares)
         return np.where(self._weighted()[:, None], errors, super().errors())
 
     def effective_worlds(self) -> NDArray[np.float64]:

@@ -7,13 +7,22 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import catbox_agents
 from catbox_agents import ArenaInterrupted, ArenaResult
 from catbox_app.commands.evaluate import check_writable
 from catbox_app.extras import require
-from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, build_game, complete_agent
+from catbox_app.games_progress import games_progress
+from catbox_app.options import (
+    AGENTS,
+    DEFAULT_GAME,
+    GameId,
+    Players,
+    Rounds,
+    RuleOptions,
+    build_game,
+    complete_agent,
+)
 
 #: What the command needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
@@ -23,7 +32,7 @@ def arena(
     agents: Annotated[
         list[str],
         typer.Argument(
-            help="Two or more of: random, heuristic, a checkpoint's path, package.module:Class.",
+            help=f"Two or more of: {AGENTS}.",
             autocompletion=complete_agent,
         ),
     ],
@@ -102,10 +111,8 @@ def arena(
     if record is not None:
         check_writable(record)
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("games", total=None)
+        with games_progress(console) as progress:
             result = catbox_agents.run_arena(
                 build_game(game, players, rounds, rule),
                 agents,
@@ -119,7 +126,7 @@ def arena(
                 move_time=move_time,
                 output=output,
                 record=record,
-                progress=lambda done, total: bar.update(task, completed=done, total=total),
+                progress=progress,
             )
     except ArenaInterrupted as stopped:
         if stopped.result is not None:

@@ -12,6 +12,7 @@ from rich.table import Table
 from catbox_app.commands.train import NEEDED, given_settings
 from catbox_app.extras import require
 from catbox_app.options import (
+    AGENTS,
     GameOfPreset,
     Players,
     Rounds,
@@ -25,7 +26,7 @@ def best_response(
         str,
         typer.Option(
             "--target",
-            help="The agent: random, heuristic, a checkpoint's path, package.module:Class.",
+            help=f"The agent, one of: {AGENTS}.",
             autocompletion=complete_agent,
             show_default=False,
         ),

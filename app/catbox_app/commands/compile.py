@@ -13,7 +13,7 @@ from rich.console import Console
 
 import catbox_env
 from catbox_agents import evaluate
-from catbox_agents.specs import default_agent
+from catbox_agents.specs import hand_written_agent
 from catbox_app.commands.train import NEEDED
 from catbox_app.extras import require
 from catbox_app.options import complete_game
@@ -64,7 +64,7 @@ def compile_games(game_ids: Sequence[str], console: Console) -> None:
 
 def _play(game: Game) -> None:
     check_game(game, num_games=1)
-    evaluate(game, [default_agent(game.id), "random"], num_deals=10, names=["first", "second"])
+    evaluate(game, [hand_written_agent(game.id), "random"], num_deals=10, names=["first", "second"])
     evaluate(game, ["search:worlds=1,policy=random", "ismcts:simulations=1"], num_deals=10)
 
 

@@ -12,14 +12,23 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.results_table import results_table
 from catbox_agents.files import write_atomically
-from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, build_game, complete_agent
+from catbox_app.games_progress import games_progress
+from catbox_app.options import (
+    AGENTS,
+    DEFAULT_GAME,
+    GameId,
+    Players,
+    Rounds,
+    RuleOptions,
+    build_game,
+    complete_agent,
+)
 from catbox_env import Game
 
 
@@ -27,8 +36,7 @@ def evaluate(
     agents: Annotated[
         list[str],
         typer.Argument(
-            help="Two or more of: random, heuristic, a search such as search:fast or pimc:samples=64, "
-            "a checkpoint's path, package.module:Class. The last one fills the seats that are left.",
+            help=f"Two or more of: {AGENTS}. The last one fills the seats that are left.",
             autocompletion=complete_agent,
         ),
     ],
@@ -78,18 +86,10 @@ def compare(
     for path in (json_path, csv_path):
         if path is not None:
             check_writable(path)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     try:
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("games", total=num_deals * game.num_players)
-            result = catbox_agents.evaluate(
-                game,
-                agents,
-                num_deals,
-                seed,
-                progress=lambda done, total: bar.update(task, completed=done, total=total),
-            )
+        with games_progress(console) as progress:
+            result = catbox_agents.evaluate(game, agents, num_deals, seed, progress=progress)
     except EvaluationInterrupted as interrupted:
         if interrupted.result is not None:
             show_and_write(interrupted.result, json_path, csv_path)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from catbox_agents.arena.records import read_record
-from catbox_agents.specs import default_agent
+from catbox_agents.specs import best_agent
 from catbox_app import terminal
 from catbox_app.options import (
     DEFAULT_GAME,
@@ -28,7 +28,8 @@ def play(
     agents: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Your opponents; the last one fills the seats that are left. Default: heuristic, where there is one."
+            help="Your opponents; the last one fills the seats that are left. Default: the strongest that comes with "
+            "catbox."
         ),
     ] = None,
     seat: Annotated[int, typer.Option("--seat", help="Where you sit, from 0.")] = 0,
@@ -47,14 +48,14 @@ def play(
     catbox play heuristic random --players 4 --rounds match --seed 7
     """
     played = build_game(game, players, rounds, rule)
-    terminal.play(played, agents or [default_agent(played.id)], seat, seed, Console())
+    terminal.play(played, agents or [best_agent(played)], seat, seed, Console())
 
 
 def watch(
     agents: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Who plays; the last one fills the seats that are left. Default: heuristic, where there is one."
+            help="Who plays; the last one fills the seats that are left. Default: the strongest that comes with catbox."
         ),
     ] = None,
     delay: Annotated[
@@ -106,9 +107,7 @@ def watch(
         terminal.replay(read_record(replay, number), Console(), delay, step)
         return
     game_object = build_game(game or DEFAULT_GAME, players, rounds, rule)
-    terminal.watch(
-        game_object, agents or [default_agent(game_object.id)], seed, Console(), delay, step, reasons
-    )
+    terminal.watch(game_object, agents or [best_agent(game_object)], seed, Console(), delay, step, reasons)
 
 
 def read_number(text: str) -> int:

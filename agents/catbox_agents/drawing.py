@@ -1,0 +1,44 @@
+"""Agents that draw their actions, with random numbers of their own or with those that the arena gives to a decision."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent, Seed
+from catbox_env import Game
+
+
+class DrawingAgent(Agent):
+    """Base class of agents that take one uniform number for each decision."""
+
+    draws_actions = True
+
+    def __init__(self, game: Game, seed: Seed = None) -> None:
+        super().__init__(game, seed)
+        self._generator = np.random.default_rng(seed)
+        self._seeds: NDArray[np.uint64] | None = None
+
+    def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
+        """The next decisions take their numbers from ``seeds`` (N,), one for each row, and from nothing else."""
+        self._seeds = seeds
+
+    def uniforms(self, number: int) -> NDArray[np.float64]:
+        """A number (``number``,) in [0, 1) for each decision: from the seeds, if any were given, else the agent's own.
+
+        Raises ValueError for seeds of another number of decisions.
+        """
+        if self._seeds is None:
+            return self._generator.random(number)
+        seeds, self._seeds = self._seeds, None
+        if len(seeds) != number:
+            raise ValueError(f"seeds for {len(seeds)} decisions, but {number} rows are asked about")
+        return (seeds >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def draw_actions(policies: NDArray[np.floating], points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """An action for each row of ``policies`` (n, A): where their cumulative sums pass ``points`` (n,), from 0 to 1."""
+    sums = policies.cumsum(axis=1, dtype=np.float64)
+    drawn = (sums <= (points * sums[:, -1])[:, None]).sum(axis=1)
+    last = policies.shape[1] - 1 - (policies[:, ::-1] > 0).argmax(axis=1)  # where rounding leads past the end
+    return np.minimum(drawn, last)

@@ -1,0 +1,129 @@
+"""The zoo: trained agents that come with catbox, one for each of the usual rule sets.
+
+In this folder, for each agent, ``NAME.safetensors`` is its policy and ``NAME.md`` its card: the rules, how it was
+trained, and how it fares against others. ``index.json`` says which game each one plays:
+
+    {"format": "catbox-zoo-1",
+     "agents": {"cat_in_the_box-3p": {"game": "cat_in_the_box_v0", "options": {...}, "sha256": "..."}}}
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from catbox_agents.compatibility import describe_options, differing_options, plays_alike
+from catbox_agents.files import check_format, parse_json, read_text
+from catbox_env import Game, make_game
+from catbox_env.core.checks import closest, shown
+
+FOLDER = Path(__file__).parent
+INDEX = "index.json"
+FORMAT = "catbox-zoo-1"
+#: How the spec of an agent of the zoo begins.
+PREFIX = "zoo:"
+_REINSTALL = "install catbox again: pip install --force-reinstall --no-deps catbox-env"
+
+
+@dataclass(frozen=True)
+class ZooAgent:
+    """An agent of the zoo.
+
+    Attributes: ``name``; ``game_id`` and ``options`` of the game it was trained for; ``sha256`` of its file, in hex.
+    """
+
+    name: str
+    game_id: str
+    options: dict[str, Any]
+    sha256: str
+
+    @property
+    def spec(self) -> str:
+        """What :func:`catbox_agents.make` takes."""
+        return PREFIX + self.name
+
+    @property
+    def path(self) -> Path:
+        """The policy."""
+        return FOLDER / f"{self.name}.safetensors"
+
+    @property
+    def card(self) -> Path:
+        """The page about it, in Markdown."""
+        return FOLDER / f"{self.name}.md"
+
+    @functools.cached_property
+    def game(self) -> Game:
+        """The game it was trained for."""
+        return make_game(self.game_id, **self.options)
+
+    def plays(self, game: Game) -> bool:
+        """Whether it can play ``game``: the same rules; another reward is no matter."""
+        return game.id == self.game_id and plays_alike(
+            self.game, game, differing_options(self.game.options, game.options)
+        )
+
+    def check(self) -> None:
+        """Raise ``ValueError`` unless the file of the policy is there and is the one of the index."""
+        try:
+            data = self.path.read_bytes()
+        except OSError as error:
+            raise ValueError(
+                f"{self.spec}: {self.path} cannot be read ({error.strerror or error}); {_REINSTALL}"
+            ) from None
+        if hashlib.sha256(data).hexdigest() != self.sha256:
+            raise ValueError(
+                f"{self.spec}: {self.path} is damaged (it differs from its checksum); {_REINSTALL}"
+            )
+
+
+def zoo_agents(game: Game | None = None) -> list[ZooAgent]:
+    """The agents of the zoo; with ``game`` given, those that can play it."""
+    agents = _index(FOLDER / INDEX)
+    return list(agents) if game is None else [agent for agent in agents if agent.plays(game)]
+
+
+def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
+    """The agent ``zoo:NAME``. Raises ``ValueError`` for an unknown name, and where it cannot play ``game``."""
+    name = spec.removeprefix(PREFIX)
+    agents = zoo_agents()
+    found = next((agent for agent in agents if agent.name == name), None)
+    if found is None:
+        names = [agent.name for agent in agents]
+        raise ValueError(
+            f"there is no agent {shown(name)} in the zoo{closest(name, names)}; expected one of {', '.join(names)}"
+        )
+    if game is not None and not found.plays(game):
+        others = [agent.spec for agent in agents if agent.plays(game)]
+        remedy = f"use {others[0]}" if others else "the zoo has no agent for these rules: use 'best'"
+        if found.game_id != game.id:
+            raise ValueError(f"{spec} plays {found.game_id}, not {game.id}: {remedy}")
+        no_matter = ("reward", *game.lenient_options)
+        options = differing_options(found.game.options, game.options)
+        differing = [name for name in options if name not in no_matter] or options
+        raise ValueError(
+            f"{spec} was trained for {game.id} with {describe_options(found.game.options, differing)}, asked to play "
+            f"with {describe_options(game.options, differing)}: {remedy}"
+        )
+    return found
+
+
+def _index(file: Path) -> Sequence[ZooAgent]:
+    """The agents of an index. Raises ``ValueError`` for a file that is missing or damaged."""
+    what = f"the index of the zoo, {file},"
+    try:
+        content = parse_json(read_text(file))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{what} cannot be read ({error}); {_REINSTALL}") from error
+    check_format(what, content.get("format") if isinstance(content, dict) else None, FORMAT, _REINSTALL)
+    try:
+        return tuple(
+            ZooAgent(name, str(entry["game"]), dict(entry["options"]), str(entry["sha256"]))
+            for name, entry in content["agents"].items()
+        )
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{what} is damaged ({error!r}); {_REINSTALL}") from error

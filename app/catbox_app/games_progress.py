@@ -1,0 +1,18 @@
+"""The bar of games played, of commands that play many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+@contextmanager
+def games_progress(console: Console) -> Iterator[Callable[[int, int], None]]:
+    """What to call with (games played, games in total); the bar is on a terminal alone, until the block ends."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("games", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

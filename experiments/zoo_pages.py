@@ -1,0 +1,286 @@
+"""The pages about the zoo: docs/leaderboard.md and the card of each agent, from the results alone."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from catbox_agents import zoo
+from catbox_agents.files import parse_json, read_text, write_atomically
+from catbox_env.core.checks import shown
+from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts, result_file
+from experiments.report import markdown_table
+from experiments.study import PRESET, dotted
+from experiments.zoo import Training, read_training, training_file, zoo_configs, zoo_settings
+
+HEURISTIC = "heuristic"
+#: The pairs of agents in the README: one among copies of the other.
+_IN_SHORT = ((ZOO, HEURISTIC), (HEURISTIC, ZOO), (ZOO, "random"))
+
+INTRODUCTION = f"""\
+# Leaderboard
+
+Every agent among copies of every other, in both directions, and tables of all of them ("mixed"): what
+[the arena](arena.md) measures, on its deal set `{DEAL_SET}`, which no agent was trained on or chosen by. A margin is an
+agent's score minus the mean of the others' at its table, in points a game, with its 95 % interval from a bootstrap over
+deals. A rating is in points of the Elo scale, with mean 0 among the agents named, so those of two tables cannot be
+compared. `zoo` is the agent of the [zoo](zoo.md) for the rules of the table. Agents with a budget of time have it for
+each decision, as on their own; many decisions are searched side by side, so that each gets more done in its time.
+
+```
+make leaderboard                                     # everything: plays what is not finished
+python -m experiments leaderboard all/petrify-4x4    # one arena
+python -m experiments report                         # this page
+```
+"""
+
+
+class Board:
+    """The result of one arena, as its file has it. Raises ``ValueError`` for a damaged file."""
+
+    def __init__(self, file: Path) -> None:
+        try:
+            self.content = parse_json(read_text(file))
+            self.agents: list[str] = self.content["agents"]
+            self.sha256: str = self.content["sha256"]
+            self._matrix = {(row["agent"], row["field"]): row for row in self.content["matrix"]}
+            self._differences = {
+                (row["agent"], row["other"], row["field"]): row for row in self.content["differences"]
+            }
+            self._summaries = {row["name"]: row for row in self.content["summaries"]}
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{file} is damaged ({error!r}): put it back from version control, or play the arena again"
+            ) from None
+
+    def margin(self, agent: str, field: str) -> str:
+        """One ``agent`` among copies of ``field``."""
+        return "0" if agent == field else estimate(self._matrix[agent, field])
+
+    def gain(self, agent: str, other: str, field: str) -> str:
+        """How much more ``agent`` earns than ``other`` among copies of ``field``.
+
+        An agent among its own copies earns 0.
+        """
+        if field == other:
+            return self.margin(agent, field)
+        if field == agent:
+            return estimate(self._matrix[other, field], sign=-1)
+        if (agent, other, field) in self._differences:
+            return estimate(self._differences[agent, other, field])
+        return estimate(self._differences[other, agent, field], sign=-1)
+
+    def summary(self, agent: str) -> list[str]:
+        """Rating, share in the Nash average, margin at mixed tables, and milliseconds a move."""
+        found = self._summaries[agent]
+        rating, seconds = found["rating"], self.content["seconds_per_move"][agent]
+        return [
+            f"{rating['mean']:+.0f} ± {(rating['high'] - rating['low']) / 2:.0f}",
+            f"{found['nash_share']:.0%}",
+            "" if found["mixed"] is None else estimate(found["mixed"], of="mean"),
+            "" if seconds is None else f"{1000 * seconds:.2g}",
+        ]
+
+    def about(self) -> str:
+        """How much was played, when, and with what."""
+        return (
+            f"{self.content['deals']:,} deals a table, {self.content['games']:,} games; {self.content['date']}, catbox "
+            f"{self.content['version']} {self.content['commit']}; {self.content['machine']}"
+        )
+
+
+def estimate(row: Mapping[str, float], sign: int = 1, of: str = "margin") -> str:
+    """A mean and half the width of its interval."""
+    return f"{sign * row[of]:+.2f} ± {(row['high'] - row['low']) / 2:.2f}"
+
+
+def boards(results: Path) -> list[tuple[Part, dict[str, Board]]]:
+    """Each part of the leaderboard with its arenas that have been played, by the name of their rules.
+
+    Raises ``ValueError`` for an arena of another agent than the zoo has now.
+    """
+    found = []
+    for part in read_parts():
+        files = {rules: result_file(part.name, rules, results) for rules in part.rules}
+        played = {rules: Board(file) for rules, file in files.items() if file.exists()}
+        for rules, board in played.items():
+            if board.sha256 != zoo.zoo_agent(zoo.PREFIX + rules).sha256:
+                raise ValueError(
+                    f"{files[rules]} is of another {zoo.PREFIX}{rules} than the zoo has now: run  "
+                    f"python -m experiments leaderboard {part.name}/{rules}"
+                )
+        found.append((part, played))
+    return found
+
+
+def leaderboard_page(results: Path) -> str:
+    """The text of docs/leaderboard.md."""
+    lines = [INTRODUCTION]
+    for part, played in boards(results):
+        lines += [f"## {part.title}", ""]
+        if missing := [rules for rules in part.rules if rules not in played]:
+            lines += [f"Not played yet: {', '.join(missing)}.", ""]
+        for rules, board in played.items():
+            lines += [f"### {part.title}: {rules}", "", *_matrix(board), "", *_standings(board), ""]
+            lines += [*_robust(board), f"{board.about()}.", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _matrix(board: Board) -> list[str]:
+    header = ["one agent", *(f"among `{name}`" for name in board.agents)]
+    rows = [[f"`{one}`", *(board.margin(one, other) for other in board.agents)] for one in board.agents]
+    return markdown_table([header, *rows])
+
+
+def _standings(board: Board) -> list[str]:
+    header = ["agent", "rating", "Nash share", "mixed tables", "ms a move"]
+    return markdown_table([header, *([f"`{name}`", *board.summary(name)] for name in board.agents)])
+
+
+def _robust(board: Board) -> list[str]:
+    """What the agent of the zoo earns more than the heuristic, in each field, on the same deals."""
+    if not {ZOO, HEURISTIC} <= set(board.agents):
+        return []
+    parts = [f"{board.gain(ZOO, HEURISTIC, name)} among `{name}`" for name in board.agents]
+    return [f"`{ZOO}` minus `{HEURISTIC}`: {', '.join(parts)}.", ""]
+
+
+def leaderboard_in_short(results: Path) -> str:
+    """The leaderboard in the README: for each rule set the agent of the zoo and the heuristic among each other."""
+    header = [
+        "agent",
+        *(f"one `{one}` among `{other}`" for one, other in _IN_SHORT),
+        "rating of `zoo`",
+        "of `heuristic`",
+    ]
+    part, played = boards(results)[0]
+    rows = []
+    for rules in [rules for rules in part.rules if rules in played]:
+        board = played[rules]
+        found = [
+            board.margin(one, other) if {one, other} <= set(board.agents) else "" for one, other in _IN_SHORT
+        ]
+        ratings = [board.summary(name)[0] if name in board.agents else "" for name in (ZOO, HEURISTIC)]
+        rows.append([f"`{zoo.PREFIX}{rules}`", *found, *ratings])
+    made = sorted({(board.content["date"], board.content["commit"]) for board in played.values()})
+    when = "; ".join(f"{date}, commit {commit}" for date, commit in made)
+    return "\n".join([*markdown_table([header, *rows]), "", f"{part.deals:,} deals a table; {when}."]) + "\n"
+
+
+def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> str:
+    """The card of an agent: ``played`` are the titles and results of its arenas."""
+    config = zoo_configs([name])[name]
+    game = config.make_game()
+    mean, low, high = training.half_precision
+    hours = training.seconds / 3600
+    options = ", ".join(
+        f"{option}={shown(value)}" for option, value in game.options.items() if option != "reward"
+    )
+    network = zoo.zoo_agent(zoo.PREFIX + name).path
+    lines = [
+        f"# {name}",
+        "",
+        f"A trained agent for `{game.id}`: `catbox play {zoo.PREFIX}{name}{_rules_on_the_command_line(training)}`.",
+        "",
+        "| | |",
+        "| --- | --- |",
+        f"| rules | {options} |",
+        f"| trained by | `{command(training.settings)}` |",
+        f"| seed | {training.config['seed']} |",
+        f"| decisions | {training.decisions:,} |",
+        f"| time | {hours:.2f} hours of playing and learning, {training.config['workers']} workers |",
+        f"| machine | {training.machine} |",
+        f"| catbox | {training.version} {training.commit}, {training.date} |",
+        f"| network | hidden layers of {', '.join(map(str, training.config['hidden']))}; "
+        f"{network.stat().st_size / 1000:,.0f} kB in half precision |",
+        f"| cost of half precision | {mean:+.3f} points a game ({low:+.3f} to {high:+.3f}) |",
+        "",
+        "It takes its most probable action. It is the policy at the end of its training; nothing was chosen by results "
+        "on the deals that are shown here.",
+        "",
+    ]
+    for title, board in played:
+        lines += [f"## {title}", "", *_matrix(board), "", f"{board.about()}.", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def command(settings: Mapping[str, Any]) -> str:
+    """The command that trains with these settings."""
+    flat = dotted(settings)
+    words = ["catbox train"]
+    for setting, option in (
+        (PRESET, "--preset"),
+        ("game", "--game"),
+        ("game_options.num_players", "--players"),
+    ):
+        if setting in flat:
+            words.append(f"{option} {flat.pop(setting)}")
+    return " ".join(
+        [*words, *(f"--set {shlex.quote(f'{name}={_as_text(value)}')}" for name, value in flat.items())]
+    )
+
+
+def _as_text(value: Any) -> str:
+    """A setting as the command line takes it."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {part}" for name, part in value.items()) + "}"
+    return str(value)
+
+
+def _rules_on_the_command_line(training: Training) -> str:
+    flat = dotted(training.settings)
+    words = [f" --game {flat['game']}"] if "game" in flat else []
+    for setting, value in flat.items():
+        option = setting.removeprefix("game_options.")
+        if option == "num_players":
+            words.append(f" --players {value}")
+        elif option != setting:
+            words.append(f" --rule {option}={value}")
+    return "".join(words)
+
+
+def cards(results: Path) -> dict[Path, str]:
+    """File -> text of the card of each agent in the zoo that was trained here.
+
+    Raises ``ValueError`` for one that was trained with other settings than ``zoo.yaml`` has now, or is not in the zoo.
+    """
+    played = boards(results)
+    settings = zoo_settings()
+    found = {}
+    for name in zoo_configs():
+        if training_file(name, results).exists():
+            training = read_training(name, results)
+            if (
+                training.settings != settings[name]
+                or training.sha256 != zoo.zoo_agent(zoo.PREFIX + name).sha256
+            ):
+                raise ValueError(
+                    f"{training_file(name, results)}: {zoo.PREFIX}{name} is another agent, or zoo.yaml has "
+                    f"other settings for it: run  python -m experiments zoo {name}"
+                )
+            of_agent = [(part.title, arenas[name]) for part, arenas in played if name in arenas]
+            found[zoo.FOLDER / f"{name}.md"] = card(name, training, of_agent)
+    return found
+
+
+def write_pages(results: Path, page: Path) -> list[Path]:
+    """Write the leaderboard and the cards; the files."""
+    files = _pages(results, page)
+    for file, text in files.items():
+        write_atomically(file, text.encode())
+    return list(files)
+
+
+def check_pages(results: Path, page: Path) -> list[Path]:
+    """The files that are not what the results give."""
+    return [
+        file
+        for file, text in _pages(results, page).items()
+        if not file.exists() or file.read_text(encoding="utf-8") != text
+    ]
+
+
+def _pages(results: Path, page: Path) -> dict[Path, str]:
+    return {page: leaderboard_page(results), **cards(results)}

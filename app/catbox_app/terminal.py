@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -44,7 +45,10 @@ def play(game: Game, specs: Sequence[str], seat: int, seed: int | None, console:
     )
     session.names[seat] = "you"
     _read_any_bytes()
-    console.print(f"You are player_{seat}. Type [bold]help[/] if you are lost.", highlight=False)
+    against = escape(", ".join(dict.fromkeys(session.names[other] for other in others)))
+    console.print(
+        f"You are player_{seat}, against {against}. Type [bold]help[/] if you are lost.", highlight=False
+    )
     try:
         while not session.state.is_terminal():
             if session.state.current_player == seat:

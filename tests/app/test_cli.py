@@ -233,6 +233,15 @@ def test_a_person_sees_no_hidden_cards() -> None:
     assert ran.stdout.count("hand of") == 1 < game.render_text(state).count("hand of")
 
 
+def test_the_opponents_are_named_and_the_strongest_where_none_are() -> None:
+    ran = run("play", "random", "heuristic", "--players", "4", "--seat", "1", typed="quit\n")
+    assert "You are player_1, against random, heuristic. Type help" in ran.stdout
+    ran = run("play", "--players", "3", typed="quit\n")
+    assert "You are player_0, against zoo:cat_in_the_box-3p. Type help" in ran.stdout
+    ran = run("play", "--players", "3", "--rounds", "match", typed="quit\n")
+    assert "You are player_0, against heuristic. Type help" in ran.stdout
+
+
 def test_watching_shows_every_move_and_every_hand() -> None:
     ran = run("watch", "random", "heuristic", *TINY, "--seed", "2", "--reasons", "--step", typed="\n" * 20)
     assert ran.exit_code == 0

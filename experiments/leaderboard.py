@@ -61,7 +61,8 @@ def read_parts() -> list[Part]:
 def play_leaderboard(names: Sequence[str], runs: Path, results: Path, console: Console) -> None:
     """Play the arenas ``names`` (``PART/RULES``, or a part or rules; all, if none are named), or go on with them.
 
-    Raises ``ValueError`` for an unknown name, and what `catbox_agents.run_arena` raises.
+    Raises ``ValueError`` for an unknown name and for rules that the zoo has no agent for, before anything is played,
+    and what `catbox_agents.run_arena` raises.
     """
     parts = read_parts()
     arenas = [(part, rules) for part in parts for rules in part.rules]
@@ -74,7 +75,12 @@ def play_leaderboard(names: Sequence[str], runs: Path, results: Path, console: C
         for part, rules in arenas
         if not names or {f"{part.name}/{rules}", part.name, rules} & set(names)
     ]
-    agents = {rules: zoo.zoo_agent(zoo.PREFIX + rules) for _, rules in chosen}
+    agents = {agent.name: agent for agent in zoo.zoo_agents()}
+    if missing := list(dict.fromkeys(rules for _, rules in chosen if rules not in agents)):
+        raise ValueError(
+            f"the zoo has no agent for {', '.join(missing)}: train them first, with "
+            f"`python -m experiments zoo {' '.join(missing)}`"
+        )
     for number, (part, rules) in enumerate(chosen, start=1):
         say(console, f"Arena {number} of {len(chosen)}: {part.title}, {rules}, {part.deals:,} deals a table.")
         agent = agents[rules]

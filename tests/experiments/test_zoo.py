@@ -128,6 +128,22 @@ def test_unknown_names_are_refused(workplace: Path, capsys: pytest.CaptureFixtur
     assert "agent 'petrify-small' of the zoo: " in capsys.readouterr().err
 
 
+def test_rules_without_an_agent_are_named_before_anything_is_played(
+    workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workplace / "leaderboard.yaml").write_text(
+        PARTS.replace("[petrify-small]", "[petrify-small, petrify-large]").replace("name: all", "name: some")
+        + PARTS
+    )
+    assert run(workplace, "leaderboard") == 1
+    expected = (
+        "experiments: the zoo has no agent for petrify-small, petrify-large: train them first, with "
+        "`python -m experiments zoo petrify-small petrify-large`"
+    )
+    assert expected in capsys.readouterr().err
+    assert not (workplace / "runs").exists()
+
+
 def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
     configs = zoo_configs()
     games = [(config.game, str(config.make_game().options)) for config in configs.values()]

@@ -38,8 +38,15 @@ class _Commands(TyperGroup):
 
             if isinstance(error, AgentError):
                 typer.echo(error.agent_traceback(), err=True, nl=False)
-            typer.echo(f"catbox: {error}", err=True)
+            typer.echo(f"catbox: {_message(error)}", err=True)
             raise typer.Exit(1 if isinstance(error, ChildProcessError) else 2) from None
+
+
+def _message(error: ValueError | OSError) -> str:
+    """What an error says; of a file, without the number that the operating system gives it."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 app = typer.Typer(

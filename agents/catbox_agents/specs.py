@@ -74,13 +74,22 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
                 f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
             )
         return _construct(HEURISTICS[game.id], game, seed)
+    if (policy := policy_path(text, game)) is not None:
+        return _load_checkpoint(policy, game, seed)
+    return _construct(text, game, seed)
+
+
+def policy_path(spec: str, game: Game) -> str | None:
+    """Where the policy is that plays for ``spec``: a path, or that of an agent of the zoo; None for any other agent.
+
+    Raises ``ValueError`` where the zoo has no such agent, and where it cannot play ``game`` or its file is damaged.
+    """
+    text = best_agent(game) if spec == BEST else spec
     if text.startswith(ZOO):
         found = zoo_agent(text, game)
         found.check()
-        return _load_checkpoint(os.fspath(found.path), game, seed)
-    if _is_path(text):
-        return _load_checkpoint(text, game, seed)
-    return _construct(text, game, seed)
+        return os.fspath(found.path)
+    return text if _is_path(text) else None
 
 
 def check_spec(spec: str, words: Sequence[str] = ()) -> None:

@@ -80,6 +80,17 @@ def test_a_learner_begins_as_the_policy_that_it_plays_against(tmp_path: Path) ->
     assert (options.start_from, options.hidden) == ("", (16,))
 
 
+def test_a_learner_begins_as_the_agent_of_the_zoo(tmp_path: Path) -> None:
+    config = small(
+        **{**BRIEF, "game_options": {"num_players": 3}, "learning_rate": 1e-12, "learning_rate_end": 0},
+    )
+    zoo = "zoo:cat_in_the_box-3p"
+    result = best_response(zoo, config, tmp_path, seeds=(1,), deals=DEALS, console=quiet())
+    assert result["gain"]["score"] == 0, "it has not learned anything yet"
+    options: Any = open_run(tmp_path / "seed-1").algorithm_options
+    assert (options.start_from, options.hidden, options.features) == (zoo, (256, 256), True)
+
+
 def test_finished_runs_are_not_made_again_and_other_settings_refused(tmp_path: Path) -> None:
     first = find(tmp_path)
     metrics = (tmp_path / "seed-1" / "metrics.jsonl").read_bytes()

@@ -25,6 +25,7 @@ from catbox_agents.arena.deal_sets import DEAL_SETS
 from catbox_agents.arena.results import Result, t_quantile
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
+from catbox_agents.specs import policy_path
 from catbox_env import Game
 from catbox_env.core.checks import is_integer, shown
 from catbox_train.config import TrainConfig
@@ -141,10 +142,11 @@ def _among_copies(target: str, config: TrainConfig, seed: int, from_scratch: boo
 
 
 def _settings_of(target: str, game: Game) -> dict[str, Any]:
-    """The settings with which a learner begins as ``target``; none if it is no checkpoint of a policy."""
-    if not os.path.exists(target):
+    """The settings with which a learner begins as ``target``; none if it is no policy of a checkpoint or the zoo."""
+    path = policy_path(target, game)
+    if path is None or not os.path.exists(path):
         return {}
-    checkpoint = load_checkpoint(target, game)
+    checkpoint = load_checkpoint(path, game)
     if checkpoint.training.get("algorithm") == DMC:
         return {}
     network = checkpoint.network.describe()

@@ -39,7 +39,8 @@ class PolicyOptions(SelfPlayOptions):
     """Settings of an algorithm whose network is a policy: it tells probabilities of actions."""
 
     start_from: Text = Field(
-        "", description="checkpoint of a policy to begin with, of the same hidden, activation and features"
+        "",
+        description="policy to begin with, a checkpoint or zoo:NAME, of the same hidden, activation and features",
     )
 
 

@@ -21,6 +21,7 @@ from catbox_agents.networks.history_modules import HistoryLayer
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.layers import Layers
 from catbox_agents.networks.mlp import MLP
+from catbox_agents.specs import policy_path
 from catbox_env import Game
 from catbox_env.core.compilation import cached_njit
 from catbox_train.network_options import NetworkOptions
@@ -47,14 +48,14 @@ class Actor(nn.Module):
         self.actor.initialise(generator, last_gain=0.01)  # at first no action is much better than another
 
     def start_from(self, path: str, game: Game) -> None:
-        """Take the policy of the checkpoint at ``path``; none if it is empty.
+        """Take the policy of the checkpoint at ``path``, or of the agent of the zoo that it names; none if it is empty.
 
         Raises ``ValueError`` where it is not there, damaged, of another network or game, or no policy.
         """
         if not path:
             return
         try:
-            checkpoint = load_checkpoint(path, game)
+            checkpoint = load_checkpoint(policy_path(path, game) or path, game)
         except (OSError, ValueError) as error:
             raise ValueError(f"start_from: {error}") from error
         if checkpoint.training.get("algorithm") == DMC:

@@ -24,6 +24,8 @@ GAME_PANEL = "The game"
 DEFAULT_GAME = "cat_in_the_box_v0"
 #: Rules that have an option in every command already.
 COMMON_RULES = ("num_players", "rounds")
+#: What the seats are paid unless --rule reward says otherwise: agents are compared by it.
+REWARD = "margin"
 
 
 #: What may stand for an agent.
@@ -78,7 +80,7 @@ RuleOptions = Annotated[
     typer.Option(
         "--rule",
         metavar="NAME=VALUE",
-        help="An option of the game by its name: --rule num_ranks=7 is --num-ranks 7; also reward=margin.",
+        help="An option of the game by its name: --rule num_ranks=7 is --num-ranks 7; also reward=score.",
         rich_help_panel=GAME_PANEL,
     ),
 ]
@@ -186,7 +188,8 @@ def rule_help(rules_class: type) -> dict[str, str]:
 
 def build_game(game_id: str, players: int | None, rounds: str | None, rule: list[str] | None) -> Game:
     """The game that the options of a command name. Raises ValueError for what cannot be played."""
-    return catbox_env.make_game(game_id, **read_options(game_id, rule_options(players, rounds, rule)))
+    options = read_options(game_id, rule_options(players, rounds, rule))
+    return catbox_env.make_game(game_id, **{"reward": REWARD, **options})
 
 
 def rule_options(players: int | None, rounds: str | None, rule: list[str] | None) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def test_evaluate_shows_and_writes_what_the_arena_finds(tmp_path: Path) -> None:
         *("--json", str(json_file), "--csv", str(csv_file)),
     )
     assert ran.exit_code == 0, ran.output
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=2)
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=2, reward="margin")
     expected = catbox_agents.evaluate(game, ["heuristic", "random"], 20, seed=5)
     assert json.loads(json_file.read_text()) == json.loads(json.dumps(expected.as_dict()))
     with csv_file.open(newline="") as lines:
@@ -72,6 +72,13 @@ def test_evaluate_shows_and_writes_what_the_arena_finds(tmp_path: Path) -> None:
     assert "paradox" in ran.stdout
     assert "hit" in ran.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["result.csv", "result.json"]
+
+
+def test_agents_are_compared_by_the_margin_that_they_play_for(tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    for rule, reward in (([], "margin"), (["--rule", "reward=score"], "score")):
+        run("evaluate", "heuristic", "random", "--deals", "10", "--json", str(file), *rule)
+        assert json.loads(file.read_text())["options"]["reward"] == reward
 
 
 @pytest.mark.parametrize("option", ["--json", "--csv"])

@@ -40,7 +40,7 @@ def test_the_command_plays_with_processes_and_writes_the_folder(tmp_path: Path) 
         "--output", str(folder), "--record", str(record), "--processes", "2",
     )  # fmt: skip
     assert ran.exit_code == 0, ran.output
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, reward="margin")
     result = catbox_agents.run_arena(
         game, agents, 20, names=["strong", "weak"], mixed=True, deal_set="test", output=folder, record=record
     )

@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.table import Table
 
 import catbox_env
-from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, build_game
+from catbox_app.options import DEFAULT_GAME, GameId, Players, Rounds, RuleOptions, rule_options
+from catbox_env.core.options import read_options
 
 
 def info(
@@ -18,7 +19,7 @@ def info(
 
     catbox info --players 2 --rounds match
     """
-    shown = build_game(game, players, rounds, rule)
+    shown = catbox_env.make_game(game, **read_options(game, rule_options(players, rounds, rule)))
     console = Console()
     console.print(f"[bold]{shown.id}[/]: {shown.num_players} players, games: {', '.join(catbox_env.GAMES)}")
 

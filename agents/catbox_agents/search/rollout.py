@@ -28,7 +28,7 @@ from catbox_agents.search.posterior import draw_players, likelihoods, powers, ra
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
-from catbox_env.core.checks import check_flag, check_integer, shown
+from catbox_env.core.checks import check_flag, check_integer, check_number, shown
 from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import new_generators, seed_sequence, split_generators
 from catbox_env.core.storage import MAX_THREADS
@@ -39,6 +39,8 @@ MAX_GAMES = 2**14
 BLOCK = 64
 #: Most worlds: no bound in practice.
 MANY_WORLDS = 2**31 - 1
+#: What is expected of a share, in messages.
+SHARE = "a number from 0 to 1"
 #: How often other seats are taken to play at random where worlds are weighted (`posterior`).
 EPSILON = 0.25
 #: With a budget of time: least games of a batch. Fewer would hardly take less time, because of the work in Python.
@@ -136,18 +138,20 @@ class RolloutSearch:
         self.max_games = check_integer("max_games", max_games, 1)
         self.num_threads = check_integer("num_threads", num_threads, 1, MAX_THREADS)
         self.schedule = schedule
-        self.beta = check_share("beta", beta)
-        self.epsilon = check_share("epsilon", epsilon)
-        self.budget = None if budget is None else check_seconds("budget", budget)
+        self.beta = check_number("beta", beta, SHARE, high=1)
+        self.epsilon = check_number("epsilon", epsilon, SHARE, high=1)
+        self.budget = budget
+        if budget is not None:
+            self.budget = check_number("budget", budget, "a finite number of seconds above 0", above=True)
         self.proposals = check_integer("proposals", proposals, 1, MANY_WORLDS)
-        self.effective = check_share("effective", effective)
+        self.effective = check_number("effective", effective, SHARE, high=1)
         self.shared_draws = check_flag("shared_draws", shared_draws)
         if opponents is not None and self.beta == 0:
             raise ValueError(
                 f"opponents={shown(opponents)} with beta=0: how a seat plays is told by what it did, which beta=0 does "
                 "not look at; give a beta above 0, or no opponents"
             )
-        self.caution = check_not_negative("caution", caution)
+        self.caution = check_number("caution", caution, "a finite number of 0 or more")
         if opponents is not None and game.hides_nothing:
             raise ValueError(
                 f"opponents={shown(opponents)}: how a seat plays is told where worlds are weighted, and {game.id} "
@@ -240,30 +244,6 @@ def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -
             f"decides by the observation alone"
         )
     return Player(agent, label)
-
-
-def check_share(name: str, value: Any) -> float:
-    """``value`` as a float. Raises ``ValueError`` unless it is a number from 0 to 1."""
-    number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
-    if not number or not 0 <= value <= 1:
-        raise ValueError(f"{name}={shown(value)}: expected a number from 0 to 1")
-    return float(value)
-
-
-def check_not_negative(name: str, value: Any) -> float:
-    """``value`` as a float. Raises ``ValueError`` unless it is a finite number of 0 or more."""
-    number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
-    if not number or not 0 <= value < np.inf:
-        raise ValueError(f"{name}={shown(value)}: expected a finite number of 0 or more")
-    return float(value)
-
-
-def check_seconds(name: str, value: Any) -> float:
-    """``value`` as a float. Raises ``ValueError`` unless it is a finite number above 0."""
-    number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
-    if not number or not 0 < value < np.inf:
-        raise ValueError(f"{name}={shown(value)}: expected a finite number of seconds above 0")
-    return float(value)
 
 
 def check_histories(game: Game, histories: Any, rows: int) -> NDArray[np.int8]:

@@ -8,11 +8,12 @@ blocks take the id of a game (Cat in the Box by default) and a number of players
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from catbox_agents.markdown import markdown_table
 from catbox_env import GAMES, Game, cat_in_the_box_v0, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
@@ -27,14 +28,6 @@ PLAYERS = (5, 4, 3, 2)
 MARKED = re.compile(r"(<!-- generated: (\w+) ?([\w ]*) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table; `|` in a cell is escaped."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(
-        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |\n" for line in lines
-    )
-
-
 def named_game(arguments: str) -> Game:
     """The game that a block's arguments name."""
     *game_id, players = arguments.split()
@@ -45,7 +38,7 @@ def observation(arguments: str) -> str:
     """The parts of an observation."""
     layout = named_game(arguments).observation_layout
     rows = [(f"`{name}`", *rest) for name, *rest in layout.table()]
-    return markdown_table(["part", "offset", "shape", "values", "what it holds"], rows)
+    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
 
 
 def match_observation(players: str) -> str:
@@ -53,7 +46,7 @@ def match_observation(players: str) -> str:
     single = make_game(GAME, num_players=int(players)).observation_layout
     match = make_game(GAME, num_players=int(players), rounds="match").observation_layout
     rows = [(f"`{name}`", *rest) for name, *rest in match.table() if name not in single]
-    return markdown_table(["part", "offset", "shape", "values", "what it holds"], rows)
+    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
 
 
 def state(arguments: str) -> str:
@@ -65,7 +58,7 @@ def state(arguments: str) -> str:
         for name, *rest in game.state_layout.table()
         if game.state_layout[name].shape != seen.get(name)
     ]
-    return markdown_table(["part", "offset", "shape", "values", "what it holds"], rows)
+    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
 
 
 def features(arguments: str) -> str:
@@ -84,7 +77,7 @@ def features_table(game: Game, layout: str) -> str:
         (f"`{name}`", shape, values, text)
         for name, _, shape, values, text in getattr(game.features, layout).table()
     ]
-    return markdown_table(["part", "shape", "values", "what it holds"], rows)
+    return markdown_table([["part", "shape", "values", "what it holds"], *rows])
 
 
 def actions(arguments: str) -> str:
@@ -93,7 +86,7 @@ def actions(arguments: str) -> str:
         (f"{first}" if first == last else f"{first}-{last}", text)
         for first, last, text in named_game(arguments).describe_actions()
     ]
-    return markdown_table(["ids", "action"], rows)
+    return markdown_table([["ids", "action"], *rows])
 
 
 def properties(_: str) -> str:
@@ -111,7 +104,7 @@ def properties(_: str) -> str:
         ["most decisions in a round", *decisions],
         ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in games)],
     ]
-    return markdown_table(["", *(f"{players} players" for players in PLAYERS)], rows)
+    return markdown_table([["", *(f"{players} players" for players in PLAYERS)], *rows])
 
 
 def player_counts(game_id: str) -> list[int]:
@@ -143,7 +136,7 @@ def games(_: str) -> str:
         ["most decisions in a game", *(game.history_length for game in made)],
         ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in made)],
     ]
-    return markdown_table(["", *(f"`{game_id}`" for game_id in GAMES)], rows)
+    return markdown_table([["", *(f"`{game_id}`" for game_id in GAMES)], *rows])
 
 
 def picture(_: str) -> str:
@@ -159,7 +152,7 @@ def picture(_: str) -> str:
     caption = (
         f"Digits on the board are the seats that own the cells. player_{state.current_player} may: {legal}."
     )
-    return f"```text\n{env.render().rstrip()}\n```\n\n{caption}\n"
+    return f"```text\n{env.render().rstrip()}\n```\n\n{caption}"
 
 
 def leaderboard(_: str) -> str:
@@ -180,7 +173,7 @@ def algorithm_settings(name: str) -> str:
 def settings_table(kind: type[Settings]) -> str:
     """A row for each of the settings."""
     rows = [(f"`{name}`", f"`{default}`", text) for name, default, text in kind.describe()]
-    return markdown_table(["setting", "default", "meaning"], rows)
+    return markdown_table([["setting", "default", "meaning"], *rows])
 
 
 _MAKERS = (
@@ -207,7 +200,7 @@ def pages() -> list[Path]:
 
 def updated(text: str) -> str:
     """``text`` with every block made again from the code. Raises ``KeyError`` for a block of an unknown name."""
-    return MARKED.sub(lambda match: match[1] + BLOCKS[match[2]](match[3]) + match[4], text)
+    return MARKED.sub(lambda match: match[1] + BLOCKS[match[2]](match[3]) + "\n" + match[4], text)
 
 
 if __name__ == "__main__":

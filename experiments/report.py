@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from catbox_agents.files import write_atomically, writing
+from catbox_agents.markdown import markdown_table
 from experiments.fields import FieldResult, fields_table, read_fields
 from experiments.intervals import mean_of
 from experiments.pictures import checksum, picture
@@ -138,9 +139,9 @@ def _section(
         lines += [f"Its {runs} runs have not been made yet.", ""]
     for rules in _ordered(study.rules, (result.rules for result in results)):
         of_rules = [result for result in results if result.rules == rules]
-        lines += [f"### {study.title}: {rules}", "", *_table(study, of_rules, rules, speeds), ""]
+        lines += [f"### {study.title}: {rules}", "", _table(study, of_rules, rules, speeds), ""]
     for rules in study.rules if fields else ():
-        lines += [f"### {study.title}, fields: {rules}", "", *markdown_table(fields_table(fields, rules)), ""]
+        lines += [f"### {study.title}, fields: {rules}", "", markdown_table(fields_table(fields, rules)), ""]
     if results:
         lines += [f"![Learning curves: {study.title}]({PICTURES}/experiments-{name}.svg)", ""]
         lines += [f"Measured on: {'; '.join(_origins(results))}.", ""]
@@ -149,7 +150,7 @@ def _section(
     return "\n".join(lines)
 
 
-def _table(study: Study, results: Sequence[RunResult], rules: str, speeds: Speeds) -> list[str]:
+def _table(study: Study, results: Sequence[RunResult], rules: str, speeds: Speeds) -> str:
     """A row for each variant under one rule set."""
     matches = list(dict.fromkeys(match.agents for result in results for match in result.matches))
     varied = settings_that_vary(result.config for result in results)
@@ -188,13 +189,6 @@ def _speed(runs: Sequence[RunResult], speeds: Speeds) -> tuple[float, bool]:
     if measured:
         return measured.decisions_per_second, True
     return sum(run.decisions for run in runs) / max(1e-9, sum(run.seconds for run in runs)), False
-
-
-def markdown_table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table whose first row is its header."""
-    header, *others = rows
-    every = [header, ["---"] * len(header), *others]
-    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in every]
 
 
 def _margin(runs: Sequence[RunResult], agents: tuple[str, str]) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 from catbox_agents import zoo
 from catbox_agents.files import parse_json, read_text, write_atomically
+from catbox_agents.markdown import markdown_table
 from catbox_env.core.checks import shown
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts, result_file
-from experiments.report import markdown_table
 from experiments.study import PRESET, dotted
 from experiments.zoo import Training, read_training, training_file, zoo_configs, zoo_settings
 
@@ -123,18 +123,18 @@ def leaderboard_page(results: Path) -> str:
         if missing := [rules for rules in part.rules if rules not in played]:
             lines += [f"Not played yet: {', '.join(missing)}.", ""]
         for rules, board in played.items():
-            lines += [f"### {part.title}: {rules}", "", *_matrix(board), "", *_standings(board), ""]
+            lines += [f"### {part.title}: {rules}", "", _matrix(board), "", _standings(board), ""]
             lines += [*_robust(board), f"{board.about()}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _matrix(board: Board) -> list[str]:
+def _matrix(board: Board) -> str:
     header = ["one agent", *(f"among `{name}`" for name in board.agents)]
     rows = [[f"`{one}`", *(board.margin(one, other) for other in board.agents)] for one in board.agents]
     return markdown_table([header, *rows])
 
 
-def _standings(board: Board) -> list[str]:
+def _standings(board: Board) -> str:
     header = ["agent", "rating", "Nash share", "mixed tables", "ms a move"]
     return markdown_table([header, *([f"`{name}`", *board.summary(name)] for name in board.agents)])
 
@@ -166,7 +166,7 @@ def leaderboard_in_short(results: Path) -> str:
         rows.append([f"`{zoo.PREFIX}{rules}`", *found, *ratings])
     made = sorted({(board.content["date"], board.content["commit"]) for board in played.values()})
     when = "; ".join(f"{date}, commit {commit}" for date, commit in made)
-    return "\n".join([*markdown_table([header, *rows]), "", f"{part.deals:,} deals a table; {when}."]) + "\n"
+    return f"{markdown_table([header, *rows])}\n\n{part.deals:,} deals a table; {when}."
 
 
 def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> str:
@@ -202,7 +202,7 @@ def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> 
         "",
     ]
     for title, board in played:
-        lines += [f"## {title}", "", *_matrix(board), "", f"{board.about()}.", ""]
+        lines += [f"## {title}", "", _matrix(board), "", f"{board.about()}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -20,7 +20,7 @@ def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> ND
     and `AgentError` for an error in the agent's code.
     """
     actions = answers_of(agent, label, vec, rows)
-    legal = are_legal(vec, rows, actions)
+    legal = are_legal(vec.action_mask[rows], actions)
     if not legal.all():
         first = int(np.argmin(legal))
         raise ValueError(refusal(label, vec, int(rows[first]), int(actions[first])))
@@ -41,8 +41,7 @@ def ask_about(
     Errors as in `ask_agent`.
     """
     actions = _answers(agent, label, observations.copy(), masks.copy(), None)
-    inside = (actions >= 0) & (actions < masks.shape[1])
-    legal = inside & masks[np.arange(len(masks)), np.where(inside, actions, 0)]
+    legal = are_legal(masks, actions)
     if not legal.all():
         first = int(np.argmin(legal))
         allowed = np.flatnonzero(masks[first]).tolist()
@@ -72,10 +71,10 @@ def _answers(
     return actions
 
 
-def are_legal(vec: Vec, rows: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of the integers ``actions`` (M,) are legal in the games ``rows`` (M,): (M,)."""
-    inside = (actions >= 0) & (actions < vec.game.num_actions)
-    return inside & vec.action_mask[rows, np.where(inside, actions, 0)]
+def are_legal(masks: NDArray[np.bool_], actions: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of the integers ``actions`` (M,) their ``masks`` (M, A) allow: (M,)."""
+    inside = (actions >= 0) & (actions < masks.shape[1])
+    return inside & masks[np.arange(len(masks)), np.where(inside, actions, 0)]
 
 
 def refusal(label: str, vec: Vec, row: int, action: int) -> str:

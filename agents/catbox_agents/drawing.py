@@ -1,4 +1,4 @@
-"""Agents that draw their actions, with random numbers of their own or with those that the arena gives to a decision."""
+"""Agents that need random numbers: their own, or those that the arena gives to a decision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,29 @@ from catbox_agents.agent import Agent, Seed
 from catbox_env import Game
 
 
-class DrawingAgent(Agent):
+class SeededAgent(Agent):
+    """Base class of agents whose random numbers for a decision can be given."""
+
+    def __init__(self, game: Game, seed: Seed = None) -> None:
+        super().__init__(game, seed)
+        self._given: NDArray[np.uint64] | None = None
+
+    def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
+        """The next decisions take their random numbers from ``seeds`` (N,), one for each row, and from nothing else."""
+        self._given = seeds
+
+    def given_seeds(self, number: int) -> NDArray[np.uint64] | None:
+        """The seeds (``number``,) that were given for these decisions, once only; None: none were given.
+
+        Raises ValueError for seeds of another number of decisions.
+        """
+        given, self._given = self._given, None
+        if given is not None and len(given) != number:
+            raise ValueError(f"seeds for {len(given)} decisions, but {number} rows are asked about")
+        return given
+
+
+class DrawingAgent(SeededAgent):
     """Base class of agents that take one uniform number for each decision."""
 
     draws_actions = True
@@ -17,22 +39,15 @@ class DrawingAgent(Agent):
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
         self._generator = np.random.default_rng(seed)
-        self._seeds: NDArray[np.uint64] | None = None
-
-    def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
-        """The next decisions take their numbers from ``seeds`` (N,), one for each row, and from nothing else."""
-        self._seeds = seeds
 
     def uniforms(self, number: int) -> NDArray[np.float64]:
         """A number (``number``,) in [0, 1) for each decision: from the seeds, if any were given, else the agent's own.
 
-        Raises ValueError for seeds of another number of decisions.
+        Errors as in `given_seeds`.
         """
-        if self._seeds is None:
+        seeds = self.given_seeds(number)
+        if seeds is None:
             return self._generator.random(number)
-        seeds, self._seeds = self._seeds, None
-        if len(seeds) != number:
-            raise ValueError(f"seeds for {len(seeds)} decisions, but {number} rows are asked about")
         return (seeds >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 

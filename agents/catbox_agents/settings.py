@@ -78,19 +78,15 @@ def _spec(text: str) -> str:
     return text
 
 
-#: What a setting is whose value is an agent.
-AGENT = "the spec of an agent"
-
-
 def _count(doc: str) -> Setting:
     return Setting(_whole, "an integer of 1 or more", doc)
 
 
-_POLICY = Setting(
-    _spec,
-    AGENT,
-    "the agent that plays the rollouts; by default the heuristic, where the game has one",
-)
+def _agent(doc: str) -> Setting:
+    return Setting(_spec, "the spec of an agent", doc)
+
+
+_POLICY = _agent("the agent that plays the rollouts; by default the heuristic, where the game has one")
 
 #: The agents with settings, by name.
 CONFIGURED: dict[str, Configured] = {
@@ -101,9 +97,7 @@ CONFIGURED: dict[str, Configured] = {
                 "worlds drawn for a decision, at most; 128 where no budget is given, else no bound"
             ),
             "policy": _POLICY,
-            "opponents": Setting(
-                _spec, AGENT, "what the other seats may play by, each for itself, besides the policy"
-            ),
+            "opponents": _agent("a second policy that each of the other seats may follow"),
             "caution": Setting(
                 _number,
                 "a number of 0 or more",
@@ -194,7 +188,7 @@ def specs_within(spec: str) -> dict[str, str]:
     """The agents in the settings of a spec for which `is_configured` holds: setting -> spec. Errors as above."""
     settings = CONFIGURED[spec.strip().partition(":")[0]].settings
     given = read_settings(spec)
-    return {name: value for name, value in given.items() if settings[name].expected == AGENT}
+    return {name: value for name, value in given.items() if settings[name].read is _spec}
 
 
 def complete_spec(incomplete: str) -> list[str]:

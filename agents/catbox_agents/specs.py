@@ -40,6 +40,9 @@ BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
 #: The spec of the strongest agent that comes with catbox, see :func:`best_agent`.
 BEST = "best"
 
+#: The specs that name an agent in one word.
+_NAMES = (*BUILT_IN, "heuristic", BEST, *CONFIGURED)
+
 #: A spec, which :func:`make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
 
@@ -154,12 +157,9 @@ def best_agent(game: Game) -> str:
 
 def known_agents(game: Game | None = None) -> list[str]:
     """The specs that :func:`make` knows, paths and classes aside; with ``game`` given, those that can play it."""
-    heuristic = ["heuristic"] if game is None or game.id in HEURISTICS else []
-    return [*BUILT_IN, *heuristic, BEST, *CONFIGURED, *(agent.spec for agent in zoo_agents(game))]
-
-
-#: The agents without settings that are not of the zoo.
-_NAMES = (*BUILT_IN, "heuristic", BEST)
+    has_heuristic = game is None or game.id in HEURISTICS
+    names = [name for name in _NAMES if name != "heuristic" or has_heuristic]
+    return [*names, *(agent.spec for agent in zoo_agents(game))]
 
 
 def import_class(spec: str, what: str) -> type:
@@ -244,10 +244,9 @@ def _is_path(text: str) -> bool:
 
 
 def _unknown(spec: str, words: Sequence[str] = ()) -> str:
-    known = [*_NAMES, *CONFIGURED]
     also = f"{', '.join(words)}, " if words else ""
-    close = closest(spec.partition(":")[0], [*words, *known])
+    close = closest(spec.partition(":")[0], [*words, *_NAMES])
     return (
         f"unknown agent {shown(spec)}{close}; expected {also}one of the known agents: "
-        f"{', '.join(known)}, 'zoo:NAME', the path of a checkpoint, or 'package.module:Class' for your own"
+        f"{', '.join(_NAMES)}, 'zoo:NAME', the path of a checkpoint, or 'package.module:Class' for your own"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any, TypeGuard
@@ -56,6 +57,20 @@ def check_integer_field(record: Any, name: str, low: int, high: int | None = Non
     value = check_integer(name, getattr(record, name), low, high, more)
     object.__setattr__(record, name, value)
     return value
+
+
+def check_number(
+    name: str, value: Any, expected: str, low: float = 0.0, high: float = math.inf, *, above: bool = False
+) -> float:
+    """``value`` as a float. Raises ``ValueError`` unless it is a finite number from ``low`` to ``high``.
+
+    ``above``: ``low`` itself is refused too. ``expected`` says so in the message.
+    """
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    inside = is_number and low <= value <= high and math.isfinite(value)
+    if not inside or (above and value == low):
+        raise ValueError(f"{name}={shown(value)}: expected {expected}")
+    return float(value)
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:

@@ -185,6 +185,11 @@ def test_an_agent_made_for_other_rules_is_refused() -> None:
         catbox_agents.check_agent(agent, "it", laos)
     with pytest.raises(ValueError, match="was made for"):
         catbox_agents.evaluate(laos, [agent, "random"], 10)
+    dealt_by_another = catbox_env.make_game("cat_te_v0", region="laos", reward="margin", dealer=1)
+    with pytest.raises(
+        ValueError, match=r"cat_te_v0 with region='khmer', asked to play with region='laos': "
+    ):
+        catbox_agents.check_agent(agent, "it", dealt_by_another)  # what may differ is not named
 
 
 @settings(max_examples=40)

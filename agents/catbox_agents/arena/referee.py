@@ -185,7 +185,7 @@ class Referee:
         self, i: int, vec: Vec, rows: NDArray[np.int64], actions: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """``actions``, with -1 where one is illegal and the game is forfeited."""
-        legal = are_legal(vec, rows, actions)
+        legal = are_legal(vec.action_mask[rows], actions)
         for k in np.flatnonzero(~legal).tolist():
             said = refusal(self._names[self._agent[i]], vec, int(rows[k]), int(actions[k]))
             self._forfeit(i, ILLEGAL, said, vec, rows[k])

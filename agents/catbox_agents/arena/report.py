@@ -15,6 +15,7 @@ import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult, Estimate
 from catbox_agents.arena.referee import FORFEITS
 from catbox_agents.files import write_atomically
+from catbox_agents.markdown import markdown_table
 
 RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
 
@@ -146,10 +147,7 @@ def _statistics_rows(result: ArenaResult) -> list[list[str]]:
 
 
 def _markdown(rows: list[list[str]]) -> str:
-    if len(rows) == 1:
-        return "(none)"
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
+    return "(none)" if len(rows) == 1 else markdown_table(rows)
 
 
 def _terminal_table(rows: list[list[str]]) -> Table:

@@ -43,7 +43,7 @@ from catbox_agents.compatibility import check_agent
 from catbox_agents.settings import is_configured, specs_within
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make
 from catbox_env import Game
-from catbox_env.core.checks import check_flag, check_integer, shown
+from catbox_env.core.checks import check_flag, check_integer, check_number
 from catbox_env.core.game import check_game_object
 
 #: Most processes of an arena.
@@ -115,8 +115,11 @@ def run_arena(
     )
     if most > MOST_DEALS:
         raise ValueError(f"num_deals={most}: expected at most {MOST_DEALS}")
-    width = None if until_ci is None else _positive("until_ci", until_ci, "points, such as 0.05")
-    limit = None if move_time is None else _positive("move_time", move_time, "seconds, such as 1")
+    width, limit = until_ci, move_time
+    if width is not None:
+        width = check_number("until_ci", width, "a number above 0, in points, such as 0.05", above=True)
+    if limit is not None:
+        limit = check_number("move_time", limit, "a number above 0, in seconds, such as 1", above=True)
     if processes is not None:
         processes = check_integer("processes", processes, 1, MAX_PROCESSES)
     elif limit is not None:
@@ -229,13 +232,6 @@ def _fingerprint(spec: str, made: Any, game: Game) -> str:
 
 def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
-
-
-def _positive(name: str, value: object, unit: str) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value <= 0:  # type: ignore[arg-type, operator]  # a number
-        raise ValueError(f"{name}={shown(value)}: expected a number above 0, in {unit}")
-    return float(value)  # type: ignore[arg-type]  # a number
 
 
 def _play(

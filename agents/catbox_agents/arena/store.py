@@ -59,9 +59,8 @@ class Store:
     def __exit__(self, *error: object) -> None:
         try:
             if self._file is not None:
-                with writing(
-                    self.folder / BLOCKS_FILE
-                ):  # what could not be written before is tried once more
+                # What could not be written before is tried once more.
+                with writing(self.folder / BLOCKS_FILE):
                     self._file.close()
         finally:
             self._lock.release()

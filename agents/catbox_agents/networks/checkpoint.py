@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.compatibility import describe_options, differing_options, plays_alike
+from catbox_agents.compatibility import describe_options, differing_rules
 from catbox_agents.files import check_format, parse_json, write_atomically
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.inputs import NetworkInputs
@@ -175,34 +175,27 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
             f"{checkpoint.path} was trained for the game {checkpoint.game_id!r}, asked to play {game.id!r}: "
             "use a checkpoint of that game"
         )
+    if checkpoint.options != game.options:
+        try:
+            trained_for = make_game(checkpoint.game_id, **checkpoint.options)
+        except (ValueError, AttributeError, TypeError, OverflowError, RecursionError) as error:
+            raise ValueError(
+                f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
+            ) from error
+        if differing := differing_rules(trained_for, game):
+            raise ValueError(
+                f"{checkpoint.path} was trained for {game.id} with {describe_options(trained_for.options, differing)}, "
+                f"asked to play with {describe_options(game.options, differing)}: use the rules it was trained for, or "
+                "a checkpoint trained with these"
+            )
     network = checkpoint.network
     try:
         wanted = NetworkInputs.of(network, game)
     except ValueError as error:
-        if checkpoint.options != game.options:  # then the rules are what has to be told
-            wanted = NetworkInputs(game)
-        else:
-            raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
+        raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
     needed = wanted.size, game.num_actions + wanted.action_size
-    same_size = (network.num_inputs, network.num_outputs) == needed
-    if checkpoint.options == game.options and same_size:
-        return
-    if checkpoint.options == game.options:
+    if (network.num_inputs, network.num_outputs) != needed:
         raise ValueError(
             f"{checkpoint.path} has {network.num_inputs} inputs and {network.num_outputs} outputs, the game "
             f"{needed[0]} and {needed[1]}: it is damaged or was trained with another version; {ANOTHER_CHECKPOINT}"
         )
-    differing = differing_options(checkpoint.options, game.options)
-    try:
-        trained_for = make_game(checkpoint.game_id, **checkpoint.options)
-    except (ValueError, AttributeError, TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(
-            f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
-        ) from error
-    if same_size and plays_alike(trained_for, game, differing):
-        return
-    raise ValueError(
-        f"{checkpoint.path} was trained for {game.id} with {describe_options(checkpoint.options, differing)}, asked to "
-        f"play with {describe_options(game.options, differing)}: use the rules it was trained for, or a checkpoint "
-        "trained with these"
-    )

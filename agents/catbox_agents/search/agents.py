@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed, agent_seed, check_rows
+from catbox_agents.agent import Seed, agent_seed, check_rows
+from catbox_agents.drawing import SeededAgent
 from catbox_agents.search.halving import flat_schedule, shared_schedule
 from catbox_agents.search.ismcts import ISMCTS
 from catbox_agents.search.rollout import (
@@ -36,25 +37,18 @@ BETA, PROPOSALS, EFFECTIVE = 0.25, 8, 0.5
 CAUTION = 1.0
 
 
-class _OwnSeeds(Agent):
-    """Seeds for decisions."""
+class _OwnSeeds(SeededAgent):
+    """Seeds for decisions: the given ones, or by the agent's seed and what it is given there."""
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
         self._seed = seed_sequence(seed).generate_state(4).tobytes()
-        self._given: NDArray[np.uint64] | None = None
-
-    def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
-        """The next decisions take their random numbers from ``seeds`` (N,), one for each row, and from nothing else."""
-        self._given = seeds
 
     def seeds(self, observations: Any, action_masks: Any, histories: NDArray[np.int8] | None) -> list[Seed]:
         """A seed for each row."""
         seen, masks = check_rows(self.game, observations, action_masks)
-        given, self._given = self._given, None
+        given = self.given_seeds(len(seen))
         if given is not None:
-            if len(given) != len(seen):
-                raise ValueError(f"seeds for {len(given)} decisions, but {len(seen)} rows are asked about")
             return [agent_seed(seed.tobytes()) for seed in given]
         past = [b""] * len(seen) if histories is None else [row.tobytes() for row in np.asarray(histories)]
         return [

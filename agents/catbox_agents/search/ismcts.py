@@ -32,13 +32,14 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Seed, check_rows, tells_policy
 from catbox_agents.decisions import ask_policy
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND
-from catbox_agents.search.playing import play_on, world_keys
-from catbox_agents.search.rollout import MANY_WORLDS, MAX_GAMES, draw_worlds, rollout_player, row_generators
+from catbox_agents.search.playing import play_on, rollout_player, world_keys
+from catbox_agents.search.rollout import MANY_WORLDS, MAX_GAMES
 from catbox_agents.search.trees import Trees, back_up, choose_actions, follow, make_trees
+from catbox_agents.search.worlds import draw_worlds, row_generators
 from catbox_agents.specs import AgentSpec
 from catbox_agents.uniform import RandomAgent
 from catbox_env import Game, Vec
-from catbox_env.core.checks import check_integer, shown
+from catbox_env.core.checks import check_integer, check_number
 from catbox_env.core.game import check_game_object
 from catbox_env.core.storage import MAX_THREADS
 
@@ -94,10 +95,7 @@ class ISMCTS:
         self.has_priors = tells_policy(self.player.agent) and not isinstance(self.player.agent, RandomAgent)
         if exploration is None:
             exploration = PUCT_EXPLORATION if self.has_priors else UCB_EXPLORATION
-        number = not isinstance(exploration, bool) and isinstance(exploration, int | float | np.number)
-        if not number or not 0 <= exploration < np.inf:
-            raise ValueError(f"exploration={shown(exploration)}: expected a finite number of 0 or more")
-        self.exploration = float(exploration)
+        self.exploration = check_number("exploration", exploration, "a finite number of 0 or more")
         self.parallel = check_integer("parallel", parallel, 1, MAX_GAMES)
         self.max_games = check_integer("max_games", max_games, 1)
         self.num_threads = check_integer("num_threads", num_threads, 1, MAX_THREADS)

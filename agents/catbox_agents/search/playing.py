@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, tells_policy
+from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
 from catbox_agents.decisions import ask_agent, ask_policy
 from catbox_agents.drawing import draw_actions
 from catbox_agents.play_out import END_OF_ROUND
-from catbox_env import Vec
+from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
+from catbox_env import Game, Vec
 
 #: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014): SplitMix64.
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -24,6 +25,20 @@ class Player(NamedTuple):
 
     agent: Agent
     label: str
+
+
+def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -> Player:
+    """The agent that plays in rollouts; errors as in `RolloutSearch`, about the argument ``name``."""
+    if policy is None:
+        policy = hand_written_agent(game.id)
+    label = label_of(policy)
+    agent = agent_of(policy, label, game, agent_seed(0))
+    if needs_history(agent):
+        raise ValueError(
+            f"{name} {label!r} asks for its history, which a drawn world does not have; give an agent that "
+            f"decides by the observation alone"
+        )
+    return Player(agent, label)
 
 
 def play_on(

@@ -71,12 +71,13 @@ def likelihoods(
         num_legal = games.action_mask[rows].sum(axis=1)
         others = (games.current_player[rows] != searcher[rows]) & (num_legal > 1)
         asked = rows[others]
-        for k, player in enumerate(players if len(asked) else ()):
-            policies = ask_policy(player.agent, player.label, games, asked)
-            taken = policies[np.arange(len(asked)), actions[asked]]
-            chances = (1 - epsilon) * taken + epsilon / num_legal[others]
-            with np.errstate(divide="ignore"):
-                seats[asked, games.current_player[asked], k] += np.log(chances)
+        if len(asked):
+            for k, player in enumerate(players):
+                policies = ask_policy(player.agent, player.label, games, asked)
+                taken = policies[np.arange(len(asked)), actions[asked]]
+                chances = (1 - epsilon) * taken + epsilon / num_legal[others]
+                with np.errstate(divide="ignore"):
+                    seats[asked, games.current_player[asked], k] += np.log(chances)
         games.step(actions[rows], rows)
     with np.errstate(divide="ignore"):
         logs = np.log(past.weights) + (np.logaddexp.reduce(seats, axis=2) - np.log(len(players))).sum(axis=1)

@@ -19,18 +19,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed, agent_seed, check_rows, needs_history
+from catbox_agents.agent import Seed, check_rows
 from catbox_agents.decisions import ask_about
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND, steps
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
-from catbox_agents.search.playing import Player, play_on, world_keys
+from catbox_agents.search.playing import play_on, rollout_player, world_keys
 from catbox_agents.search.posterior import draw_players, likelihoods, powers, random_units, resample
 from catbox_agents.search.tallies import Tallies, WeightedTallies
-from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
+from catbox_agents.search.worlds import check_histories, draw_worlds, numbers_within, row_generators
+from catbox_agents.specs import AgentSpec
 from catbox_env import Game, Vec
-from catbox_env.core.checks import check_flag, check_integer, shown
+from catbox_env.core.checks import check_flag, check_integer, check_number, shown
 from catbox_env.core.game import check_game_object
-from catbox_env.core.rng import new_generators, seed_sequence, split_generators
 from catbox_env.core.storage import MAX_THREADS
 
 #: Most games that are played side by side. Larger batches cost memory and save no time.
@@ -39,6 +39,8 @@ MAX_GAMES = 2**14
 BLOCK = 64
 #: Most worlds: no bound in practice.
 MANY_WORLDS = 2**31 - 1
+#: What is expected of a share, in messages.
+SHARE = "a number from 0 to 1"
 #: How often other seats are taken to play at random where worlds are weighted (`posterior`).
 EPSILON = 0.25
 #: With a budget of time: least games of a batch. Fewer would hardly take less time, because of the work in Python.
@@ -136,18 +138,20 @@ class RolloutSearch:
         self.max_games = check_integer("max_games", max_games, 1)
         self.num_threads = check_integer("num_threads", num_threads, 1, MAX_THREADS)
         self.schedule = schedule
-        self.beta = check_share("beta", beta)
-        self.epsilon = check_share("epsilon", epsilon)
-        self.budget = None if budget is None else check_seconds("budget", budget)
+        self.beta = check_number("beta", beta, SHARE, high=1)
+        self.epsilon = check_number("epsilon", epsilon, SHARE, high=1)
+        self.budget = budget
+        if budget is not None:
+            self.budget = check_number("budget", budget, "a finite number of seconds above 0", above=True)
         self.proposals = check_integer("proposals", proposals, 1, MANY_WORLDS)
-        self.effective = check_share("effective", effective)
+        self.effective = check_number("effective", effective, SHARE, high=1)
         self.shared_draws = check_flag("shared_draws", shared_draws)
         if opponents is not None and self.beta == 0:
             raise ValueError(
                 f"opponents={shown(opponents)} with beta=0: how a seat plays is told by what it did, which beta=0 does "
                 "not look at; give a beta above 0, or no opponents"
             )
-        self.caution = check_not_negative("caution", caution)
+        self.caution = check_number("caution", caution, "a finite number of 0 or more")
         if opponents is not None and game.hides_nothing:
             raise ValueError(
                 f"opponents={shown(opponents)}: how a seat plays is told where worlds are weighted, and {game.id} "
@@ -226,57 +230,6 @@ class RolloutSearch:
         for moved in steps(games, agents, labels, line_up, rows, until):
             paid[moved] += games.rewards[moved, seats[moved]]
         return paid
-
-
-def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -> Player:
-    """The agent that plays in rollouts; errors as in `RolloutSearch`, about the argument ``name``."""
-    if policy is None:
-        policy = hand_written_agent(game.id)
-    label = label_of(policy)
-    agent = agent_of(policy, label, game, agent_seed(0))
-    if needs_history(agent):
-        raise ValueError(
-            f"{name} {label!r} asks for its history, which a drawn world does not have; give an agent that "
-            f"decides by the observation alone"
-        )
-    return Player(agent, label)
-
-
-def check_share(name: str, value: Any) -> float:
-    """``value`` as a float. Raises ``ValueError`` unless it is a number from 0 to 1."""
-    number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
-    if not number or not 0 <= value <= 1:
-        raise ValueError(f"{name}={shown(value)}: expected a number from 0 to 1")
-    return float(value)
-
-
-def check_not_negative(name: str, value: Any) -> float:
-    """``value`` as a float. Raises ``ValueError`` unless it is a finite number of 0 or more."""
-    number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
-    if not number or not 0 <= value < np.inf:
-        raise ValueError(f"{name}={shown(value)}: expected a finite number of 0 or more")
-    return float(value)
-
-
-def check_seconds(name: str, value: Any) -> float:
-    """``value`` as a float. Raises ``ValueError`` unless it is a finite number above 0."""
-    number = not isinstance(value, bool) and isinstance(value, int | float | np.number)
-    if not number or not 0 < value < np.inf:
-        raise ValueError(f"{name}={shown(value)}: expected a finite number of seconds above 0")
-    return float(value)
-
-
-def check_histories(game: Game, histories: Any, rows: int) -> NDArray[np.int8]:
-    """``histories`` as an array (``rows``, T, 2) int8. Raises ``ValueError`` for others, and for None."""
-    shape = (rows, game.history_length, 2)
-    given = None if histories is None else np.asarray(histories)
-    if given is None or given.shape != shape or given.dtype != np.int8:
-        what = "None" if given is None else f"{given.dtype} of shape {given.shape}"
-        raise ValueError(
-            f"histories: {what}; expected int8 of shape {shape}, as make_vec(..., history=True) keeps them: a search "
-            f"that weighs its worlds (beta above 0) asks what the other seats did"
-        )
-    return given
 
 
 class _Run:
@@ -418,60 +371,6 @@ class _Run:
             line_up = draw_players(seats, worlds.current_player, keys)
         self.generators[rows] = drawing
         return worlds, logs, line_up
-
-
-def draw_worlds(
-    game: Game,
-    seen: NDArray[np.int8],
-    left: NDArray[np.bool_],
-    rows: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    drawing: NDArray[Any],
-    num_threads: int,
-) -> Vec:
-    """``counts`` (m,) worlds for each of the observations ``seen[rows]``, by the generators ``drawing`` (m,).
-
-    Raises ``ValueError`` for an observation of no seat to move, and where ``left[rows]`` allows an illegal action.
-    """
-    try:
-        worlds = game.sample_states_from(seen[rows], counts, drawing, num_threads)
-    except ValueError:
-        for row in rows.tolist():  # which one it is
-            try:
-                game.sample_state(seen[row], 0)
-            except ValueError as error:
-                raise ValueError(f"row {row}: {error}") from None
-        raise
-    first = np.cumsum(counts) - counts
-    differs = (worlds.observation[first] != seen[rows]).any(axis=1)
-    illegal = (left[rows] & ~worlds.action_mask[first]).any(axis=1)
-    if differs.any():
-        raise ValueError(
-            f"row {rows[differs.argmax()]}: the observation is not of the seat to move; only that seat can be "
-            f"searched for"
-        )
-    if illegal.any():
-        row = rows[illegal.argmax()]
-        world = int(first[illegal.argmax()])
-        action = int((left[row] & ~worlds.action_mask[world]).argmax())
-        raise ValueError(
-            f"row {row}: the mask allows the illegal action {action} ({worlds.explain_refusal(world, action)})"
-        )
-    return worlds
-
-
-def numbers_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For ``counts`` (m,) worlds of each observation, one after the other: their numbers among those of theirs."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-def row_generators(seed: Seed | Sequence[Seed], rows: int) -> NDArray[Any]:
-    """A generator for each observation."""
-    if isinstance(seed, list):
-        if len(seed) != rows:
-            raise ValueError(f"seed: a list of {len(seed)}; expected one for each of {rows} observations")
-        return new_generators([seed_sequence(one) for one in seed])
-    return split_generators(new_generators([seed_sequence(seed)]), np.array([rows]))  # type: ignore[arg-type]  # one seed
 
 
 def _worlds_of_round(

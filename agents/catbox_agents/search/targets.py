@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.search.rollout import SearchResult
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import check_number
 
 
 def policy_target(result: SearchResult, temperature: float = 1.0) -> NDArray[np.float32]:
@@ -19,10 +19,7 @@ def policy_target(result: SearchResult, temperature: float = 1.0) -> NDArray[np.
 
     Raises ``ValueError`` for a temperature below 0 or not finite.
     """
-    if isinstance(temperature, bool) or not isinstance(temperature, int | float):
-        raise ValueError(f"temperature={shown(temperature)}: expected a number of 0 or more")
-    if not 0 <= temperature < np.inf:
-        raise ValueError(f"temperature={temperature}: expected a finite number of 0 or more")
+    temperature = check_number("temperature", temperature, "a finite number of 0 or more")
     rows = np.arange(len(result.actions))
     chosen = result.actions
     weights = np.zeros(result.values.shape)

@@ -1,0 +1,80 @@
+"""The worlds of a search: drawn from what seats see, each row by a generator of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Seed
+from catbox_env import Game, Vec
+from catbox_env.core.rng import new_generators, seed_sequence, split_generators
+
+
+def draw_worlds(
+    game: Game,
+    seen: NDArray[np.int8],
+    left: NDArray[np.bool_],
+    rows: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    drawing: NDArray[Any],
+    num_threads: int,
+) -> Vec:
+    """``counts`` (m,) worlds for each of the observations ``seen[rows]``, by the generators ``drawing`` (m,).
+
+    Raises ``ValueError`` for an observation of no seat to move, and where ``left[rows]`` allows an illegal action.
+    """
+    try:
+        worlds = game.sample_states_from(seen[rows], counts, drawing, num_threads)
+    except ValueError:
+        for row in rows.tolist():  # which one it is
+            try:
+                game.sample_state(seen[row], 0)
+            except ValueError as error:
+                raise ValueError(f"row {row}: {error}") from None
+        raise
+    first = np.cumsum(counts) - counts
+    differs = (worlds.observation[first] != seen[rows]).any(axis=1)
+    illegal = (left[rows] & ~worlds.action_mask[first]).any(axis=1)
+    if differs.any():
+        raise ValueError(
+            f"row {rows[differs.argmax()]}: the observation is not of the seat to move; only that seat can be "
+            f"searched for"
+        )
+    if illegal.any():
+        row = rows[illegal.argmax()]
+        world = int(first[illegal.argmax()])
+        action = int((left[row] & ~worlds.action_mask[world]).argmax())
+        raise ValueError(
+            f"row {row}: the mask allows the illegal action {action} ({worlds.explain_refusal(world, action)})"
+        )
+    return worlds
+
+
+def numbers_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For ``counts`` (m,) worlds of each observation, one after the other: their numbers among those of theirs."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def row_generators(seed: Seed | Sequence[Seed], rows: int) -> NDArray[Any]:
+    """A generator for each observation."""
+    if isinstance(seed, list):
+        if len(seed) != rows:
+            raise ValueError(f"seed: a list of {len(seed)}; expected one for each of {rows} observations")
+        return new_generators([seed_sequence(one) for one in seed])
+    return split_generators(new_generators([seed_sequence(seed)]), np.array([rows]))  # type: ignore[arg-type]  # one seed
+
+
+def check_histories(game: Game, histories: Any, rows: int) -> NDArray[np.int8]:
+    """``histories`` as an array (``rows``, T, 2) int8. Raises ``ValueError`` for others, and for None."""
+    shape = (rows, game.history_length, 2)
+    given = None if histories is None else np.asarray(histories)
+    if given is None or given.shape != shape or given.dtype != np.int8:
+        what = "None" if given is None else f"{given.dtype} of shape {given.shape}"
+        raise ValueError(
+            f"histories: {what}; expected int8 of shape {shape}, as make_vec(..., history=True) keeps them: a search "
+            f"that weighs its worlds (beta above 0) asks what the other seats did"
+        )
+    return given

@@ -67,10 +67,13 @@ def check_number(
     ``above``: ``low`` itself is refused too. ``expected`` says so in the message.
     """
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    inside = is_number and low <= value <= high and math.isfinite(value)
-    if not inside or (above and value == low):
+    try:
+        number = float(value) if is_number else math.nan
+    except OverflowError:  # an integer beyond all floats
+        number = math.inf
+    if not (math.isfinite(number) and low <= number <= high) or (above and number == low):
         raise ValueError(f"{name}={shown(value)}: expected {expected}")
-    return float(value)
+    return number
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:

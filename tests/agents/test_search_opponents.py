@@ -128,7 +128,7 @@ def test_a_cautious_search_does_what_the_policy_does_unless_another_action_is_cl
             error = np.hypot(found.errors[every, found.actions], found.errors[every, own])[other]
             assert (gain > caution * error).all()
     assert differing[0] > differing[1] > differing[2] > differing[3] == 0
-    for caution in (-1, float("inf"), float("nan"), "1", True):
+    for caution in (-1, float("inf"), float("nan"), "1", True, 10**400):
         with pytest.raises(ValueError, match=r"caution=.*: expected a finite number of 0 or more"):
             RolloutSearch(game, caution=caution)  # type: ignore[arg-type]
 

@@ -26,5 +26,5 @@ def register() -> None:
             vector_entry_point="catbox_agents.gymnasium:LearnerVectorEnv",
             kwargs={"game_id": game_id},
         )
-        if hasattr(pettingzoo, "register"):  # PettingZoo 1.25 has no registry
+        if hasattr(pettingzoo, "register"):  # PettingZoo has a registry since 1.27
             pettingzoo.register("aec", f"catbox/{game_id}", f"catbox_env.{game_id}:env")

@@ -400,7 +400,7 @@ def _checked_seed(seed: Any, expected: str) -> int:
 
 def _checked_dtype(dtype: Any) -> np.dtype[Any]:
     try:
-        found = np.dtype(dtype) if dtype is not None else None
+        found = np.dtype(dtype) if isinstance(dtype, str | type | np.dtype) else None
     except (TypeError, ValueError, SyntaxError):  # as NumPy reads texts
         found = None
     if found is None or found.kind not in "iuf":

@@ -327,7 +327,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         return {
             "final_obs": last,
             "_final_obs": terminated.copy(),
-            "final_info": self._infos(masks, terminated, none),
+            "final_info": self._infos(np.zeros_like(masks), terminated, none),
             "_final_info": terminated.copy(),
         }
 

@@ -101,7 +101,9 @@ def measure(quick: bool) -> list[Metric]:
     results = alternate(runs, repeats=1 if quick else 5)
     return [
         metric_of("Gymnasium view, 5 players, one game, random opponents", results["single"], "/s", 20_000),
-        metric_of("Gymnasium view, 5 players, 1,024 games, random opponents", results["random"], "/s", 150_000),
+        metric_of(
+            "Gymnasium view, 5 players, 1,024 games, random opponents", results["random"], "/s", 150_000
+        ),
         metric_of("Gymnasium view, 5 players, 1,024 games, heuristic opponents", results["heuristic"], "/s"),
         metric_of("share of that time in the opponents' choices", shares, "%"),
     ]

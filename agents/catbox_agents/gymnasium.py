@@ -8,10 +8,10 @@
 |---|---|---|
 | ``opponents`` | "heuristic" | who plays the other seats, see below |
 | ``learner_seat`` | 0 | the learner's seat, or "random": drawn at the start of every episode |
-| ``mask_in_observation`` | False | True: the observation is ``{"observation": ..., "action_mask": ...}``; a mapping of one or both of these keys to others renames them |
+| ``mask_in_observation`` | False | True: ``{"observation": ..., "action_mask": ...}``; a mapping renames these keys |
 | ``dtype`` | int8 | of the observation: an integer or floating dtype of NumPy; the values are the same |
 | ``illegal_action`` | "raise" | what an illegal action does, see below: "raise", "terminate" or "random_legal" |
-| ``autoreset_mode`` | "same_step" | (only ``make_vec``) "same_step", "next_step", "disabled", or a ``gymnasium.vector.AutoresetMode`` |
+| ``autoreset_mode`` | "same_step" | (only ``make_vec``) "same_step", "next_step", "disabled"; see `LearnerVectorEnv` |
 | ``num_threads`` | 1 | (only ``make_vec``) threads that step the games |
 | any other | | an option of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ... |
 
@@ -84,8 +84,8 @@ _VECTOR_OPTIONS = ("num_threads", "autoreset_mode")
 class OptionError(ValueError, TypeError):
     """An unknown option, or an unknown ``render_mode``.
 
-    It is a ``TypeError`` too, because Stable-Baselines3's ``make_vec_env`` and TorchRL's ``GymEnv`` try options of their
-    own and continue without them after a ``TypeError``.
+    It is a ``TypeError`` too, because Stable-Baselines3's ``make_vec_env`` and TorchRL's ``GymEnv`` try options of
+    their own and continue without them after a ``TypeError``.
     """
 
 
@@ -135,9 +135,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         self.render_mode = render_mode
         self.game = _make_game(game_id, options, _OPTIONS)
         self._form = _Form(self.game, dtype, mask_in_observation)
-        self.games = LearnerGames(
-            self.game, 1, opponents, learner_seat, illegal_action=illegal_action
-        )
+        self.games = LearnerGames(self.game, 1, opponents, learner_seat, illegal_action=illegal_action)
         self.observation_space = self._form.space
         self.action_space = spaces.Discrete(self.game.num_actions)
 
@@ -420,7 +418,8 @@ def _checked_keys(given: Any) -> tuple[str, str] | None:
         if texts and observation and mask and observation != mask:
             return observation, mask
     raise ValueError(
-        f"mask_in_observation={shown(given)}: expected True, False, or the names to give to {' and '.join(map(repr, KEYS))}, "
+        f"mask_in_observation={shown(given)}: expected True, False, or the names to give to "
+        f"{' and '.join(map(repr, KEYS))}, "
         'such as {"observation": "observations", "action_mask": "action_mask"}'
     )
 

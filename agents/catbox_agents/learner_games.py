@@ -115,9 +115,9 @@ class LearnerGames:
         rows = self._all if rows is None else rows
         deals, draws = self._seeds(seed, rows)
         self.ready = False
-        seeded = [k for k, one in enumerate(draws) if one is not None]
+        seeded = {k: one for k, one in enumerate(draws) if one is not None}
         if seeded:
-            self._generators[rows[seeded]] = new_generators([draws[k] for k in seeded])
+            self._generators[rows[list(seeded)]] = new_generators(list(seeded.values()))
         self.vec.deal(rows, deals)
         self._seat(rows)
         if len(seeded) == self.vec.num_envs:
@@ -166,15 +166,16 @@ class LearnerGames:
     def observation(self) -> NDArray[np.int8]:
         """The learners' observations: a new int8 array (N, O)."""
         seen = self.vec.observation.copy()
-        over = np.flatnonzero(self.vec.current_player < 0)
-        if len(over):
+        if self.over.any():
+            over = np.flatnonzero(self.over)
             seen[over] = self.vec.observe(self.seats[over], over)
         return seen
 
     def action_masks(self) -> NDArray[np.int8]:
         """The learners' legal actions: a new int8 array (N, A) of 0 and 1; zeros where the episode is over."""
         masks = self.vec.action_mask.astype(np.int8)
-        masks[self.over] = 0
+        if self.over.any():
+            masks[self.over] = 0
         return masks
 
     def round_statistics(self, row: int) -> dict[str, int]:

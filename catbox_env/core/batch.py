@@ -104,7 +104,9 @@ class Vec(Storage):
         rows = self._checked_rows(rows)
         if seeds is not None:
             if not isinstance(seeds, list | tuple) or len(seeds) != len(rows):
-                raise ValueError(f"seeds={shown(seeds)}: expected a list, one seed for each of {len(rows)} rows")
+                raise ValueError(
+                    f"seeds={shown(seeds)}: expected a list, one seed for each of {len(rows)} rows"
+                )
             given = [k for k, seed in enumerate(seeds) if seed is not None]
             if given:
                 self._generators[rows[given]] = new_generators([seed_sequence(seeds[k]) for k in given])
@@ -180,7 +182,7 @@ class Vec(Storage):
         actions together. A game that is over is not dealt anew.
 
         Args:
-            seats: (N,) a seat for each game of the batch.
+            seats: (N,) integers, a seat for each game of the batch; where it is no seat, such as -1, all play.
             generators: (N,) records as `core.rng.new_generators` makes them, advanced in place: an action of game i
                 takes the next 64 bits of ``generators[i]``.
             rows: (M,) different indices of the games that play; the others are left as they are, paid nothing.
@@ -190,7 +192,10 @@ class Vec(Storage):
         if self.auto_deal:
             raise ValueError("play_others_at_random needs auto_deal=False, because it stops when a game ends")
         rows = self._all if rows is None else self._checked_rows(rows)
-        seats = self._checked_seats(seats, self._all)
+        seats = as_array("seats", seats)
+        if seats.shape != self._all.shape or seats.dtype.kind not in "iu":
+            raise ValueError(f"seats={shown(seats)}: expected integers of shape {self._all.shape}")
+        seats = np.ascontiguousarray(seats, np.int64)
         if not isinstance(generators, np.ndarray) or (generators.dtype, generators.shape) != (
             GENERATOR,
             (self.num_envs,),
@@ -218,9 +223,18 @@ class Vec(Storage):
         seats that are not there.
         """
         rows = self._all if rows is None else self._checked_rows(rows)
-        seats = self._checked_seats(seats, rows)
+        seats = as_array("seats", seats)
+        players = self.game.num_players
+        if (
+            seats.shape != rows.shape
+            or seats.dtype.kind not in "iu"
+            or not ((seats >= 0) & (seats < players)).all()
+        ):
+            raise ValueError(
+                f"seats={shown(seats)}: expected integers from 0 to {players - 1} of shape {rows.shape}"
+            )
         out = np.empty((len(rows), self.game.observation_layout.size), np.int8)
-        self.game.loops.observe_games(self._games, rows, seats, out)
+        self.game.loops.observe_games(self._games, rows, seats.astype(np.int64), out)
         return out
 
     @alone
@@ -351,19 +365,6 @@ class Vec(Storage):
         if np.bincount(given, minlength=1).max() > 1:
             raise ValueError(f"rows={shown(rows)}: a row is given twice; list each row at most once")
         return given
-
-    def _checked_seats(self, seats: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        given = as_array("seats", seats)
-        players = self.game.num_players
-        if (
-            given.shape != rows.shape
-            or given.dtype.kind not in "iu"
-            or not ((given >= 0) & (given < players)).all()
-        ):
-            raise ValueError(
-                f"seats={shown(seats)}: expected integers from 0 to {players - 1} of shape {rows.shape}"
-            )
-        return np.ascontiguousarray(given, np.int64)
 
     def _step_and_view(self, rows: np.ndarray, actions: np.ndarray) -> None:
         self.game.loops.step_games(self._games, rows, actions, self.auto_deal, self._outcomes)

@@ -92,7 +92,7 @@ def clip_int8(value):
 
 @numba.njit
 def legal_at(mask, point):
-    """The legal action of ``mask`` (A,) at ``point`` in [0, 1), if all of them have the same chance; NONE without any."""
+    """The legal action of ``mask`` (A,) at ``point`` in [0, 1), all with the same chance; NONE where none is legal."""
     count = 0
     for action in range(len(mask)):
         count += mask[action]

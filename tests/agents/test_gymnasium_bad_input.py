@@ -166,7 +166,9 @@ def test_bad_arguments_are_named(arguments: dict, message: str) -> None:
 
 @pytest.mark.parametrize("mode", ["same", "SAME_STEP", None, 1])
 def test_an_unknown_autoreset_mode_is_refused(mode: object) -> None:
-    with pytest.raises(ValueError, match="expected one of 'next_step', 'same_step', 'disabled', or an Autoreset"):
+    with pytest.raises(
+        ValueError, match="expected one of 'next_step', 'same_step', 'disabled', or an Autoreset"
+    ):
         LearnerVectorEnv(2, "petrify_v0", autoreset_mode=mode)  # type: ignore[arg-type]
 
 

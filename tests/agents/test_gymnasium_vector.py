@@ -52,12 +52,10 @@ def ours_and_gymnasiums(game_id: str, mode: str, **options: Any) -> tuple[Vector
 def test_a_batch_does_what_gymnasiums_own_vector_environment_does(game_id: str, mode: str) -> None:
     """With one seed for each game: observations, rewards, ends, infos, and what wrappers make of them.
 
-    ``SyncVectorEnv`` takes the mask of a partial reset out of the options, so that ``RecordEpisodeStatistics`` around it
-    forgets the other games: its statistics are compared with sums of their own.
+    ``SyncVectorEnv`` takes the mask of a partial reset out of the options, so that ``RecordEpisodeStatistics`` around
+    it forgets the other games: its statistics are compared with sums of their own.
     """
-    bare, theirs = ours_and_gymnasiums(
-        game_id, mode, mask_in_observation=True, illegal_action="random_legal"
-    )
+    bare, theirs = ours_and_gymnasiums(game_id, mode, mask_in_observation=True, illegal_action="random_legal")
     envs, expected = RecordEpisodeStatistics(NormalizeReward(bare)), NormalizeReward(theirs)
     returns, lengths = np.zeros(len(SEEDS)), np.zeros(len(SEEDS), int)
     seen, infos = envs.reset(seed=SEEDS)
@@ -67,7 +65,9 @@ def test_a_batch_does_what_gymnasiums_own_vector_environment_does(game_id: str, 
     rng, ended, reported = np.random.default_rng(0), 0, set()
     begins = np.zeros(len(SEEDS), bool)
     for _ in range(90):
-        legal = np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in seen["action_mask"]])
+        legal = np.array(
+            [rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in seen["action_mask"]]
+        )
         actions = np.where(rng.random(len(SEEDS)) < 0.2, bare.action_space.sample(), legal)
         seen, rewards, terminated, truncated, infos = envs.step(actions)
         told, paid, over, cut, told_infos = expected.step(actions)
@@ -193,7 +193,9 @@ def test_the_step_after_the_end_deals_whatever_the_action_is() -> None:
 
 
 def test_a_reset_mask_begins_its_games_alone_and_with_their_seeds() -> None:
-    envs = LearnerVectorEnv(3, "cat_in_the_box_v0", opponents="random", autoreset_mode="disabled", num_players=3)
+    envs = LearnerVectorEnv(
+        3, "cat_in_the_box_v0", opponents="random", autoreset_mode="disabled", num_players=3
+    )
     env = LearnerEnv("cat_in_the_box_v0", opponents="random", num_players=3)
     seen, infos = envs.reset(seed=1)
     again, infos = envs.reset(seed=[None, 9, None], options={"reset_mask": np.array([True, True, False])})

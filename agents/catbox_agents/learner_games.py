@@ -40,6 +40,8 @@ class LearnerGames:
 
     Attributes:
         vec: the games.
+        generators: (N,) records of `core.rng`, one for each game: all that is random in it but the deals.
+        agents: those that ``players`` names; a caller may put others in their places.
         seats: (N,) int64, the learner's seat in each.
         players: (N, P) int64, the index in ``agents`` of each seat's agent, -1 for the learner.
         over: (N,) bool, whether the episode is over.
@@ -77,16 +79,17 @@ class LearnerGames:
         self.specs = _specs(opponents, others)
         self.labels = [label_of(spec) for spec in self.specs]
         self.agents = [self._make_agent(spec, agent_seed()) for spec in self.specs]
-        #: Whether an agent takes the random numbers of its decisions from the games.
+        #: The agents that take the random numbers of their decisions from the games; None for another.
         self._seeded = [
-            _is_own(spec) and hasattr(agent, "seed_decisions")
+            agent if _is_own(spec) and hasattr(agent, "seed_decisions") else None
             for spec, agent in zip(self.specs, self.agents, strict=True)
         ]
-        self._all_random = all(self._seeded) and all(type(agent) is RandomAgent for agent in self.agents)
+        #: These, if they all play at random, which compiled code does too.
+        self._random = self._seeded if all(type(agent) is RandomAgent for agent in self._seeded) else None
         history = any(needs_history(agent) for agent in self.agents)
         self.vec = Vec(game, num_games, num_threads=num_threads, history=history, auto_deal=False)
         self._all = np.arange(num_games)
-        self._generators = new_generators([SeedSequence() for _ in self._all])
+        self.generators = new_generators([SeedSequence() for _ in self._all])
         self.seats = np.zeros(num_games, np.int64)
         self.players = np.full((num_games, game.num_players), -1)
         self.over = np.zeros(num_games, np.bool_)
@@ -117,7 +120,7 @@ class LearnerGames:
         self.ready = False
         seeded = {k: one for k, one in enumerate(draws) if one is not None}
         if seeded:
-            self._generators[rows[list(seeded)]] = new_generators(list(seeded.values()))
+            self.generators[rows[list(seeded)]] = new_generators(list(seeded.values()))
         self.vec.deal(rows, deals)
         self._seat(rows)
         if len(seeded) == self.vec.num_envs:
@@ -205,7 +208,7 @@ class LearnerGames:
 
     def _make_agents_again(self) -> None:
         for k, spec in enumerate(self.specs):
-            if not self._seeded[k]:
+            if self._seeded[k] is None:
                 self.agents[k] = self._make_agent(spec, self._agent_seed(k))
 
     def _agent_seed(self, k: int) -> int:
@@ -218,7 +221,7 @@ class LearnerGames:
 
     def _seat(self, rows: NDArray[np.int64]) -> None:
         seat = -1 if self.learner_seat == "random" else int(self.learner_seat)
-        take_seats(self._generators, rows, seat, len(self.agents), self.drawn, self.seats, self.players)
+        take_seats(self.generators, rows, seat, len(self.agents), self.drawn, self.seats, self.players)
 
     def _play_to_first_decisions(self, rows: NDArray[np.int64]) -> None:
         """Play ``rows``, which have just been dealt, up to the learners' first decisions. A game that ends before is
@@ -241,9 +244,9 @@ class LearnerGames:
         """Play the others' moves in ``rows`` up to the learners' next decisions, and add what the learners are paid to
         ``paid`` (N,)."""
         vec = self.vec
-        if self._all_random and len(rows):
+        if self.agents == self._random and len(rows):
             vec.play_others_at_random(
-                self.seats, self._generators, None if len(rows) == vec.num_envs else rows
+                self.seats, self.generators, None if len(rows) == vec.num_envs else rows
             )
             paid[rows] += vec.rewards[rows, self.seats[rows]]
             self.round_ended |= vec.round_ended
@@ -266,9 +269,9 @@ class LearnerGames:
             if len(places) == 0:
                 continue
             own = rows[places]
-            if self._seeded[k]:
+            if agent is self._seeded[k]:
                 numbers = np.empty(len(own), np.uint64)
-                draw_numbers(self._generators, own, numbers)
+                draw_numbers(self.generators, own, numbers)
                 agent.seed_decisions(numbers)  # type: ignore[attr-defined]  # _seeded has looked
             actions[places] = ask_agent(agent, self.labels[k], self.vec, own)
         return actions
@@ -300,7 +303,7 @@ class LearnerGames:
         self.illegal[rows[bad]] = given[bad]
         if self.illegal_action == TERMINATE:
             return given[legal], rows[legal], rows[bad]
-        replace_actions(self._generators, self.vec.action_mask, rows, bad, given)
+        replace_actions(self.generators, self.vec.action_mask, rows, bad, given)
         return given, rows, bad[:0]
 
 

@@ -142,7 +142,7 @@ def test_a_random_legal_action_takes_the_place_of_an_illegal_one(game_id: str) -
         2000, game_id, "random", num_players=3, illegal_action="random_legal", autoreset_mode="next_step"
     )
     _, infos = envs.reset(seed=[7] * 2000)  # the same game 2000 times; what is drawn must differ
-    envs.games._generators[:] = LearnerVectorEnv(2000, game_id, num_players=3).games._generators
+    envs.games.generators[:] = LearnerVectorEnv(2000, game_id, num_players=3).games.generators
     masks = infos["action_mask"]
     actions = masks.argmax(1)
     actions[1000:] = forbidden(masks[0])

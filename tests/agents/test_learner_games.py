@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import catbox_env
+from catbox_agents import make
 from catbox_agents.learner_games import LearnerGames
+from catbox_agents.uniform import RandomAgent
 from catbox_env.core.bits import NONE, legal_at
 from catbox_env.core.rng import new_generators, next_uint64, seed_sequence, unit_interval
 from tests.agents.policies import checkpoint
@@ -35,13 +37,30 @@ def trace(games: LearnerGames, seed: object, num_steps: int) -> list[bytes]:
 @pytest.mark.parametrize(("game_id", "options"), RULES)
 @pytest.mark.parametrize("num_threads", [1, 2])
 def test_random_agents_play_the_same_games_in_compiled_code(
-    game_id: str, options: dict, num_threads: int
+    game_id: str, options: dict, num_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = catbox_env.make_game(game_id, **options)
     fast, slow = (LearnerGames(game, 20, "random", "random", num_threads) for _ in range(2))
-    assert fast._all_random
-    slow._all_random = False  # asks the agents, as among other agents
-    assert trace(fast, 3, 60) == trace(slow, 3, 60)
+    slow._random = None  # asks the agents, as among other agents
+    with monkeypatch.context() as patched:
+        patched.setattr(RandomAgent, "act_batch", None)  # not asked
+        quickly = trace(fast, 3, 60)
+    assert quickly == trace(slow, 3, 60)
+
+
+def test_agents_that_a_caller_puts_in_the_places_of_others_are_asked() -> None:
+    game = catbox_env.make_game("petrify_v0", num_players=3)
+    games, heuristics = (LearnerGames(game, 20, opponents, 0) for opponents in ("random", "heuristic"))
+    games.reset(0)
+    games.agents[:] = [make("heuristic", game)]
+    heuristics.reset(0)
+    for _ in range(3):
+        seen = []
+        for each in (games, heuristics):
+            each.step(each.action_masks().argmax(1))
+            seen.append(each.observation().tobytes())
+            each.deal(np.flatnonzero(each.over))
+        assert seen[0] == seen[1]
 
 
 @pytest.mark.nojit
@@ -82,11 +101,11 @@ def test_one_seed_gives_every_game_its_own() -> None:
     game = catbox_env.make_game("petrify_v0")
     games = LearnerGames(game, 50, "random", 0)
     games.reset(0)
-    first = {generator.tobytes() for generator in games._generators}
+    first = {generator.tobytes() for generator in games.generators}
     deals = {generator.tobytes() for generator in games.vec._generators}
     assert len(first) == len(deals) == 50
     games.reset(1)
-    assert first.isdisjoint(generator.tobytes() for generator in games._generators)
+    assert first.isdisjoint(generator.tobytes() for generator in games.generators)
 
 
 def test_a_reset_of_some_games_leaves_the_others_as_they_are() -> None:
@@ -94,11 +113,11 @@ def test_a_reset_of_some_games_leaves_the_others_as_they_are() -> None:
     games = LearnerGames(game, 4, "random", "random")
     games.reset(0)
     games.step(games.action_masks().argmax(1))
-    records, draws = [record.tobytes() for record in games.vec._records], games._generators.copy()
+    records, draws = [record.tobytes() for record in games.vec._records], games.generators.copy()
     games.reset(None, np.array([1, 3]))
     for kept in (0, 2):
         assert games.vec._records[kept].tobytes() == records[kept]
-        assert games._generators[kept] == draws[kept]
+        assert games.generators[kept] == draws[kept]
     assert games.vec._records[1].tobytes() != records[1]
     games.reset([None, 8, None, None], np.array([1, 3]))
     alone = LearnerGames(game, 1, "random", "random")

@@ -47,7 +47,6 @@ With the last two ``info["illegal_action"]`` is the illegal action. An action ou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 import gymnasium
@@ -58,60 +57,20 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import DTypeLike, NDArray
 
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
-from catbox_env import Game, make_game
-from catbox_env.core.checks import as_array, closest, is_integer, is_word, shown
-from catbox_env.core.registry import game_class
+from catbox_agents.learner_options import (
+    OPTIONS,
+    VECTOR_OPTIONS,
+    ObservationForm,
+    OptionError,
+    checked_mode,
+    checked_seed,
+    make_learner_game,
+)
+from catbox_env.core.checks import as_array, is_word, shown
 
-__all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "OptionError"]
+__all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
 
 Observation = NDArray[Any] | dict[str, NDArray[Any]]
-
-#: The keys of an observation with ``mask_in_observation=True``.
-KEYS = ("observation", "action_mask")
-_MODES = {mode.name.lower(): mode for mode in AutoresetMode}
-#: The options of both environments, and of ``LearnerVectorEnv`` alone.
-_OPTIONS = (
-    "opponents",
-    "learner_seat",
-    "mask_in_observation",
-    "dtype",
-    "illegal_action",
-    "render_mode",
-)
-_VECTOR_OPTIONS = ("num_threads", "autoreset_mode")
-
-
-class OptionError(ValueError, TypeError):
-    """An unknown option, or an unknown ``render_mode``.
-
-    It is a ``TypeError`` too, because Stable-Baselines3's ``make_vec_env`` and TorchRL's ``GymEnv`` try options of
-    their own and continue without them after a ``TypeError``.
-    """
-
-
-class _Form:
-    """The form of an observation: its dtype, and whether the action mask is in it."""
-
-    def __init__(self, game: Game, dtype: DTypeLike, mask_in_observation: bool | Mapping[str, str]) -> None:
-        self.dtype = _checked_dtype(dtype)
-        self.keys = _checked_keys(mask_in_observation)
-        low, high = game.observation_layout.bounds()
-        if self.dtype.kind == "u" and low.min() < 0:
-            raise ValueError(f"dtype={shown(dtype)}: the observation has values below 0; give a signed dtype")
-        self.space: spaces.Space[Any] = spaces.Box(
-            low.astype(self.dtype), high.astype(self.dtype), dtype=self.dtype.type
-        )
-        if self.keys:
-            mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
-            self.space = spaces.Dict(dict(zip(self.keys, (self.space, mask), strict=True)))
-
-    def __call__(self, seen: NDArray[np.int8], masks: NDArray[np.int8]) -> Any:
-        """The observation, or a batch of them; ``seen`` (..., O) and ``masks`` (..., A) are the caller's own arrays."""
-        seen = seen.astype(self.dtype, copy=False)
-        if not self.keys:
-            return seen
-        observation, mask = self.keys
-        return {observation: seen, mask: masks.copy()}
 
 
 class LearnerEnv(gymnasium.Env[Observation, np.int64]):
@@ -133,8 +92,8 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         if render_mode is not None and not is_word(render_mode, "ansi"):
             raise OptionError(f"render_mode={shown(render_mode)}: expected None or 'ansi'")
         self.render_mode = render_mode
-        self.game = _make_game(game_id, options, _OPTIONS)
-        self._form = _Form(self.game, dtype, mask_in_observation)
+        self.game = make_learner_game(game_id, options, OPTIONS)
+        self._form = ObservationForm(self.game, dtype, mask_in_observation)
         self.games = LearnerGames(self.game, 1, opponents, learner_seat, illegal_action=illegal_action)
         self.observation_space = self._form.space
         self.action_space = spaces.Discrete(self.game.num_actions)
@@ -148,7 +107,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
                 f"options={shown(options)}: expected None; reset() of this environment has no options"
             )
         if seed is not None:
-            seed = _checked_seed(seed, "expected an integer of 0 or more, or None")
+            seed = checked_seed(seed, "expected an integer of 0 or more, or None")
         super().reset(seed=seed)
         games = self.games
         games.reset(seed)
@@ -230,10 +189,10 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
     ) -> None:
         if render_mode is not None:
             raise OptionError(f"render_mode={shown(render_mode)}: a batch cannot be drawn; expected None")
-        self.autoreset_mode = _checked_mode(autoreset_mode)
+        self.autoreset_mode = checked_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
-        self.game = _make_game(game_id, options, _OPTIONS + _VECTOR_OPTIONS)
-        self._form = _Form(self.game, dtype, mask_in_observation)
+        self.game = make_learner_game(game_id, options, OPTIONS + VECTOR_OPTIONS)
+        self._form = ObservationForm(self.game, dtype, mask_in_observation)
         self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads, illegal_action)
         self.num_envs = num_envs
         self.render_mode = None
@@ -372,64 +331,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         if seed is None:
             return None
         if not isinstance(seed, list | tuple):
-            return _checked_seed(seed, expected)
+            return checked_seed(seed, expected)
         if len(seed) != self.num_envs:
             raise ValueError(f"seed={shown(seed)}: {expected}")
-        return [None if one is None else _checked_seed(one, expected) for one in seed]
-
-
-def _make_game(game_id: str, options: Mapping[str, Any], own: tuple[str, ...]) -> Game:
-    """The game. Raises `OptionError` for an option that is none of the game's, naming also ``own``, the view's."""
-    known = ["reward", "rules", *(field.name for field in fields(game_class(game_id).rules_class))]
-    for name in options:
-        if name not in known:
-            raise OptionError(
-                f"unknown option {name!r} of {game_id} (got an unexpected keyword argument {name!r}): expected one of "
-                f"{', '.join([*own, *known])}{closest(name, [*own, *known])}"
-            )
-    return make_game(game_id, **options)
-
-
-def _checked_seed(seed: Any, expected: str) -> int:
-    if not is_integer(seed) or seed < 0:
-        raise ValueError(f"seed={shown(seed)}: {expected}")
-    return int(seed)
-
-
-def _checked_dtype(dtype: Any) -> np.dtype[Any]:
-    try:
-        found = np.dtype(dtype) if isinstance(dtype, str | type | np.dtype) else None
-    except (TypeError, ValueError, SyntaxError):  # as NumPy reads texts
-        found = None
-    if found is None or found.kind not in "iuf":
-        raise ValueError(
-            f"dtype={shown(dtype)}: expected an integer or floating dtype of NumPy, such as np.float32"
-        )
-    return found.newbyteorder("=")
-
-
-def _checked_keys(given: Any) -> tuple[str, str] | None:
-    """The keys of the observation and of the mask; None where the mask is not in the observation."""
-    if isinstance(given, bool | np.bool_):
-        return KEYS if given else None
-    if isinstance(given, Mapping) and given and set(given) <= set(KEYS):
-        observation, mask = (given.get(key, key) for key in KEYS)
-        texts = isinstance(observation, str) and isinstance(mask, str)
-        if texts and observation and mask and observation != mask:
-            return observation, mask
-    raise ValueError(
-        f"mask_in_observation={shown(given)}: expected True, False, or the names to give to "
-        f"{' and '.join(map(repr, KEYS))}, "
-        'such as {"observation": "observations", "action_mask": "action_mask"}'
-    )
-
-
-def _checked_mode(given: Any) -> AutoresetMode:
-    if isinstance(given, AutoresetMode):
-        return given
-    if not isinstance(given, str) or given not in _MODES:
-        raise ValueError(
-            f"autoreset_mode={shown(given)}: expected one of {', '.join(map(repr, _MODES))}, or an AutoresetMode of "
-            "Gymnasium"
-        )
-    return _MODES[given]
+        return [None if one is None else checked_seed(one, expected) for one in seed]

@@ -14,7 +14,7 @@
 | arena | an arena of two agents in two processes: heuristics, random, networks |
 | search | searches with the heuristic and with a network: decisions of rollouts, decisions searched |
 | startup | import to first step in a fresh process, empty and warm compilation cache |
-| learner | the vectorised Gymnasium view among random and heuristic opponents |
+| learner | the Gymnasium view among random and heuristic opponents, one game and 1,024 |
 | ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
 | earlier | self-play training with and without features and action head, and the code of an earlier commit |
 | gpu | self-play training with the networks on a GPU, and on the CPU alone; nothing where there is no GPU |

@@ -1,7 +1,7 @@
 """The lightest single-agent view, for a fair comparison with another library's learner.
 
 One seat learns, the others play at random. `catbox/...` of `gymnasium.make` does the same for any agents and any seat,
-four times slower, and that time would be counted as the other library's.
+somewhat slower, and that time would be counted as the other library's.
 """
 
 from __future__ import annotations

@@ -109,6 +109,8 @@ EVERYTHING = """
     LearnerEnv("petrify_v0", opponents="heuristic").reset(seed=0)
     envs = LearnerVectorEnv(4, "petrify_v0", opponents="random", learner_seat="random")
     envs.step(envs.reset(seed=0)[1]["action_mask"].argmax(axis=1))
+    env = LearnerEnv("petrify_v0", opponents={"any_of": ["random", "heuristic"]}, illegal_action="random_legal")
+    env.step(int(env.reset(seed=0)[1]["action_mask"].argmin()))
 """
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 
 import catbox_env
 from catbox_agents import evaluate
+from catbox_agents.learner_games import RANDOM_LEGAL, LearnerGames
 from catbox_agents.specs import hand_written_agent
 from catbox_app.commands.train import NEEDED
 from catbox_app.extras import require
@@ -66,6 +67,10 @@ def _play(game: Game) -> None:
     check_game(game, num_games=1)
     evaluate(game, [hand_written_agent(game.id), "random"], num_deals=10, names=["first", "second"])
     evaluate(game, ["search:worlds=1,policy=random", "ismcts:simulations=1"], num_deals=10)
+    for opponents in ("random", {"any_of": ["random", hand_written_agent(game.id)]}):
+        games = LearnerGames(game, 16, opponents, "random", illegal_action=RANDOM_LEGAL)
+        games.reset(seed=0)
+        games.step(games.action_masks().argmin(axis=1))
 
 
 def _train(game_id: str, folder: Path) -> None:

@@ -1,0 +1,122 @@
+"""Options of the Gymnasium view: their checks, and the form of the observations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import DTypeLike, NDArray
+
+from catbox_env import Game, make_game
+from catbox_env.core.checks import closest, is_integer, shown
+from catbox_env.core.registry import game_class
+
+#: The keys of an observation with ``mask_in_observation=True``.
+KEYS = ("observation", "action_mask")
+_MODES = {mode.name.lower(): mode for mode in AutoresetMode}
+#: The options of both environments, and of the vector environment alone.
+OPTIONS = (
+    "opponents",
+    "learner_seat",
+    "mask_in_observation",
+    "dtype",
+    "illegal_action",
+    "render_mode",
+)
+VECTOR_OPTIONS = ("num_threads", "autoreset_mode")
+
+
+class OptionError(ValueError, TypeError):
+    """An unknown option, or an unknown ``render_mode``.
+
+    It is a ``TypeError`` too, because Stable-Baselines3's ``make_vec_env`` and TorchRL's ``GymEnv`` try options of
+    their own and continue without them after a ``TypeError``.
+    """
+
+
+class ObservationForm:
+    """The form of an observation: its dtype, and whether the action mask is in it."""
+
+    def __init__(self, game: Game, dtype: DTypeLike, mask_in_observation: bool | Mapping[str, str]) -> None:
+        self.dtype = _checked_dtype(dtype)
+        self.keys = _checked_keys(mask_in_observation)
+        low, high = game.observation_layout.bounds()
+        if self.dtype.kind == "u" and low.min() < 0:
+            raise ValueError(f"dtype={shown(dtype)}: the observation has values below 0; give a signed dtype")
+        self.space: spaces.Space[Any] = spaces.Box(
+            low.astype(self.dtype), high.astype(self.dtype), dtype=self.dtype.type
+        )
+        if self.keys:
+            mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
+            self.space = spaces.Dict(dict(zip(self.keys, (self.space, mask), strict=True)))
+
+    def __call__(self, seen: NDArray[np.int8], masks: NDArray[np.int8]) -> Any:
+        """The observation, or a batch of them; ``seen`` (..., O) and ``masks`` (..., A) are the caller's own arrays."""
+        seen = seen.astype(self.dtype, copy=False)
+        if not self.keys:
+            return seen
+        observation, mask = self.keys
+        return {observation: seen, mask: masks.copy()}
+
+
+def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, ...]) -> Game:
+    """The game. Raises `OptionError` for an option that is none of the game's, naming also ``own``, the view's."""
+    known = ["reward", "rules", *(field.name for field in fields(game_class(game_id).rules_class))]
+    for name in options:
+        if name not in known:
+            raise OptionError(
+                f"unknown option {name!r} of {game_id} (got an unexpected keyword argument {name!r}): expected one of "
+                f"{', '.join([*own, *known])}{closest(name, [*own, *known])}"
+            )
+    return make_game(game_id, **options)
+
+
+def checked_seed(seed: Any, expected: str) -> int:
+    """``seed`` as an int. Raises ``ValueError``, saying what was ``expected``, unless it is an integer of 0 or more."""
+    if not is_integer(seed) or seed < 0:
+        raise ValueError(f"seed={shown(seed)}: {expected}")
+    return int(seed)
+
+
+def _checked_dtype(dtype: Any) -> np.dtype[Any]:
+    try:
+        found = np.dtype(dtype) if isinstance(dtype, str | type | np.dtype) else None
+    except (TypeError, ValueError, SyntaxError):  # as NumPy reads texts
+        found = None
+    if found is None or found.kind not in "iuf":
+        raise ValueError(
+            f"dtype={shown(dtype)}: expected an integer or floating dtype of NumPy, such as np.float32"
+        )
+    return found.newbyteorder("=")
+
+
+def _checked_keys(given: Any) -> tuple[str, str] | None:
+    """The keys of the observation and of the mask; None where the mask is not in the observation."""
+    if isinstance(given, bool | np.bool_):
+        return KEYS if given else None
+    if isinstance(given, Mapping) and given and set(given) <= set(KEYS):
+        observation, mask = (given.get(key, key) for key in KEYS)
+        texts = isinstance(observation, str) and isinstance(mask, str)
+        if texts and observation and mask and observation != mask:
+            return observation, mask
+    raise ValueError(
+        f"mask_in_observation={shown(given)}: expected True, False, or the names to give to "
+        f"{' and '.join(map(repr, KEYS))}, "
+        'such as {"observation": "observations", "action_mask": "action_mask"}'
+    )
+
+
+def checked_mode(given: Any) -> AutoresetMode:
+    """The mode that is ``given`` by name or as a member. Raises ``ValueError`` for anything else."""
+    if isinstance(given, AutoresetMode):
+        return given
+    if not isinstance(given, str) or given not in _MODES:
+        raise ValueError(
+            f"autoreset_mode={shown(given)}: expected one of {', '.join(map(repr, _MODES))}, or an AutoresetMode of "
+            "Gymnasium"
+        )
+    return _MODES[given]

@@ -43,6 +43,7 @@ from gymnasium.vector.utils import batch_space
 
 from catbox_agents.agent import Agent, agent_seed, needs_history
 from catbox_agents.decisions import ask_agents
+from catbox_agents.networks.sb3_file import note_game
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Game, Vec, make_game
 from catbox_env.core.checks import is_integer, is_word, shown
@@ -60,7 +61,9 @@ class LearnerGames:
 
     After ``step`` and ``deal`` the learner is to move in every game that is not over. Attributes: ``vec``, the games;
     ``seats`` (N,), the learner's seat in each; ``round_ended`` (N,), whether a round has ended since the learner's last
-    decision; ``num_skipped``, how many games ended before the learner's first decision.
+    decision; ``num_skipped``, how many games ended before the learner's first decision; ``agents``, which play the
+    other seats; ``chances`` (len(agents),) float64, with which ``{"any_of": ...}`` draws each of them, or None: all
+    with the same. Chances, and agents for others, may be put in at any time; chances count for games that begin later.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class LearnerGames:
         self.players = np.full((num_games, game.num_players), -1)
         self.round_ended = np.zeros(num_games, np.bool_)
         self.num_skipped = 0
+        self.chances: np.ndarray | None = None
         #: (N,): paid to the learner before its first decision, and not yet returned by ``step``.
         self.owed = np.zeros(num_games)
         self.ready = False
@@ -163,11 +167,16 @@ class LearnerGames:
             self.seats[rows] = int(self.learner_seat)
         for turn in range(1, players):
             if self.drawn:
-                agents: Any = rng.integers(len(self.agents), size=len(rows))
+                agents: Any = self._draw(len(rows), rng)
             else:
                 agents = (turn - 1) % len(self.agents)
             self.players[rows, (self.seats[rows] + turn) % players] = agents
         self.players[rows, self.seats[rows]] = -1
+
+    def _draw(self, number: int, rng: np.random.Generator) -> np.ndarray:
+        if self.chances is None:
+            return rng.integers(len(self.agents), size=number)
+        return rng.choice(len(self.agents), size=number, p=self.chances)
 
     def _begin(self, rows: np.ndarray) -> np.ndarray:
         """Play ``rows`` up to the learners' first decisions. Returns the games that ended before them."""
@@ -378,4 +387,6 @@ def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
 
 def _spaces(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
     low, high = game.observation_layout.bounds()
-    return spaces.Box(low, high, dtype=np.int8), spaces.Discrete(game.num_actions)
+    observations = spaces.Box(low, high, dtype=np.int8)
+    note_game(observations, game)
+    return observations, spaces.Discrete(game.num_actions)

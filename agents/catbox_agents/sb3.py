@@ -47,6 +47,10 @@ except ModuleNotFoundError as error:
 #: The releases of stable_baselines3 and sb3_contrib that the tests ran with: from the first up to the second.
 TESTED = ("2.9", "2.10")
 
+_NOT_FINITE = (
+    "the policy of the model gives numbers that are not finite, as after training that diverged: use an earlier model"
+)
+
 for package in ("stable_baselines3", "sb3_contrib"):
     warn_untested(package, *TESTED)
 
@@ -74,7 +78,7 @@ class VecEnv(BaseVecEnv):
     ``action_masks()`` all of them, (N, A). ``set_attr`` keeps values of your own for each game; what the games of a
     batch share cannot be set.
 
-    Attributes: ``game``; ``games``, the `LearnerGames`; ``features``.
+    Attributes: ``game``; ``games``, the `LearnerGames`; ``features``; ``generator``, which draws seats and opponents.
     """
 
     #: What the games of a batch share, for ``get_attr``.
@@ -104,7 +108,7 @@ class VecEnv(BaseVecEnv):
         low, high = self._inputs.bounds()
         observations = spaces.Box(low, high, dtype=np.int8)
         note_game(observations, self.game, part_sizes(self._inputs.layout))
-        self._generator, _ = np_random()
+        self.generator, _ = np_random()
         self._actions = np.zeros(num_envs, np.int64)
         super().__init__(int(num_envs), observations, spaces.Discrete(self.game.num_actions))
 
@@ -117,11 +121,11 @@ class VecEnv(BaseVecEnv):
             raise ValueError(f"set_options({shown(given[0])}): reset() of this environment has no options")
         seed = self._seeds[0]
         if seed is not None:
-            self._generator, _ = np_random(seed)
-        self.games.reset(seed, self._generator)
+            self.generator, _ = np_random(seed)
+        self.games.reset(seed, self.generator)
         self._reset_seeds()
         self._reset_options()
-        return self._observation()
+        return self.observation()
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Keep the learners' ``actions`` (N,) for ``step_wait``."""
@@ -148,8 +152,15 @@ class VecEnv(BaseVecEnv):
             for row, seen in zip(over, last, strict=True):
                 infos[row]["terminal_observation"] = seen
                 infos[row]["TimeLimit.truncated"] = False
-            games.deal(over, self._generator)
-        return self._observation(), paid, ended, infos
+            games.deal(over, self.generator)
+        return self.observation(), paid, ended, infos
+
+    def observation(self) -> NDArray[np.int8]:
+        """What the learners see: a new array, as ``step`` returns it."""
+        if not self.features:
+            return self.games.observation()
+        vec = self.games.vec
+        return self._inputs.compute(vec.observation, vec.action_mask)[0]
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions of the learners: a new array (N, A) bool."""
@@ -223,13 +234,6 @@ class VecEnv(BaseVecEnv):
     def _render_of(self, row: int) -> str:
         return self.games.vec.render_text(row, int(self.games.seats[row]))
 
-    def _observation(self) -> NDArray[np.int8]:
-        if not self.features:
-            return self.games.observation()
-        vec = self.games.vec
-        return self._inputs.compute(vec.observation, vec.action_mask)[0]
-
-
 class SB3Agent(DrawingAgent):
     """An agent that plays with a model of Stable-Baselines3, as the model is at that moment.
 
@@ -296,13 +300,14 @@ class SB3Agent(DrawingAgent):
             seen = normalize.normalize_obs(seen)
         policy = self.model.policy
         policy.set_training_mode(False)
-        with torch.no_grad():
-            logits = policy.get_distribution(policy.obs_to_tensor(seen)[0]).distribution.logits.cpu().numpy()
+        try:
+            with torch.no_grad():
+                told = policy.get_distribution(policy.obs_to_tensor(seen)[0]).distribution.logits
+            logits = told.cpu().numpy()
+        except ValueError as error:  # torch's, for logits that are NaN
+            raise ValueError(_NOT_FINITE) from error
         if not np.isfinite(logits).all():
-            raise ValueError(
-                "the policy of the model gives numbers that are not finite, as after training that diverged: use an "
-                "earlier model"
-            )
+            raise ValueError(_NOT_FINITE)
         scores = np.where(masks, logits, -np.inf)
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         policies: np.ndarray = weights / weights.sum(axis=1, keepdims=True)

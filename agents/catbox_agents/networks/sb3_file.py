@@ -249,16 +249,16 @@ def _read_weights(content: bytes) -> dict[str, NDArray[np.float32]]:
         found = _WeightsReader(io.BytesIO(_stored(archive, pickled))).load()
         if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
             raise ValueError("policy.pth holds no mapping of names to tensors")
-        weights, entries = {}, {}
-        for name, tensor in found.items():
-            if not isinstance(tensor, _Tensor):
-                raise ValueError(f"{name} in policy.pth is no tensor")
-            if tensor.entry not in entries:
-                data = _stored(archive, f"{folder}data/{tensor.entry}")
-                entries[tensor.entry] = np.frombuffer(data, "<f4").astype(np.float32, copy=False)
-            numbers = entries[tensor.entry]
+        tensors = {name: tensor for name, tensor in found.items() if isinstance(tensor, _Tensor)}
+        if other := [name for name in found if name not in tensors]:
+            raise ValueError(f"{other[0]} in policy.pth is no tensor")
+        if 4 * sum(math.prod(tensor.shape) for tensor in tensors.values()) > len(content):
+            raise ValueError("the tensors in policy.pth have more numbers than the file")
+        weights = {}
+        for name, tensor in tensors.items():
+            numbers = np.frombuffer(_stored(archive, f"{folder}data/{tensor.entry}"), "<f4")
             end = tensor.offset + math.prod(tensor.shape)
             if end > len(numbers):
                 raise ValueError(f"{name} in policy.pth has fewer numbers than its shape {tensor.shape}")
-            weights[name] = numbers[tensor.offset : end].reshape(tensor.shape)
+            weights[name] = numbers[tensor.offset : end].reshape(tensor.shape).astype(np.float32)
     return weights

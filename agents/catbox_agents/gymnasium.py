@@ -62,8 +62,9 @@ class LearnerGames:
     After ``step`` and ``deal`` the learner is to move in every game that is not over. Attributes: ``vec``, the games;
     ``seats`` (N,), the learner's seat in each; ``round_ended`` (N,), whether a round has ended since the learner's last
     decision; ``num_skipped``, how many games ended before the learner's first decision; ``agents``, which play the
-    other seats; ``chances`` (len(agents),) float64, with which ``{"any_of": ...}`` draws each of them, or None: all
-    with the same. Chances, and agents for others, may be put in at any time; chances count for games that begin later.
+    other seats, and ``labels``, their names in errors; ``chances`` (len(agents),) float64, with which
+    ``{"any_of": ...}`` draws each of them, or None: all with the same. Other agents and chances may be put in between
+    two steps; chances count for games that begin later.
     """
 
     def __init__(

@@ -39,8 +39,8 @@ try:
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"catbox_agents.sb3 needs {error.name}, which is not installed. Install the extra \"sb3\":  pip install "
-        "\"catbox-env[sb3]\"",
+        f'catbox_agents.sb3 needs {error.name}, which is not installed. Install the extra "sb3":  pip install '
+        '"catbox-env[sb3]"',
         name=error.name,
     ) from error
 
@@ -48,7 +48,8 @@ except ModuleNotFoundError as error:
 TESTED = ("2.9", "2.10")
 
 _NOT_FINITE = (
-    "the policy of the model gives numbers that are not finite, as after training that diverged: use an earlier model"
+    "the policy of the model gives numbers that are not finite, as after training that diverged: use an earlier "
+    "model"
 )
 
 for package in ("stable_baselines3", "sb3_contrib"):
@@ -82,7 +83,16 @@ class VecEnv(BaseVecEnv):
     """
 
     #: What the games of a batch share, for ``get_attr``.
-    _SHARED = ("game", "games", "features", "observation_space", "action_space", "num_envs", "render_mode", "spec")
+    _SHARED = (
+        "game",
+        "games",
+        "features",
+        "observation_space",
+        "action_space",
+        "num_envs",
+        "render_mode",
+        "spec",
+    )
     #: What can be called for single games, for ``get_attr`` and ``env_method``.
     _METHODS = ("action_masks", "render")
 
@@ -143,13 +153,13 @@ class VecEnv(BaseVecEnv):
         paid = games.step(self._actions).astype(np.float32)
         ended = games.vec.current_player < 0
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for row in np.flatnonzero(games.round_ended):
+        for row in np.flatnonzero(games.round_ended).tolist():
             infos[row] = games.round_statistics(row)
         over = np.flatnonzero(ended)
         if len(over):
             last = np.zeros((len(over), self._inputs.size), np.int8)
             last[:, : self.game.observation_layout.size] = games.vec.observe(games.seats[over], over)
-            for row, seen in zip(over, last, strict=True):
+            for row, seen in zip(over.tolist(), last, strict=True):
                 infos[row]["terminal_observation"] = seen
                 infos[row]["TimeLimit.truncated"] = False
             games.deal(over, self.generator)
@@ -170,7 +180,7 @@ class VecEnv(BaseVecEnv):
         """Whether ``get_attr`` gives something for every game."""
         return attr_name in (*self._SHARED, *self._METHODS) or all(attr_name in own for own in self._own)
 
-    def get_attr(self, attr_name: str, indices: None | int | Iterable[int] = None) -> list[Any]:
+    def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
         """For each of the games ``indices`` (None: all) what it has under the name. Raises ``AttributeError``."""
         rows = self._rows(indices)
         if attr_name in self._METHODS:
@@ -186,7 +196,7 @@ class VecEnv(BaseVecEnv):
                 "one that set_attr has set"
             ) from None
 
-    def set_attr(self, attr_name: str, value: Any, indices: None | int | Iterable[int] = None) -> None:
+    def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
         """Keep ``value`` for each of the games ``indices`` (None: all), for ``get_attr``.
 
         Raises ``AttributeError`` for what the games of a batch share.
@@ -202,7 +212,7 @@ class VecEnv(BaseVecEnv):
         self,
         method_name: str,
         *method_args: Any,
-        indices: None | int | Iterable[int] = None,
+        indices: int | Iterable[int] | None = None,
         **method_kwargs: Any,
     ) -> list[Any]:
         """Call "action_masks" or "render" (the game as text, with the learner's hand) for the games ``indices``.
@@ -214,7 +224,7 @@ class VecEnv(BaseVecEnv):
         return [method(*method_args, **method_kwargs) for method in self.get_attr(method_name, indices)]
 
     def env_is_wrapped(
-        self, wrapper_class: type[Wrapper], indices: None | int | Iterable[int] = None
+        self, wrapper_class: type[Wrapper], indices: int | Iterable[int] | None = None
     ) -> list[bool]:
         """False for each of the games ``indices``: wrappers of Gymnasium are for single environments."""
         return [False] * len(self._rows(indices))
@@ -222,10 +232,12 @@ class VecEnv(BaseVecEnv):
     def close(self) -> None:
         """Nothing is to be released."""
 
-    def _rows(self, indices: None | int | Iterable[int]) -> list[int]:
+    def _rows(self, indices: int | Iterable[int] | None) -> list[int]:
         rows = [int(row) for row in self._get_indices(indices)]
         if wrong := [row for row in rows if not -self.num_envs <= row < self.num_envs]:
-            raise IndexError(f"indices={shown(indices)}: there is no game {wrong[0]}, only 0 to {self.num_envs - 1}")
+            raise IndexError(
+                f"indices={shown(indices)}: there is no game {wrong[0]}, only 0 to {self.num_envs - 1}"
+            )
         return rows
 
     def _action_masks_of(self, row: int) -> NDArray[np.bool_]:
@@ -233,6 +245,7 @@ class VecEnv(BaseVecEnv):
 
     def _render_of(self, row: int) -> str:
         return self.games.vec.render_text(row, int(self.games.seats[row]))
+
 
 class SB3Agent(DrawingAgent):
     """An agent that plays with a model of Stable-Baselines3, as the model is at that moment.
@@ -321,11 +334,13 @@ def _check_model(model: Any, game: Game, inputs: NetworkInputs, features: Mappin
     ask = getattr(model.policy, "get_distribution", None)
     if ask is None:
         raise ValueError(
-            f"the policy of {name} tells no distribution of its actions, so that the best legal one cannot be found: use "
-            "one that does, such as MaskablePPO, PPO or A2C"
+            f"the policy of {name} tells no distribution of its actions, so that the best legal one cannot be found: "
+            "use one that does, such as MaskablePPO, PPO or A2C"
         )
     if "lstm_states" in inspect.signature(ask).parameters:
-        raise ValueError(f"{name} remembers what it saw before, which an agent must not: use one without a memory")
+        raise ValueError(
+            f"{name} remembers what it saw before, which an agent must not: use one without a memory"
+        )
     if features != part_sizes(inputs.layout):
         raise ValueError(
             f"{name} was trained with the features {dict(features)}, and {game.id} gives {part_sizes(inputs.layout)}: "
@@ -340,12 +355,10 @@ def _check_model(model: Any, game: Game, inputs: NetworkInputs, features: Mappin
     ):
         raise ValueError(
             f"{name} takes {_space(seen)} and gives {_space(actions)}; {game.id} with these rules gives an observation "
-            f"of shape ({inputs.size},) and takes Discrete({game.num_actions}): it was trained for another game or other "
-            "rules"
+            f"of shape ({inputs.size},) and takes Discrete({game.num_actions}): it was trained for another game or "
+            "other rules"
         )
 
 
 def _space(space: spaces.Space[Any]) -> str:
     return f"Box of shape {space.shape}" if isinstance(space, spaces.Box) else shown(space)
-
-

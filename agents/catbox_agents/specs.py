@@ -239,7 +239,9 @@ def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
 def _is_path(text: str) -> bool:
     if not text:
         return False
-    looks_like_one = "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".zip", ".json", ".pt")
+    looks_like_one = (
+        "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".zip", ".json", ".pt")
+    )
     return looks_like_one or os.path.exists(text)
 
 

@@ -29,7 +29,9 @@ def small(num_envs: int = 8, **options: Any) -> VecEnv:
 
 
 def maskable(env: Any, **settings: Any) -> MaskablePPO:
-    return MaskablePPO("MlpPolicy", env, **{"n_steps": 16, "batch_size": 64, "device": "cpu", "seed": 0, **settings})
+    return MaskablePPO(
+        "MlpPolicy", env, **{"n_steps": 16, "batch_size": 64, "device": "cpu", "seed": 0, **settings}
+    )
 
 
 def random_actions(masks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -76,7 +78,15 @@ def test_all_that_the_learner_is_paid_reaches_it(game_id: str, players: int) -> 
     """The reward of a game is the score of its one round."""
     options = {"region": "laos"} if game_id == "cat_te_v0" else {}
     env = VecMonitor(
-        VecEnv(game_id, 256, opponents="random", learner_seat="random", num_players=players, reward="score", **options)
+        VecEnv(
+            game_id,
+            256,
+            opponents="random",
+            learner_seat="random",
+            num_players=players,
+            reward="score",
+            **options,
+        )
     )
     env.seed(1)
     env.reset()
@@ -141,7 +151,9 @@ def test_attributes_and_methods_of_single_games() -> None:
         env.get_attr("game", 4)
     twin = copy.deepcopy(env)
     actions = env.action_masks().argmax(axis=1)
-    assert all(np.array_equal(a, b) for a, b in zip(env.step(actions)[:3], twin.step(actions)[:3], strict=True))
+    assert all(
+        np.array_equal(a, b) for a, b in zip(env.step(actions)[:3], twin.step(actions)[:3], strict=True)
+    )
 
 
 def test_wrong_arguments_are_refused() -> None:
@@ -168,7 +180,9 @@ def test_wrong_arguments_are_refused() -> None:
 
 def test_an_unmodified_maskable_ppo_learns_to_beat_random() -> None:
     env = small(64, learner_seat="random")
-    model = maskable(env, n_steps=32, batch_size=512, n_epochs=4, learning_rate=2e-3, gamma=1.0, ent_coef=0.01)
+    model = maskable(
+        env, n_steps=32, batch_size=512, n_epochs=4, learning_rate=2e-3, gamma=1.0, ent_coef=0.01
+    )
     before = catbox_agents.evaluate(env.game, [SB3Agent(model), "random"], 400, seed=9).standings[0]
     model.learn(40_000)
     after = catbox_agents.evaluate(env.game, [SB3Agent(model), "random"], 400, seed=9).standings[0]
@@ -269,4 +283,3 @@ def test_importing_the_agents_imports_no_stable_baselines() -> None:
     program = "import sys, catbox_agents; print({'torch', 'stable_baselines3'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "set()", done.stderr
-

@@ -6,6 +6,8 @@ import base64
 import io
 import json
 import pickle
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -40,7 +42,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("activation", [torch.nn.Tanh, torch.nn.ReLU])
 def test_a_file_plays_like_its_model(kind: type, activation: type, tmp_path: Path) -> None:
     env = small(4, features=activation is torch.nn.ReLU)
-    settings: dict[str, Any] = {"policy_kwargs": {"activation_fn": activation, "net_arch": {"pi": [24, 16], "vf": [8]}}}
+    settings: dict[str, Any] = {
+        "policy_kwargs": {"activation_fn": activation, "net_arch": {"pi": [24, 16], "vf": [8]}}
+    }
     if activation is torch.nn.Tanh:  # what SB3 takes where nothing is said
         settings = {}
     model = kind("MlpPolicy", env, n_steps=16, device="cpu", **settings)
@@ -59,7 +63,9 @@ def test_a_file_says_what_it_was_trained_for(saved: Path, tmp_path: Path) -> Non
     assert checkpoint.options == make_game("cat_in_the_box_v0", **SMALL).options
     with pytest.raises(ValueError, match=r"was trained for cat_in_the_box_v0 with .*asked to play"):
         catbox_agents.make(saved, make_game("cat_in_the_box_v0", num_players=3))
-    with pytest.raises(ValueError, match="was trained for the game 'cat_in_the_box_v0', asked to play 'petrify_v0'"):
+    with pytest.raises(
+        ValueError, match="was trained for the game 'cat_in_the_box_v0', asked to play 'petrify_v0'"
+    ):
         catbox_agents.make(saved, make_game("petrify_v0"))
     env = gymnasium.make("catbox/CatInTheBox-v0", opponents="random", **SMALL)
     maskable(env).save(tmp_path / "single.zip")
@@ -77,9 +83,28 @@ def test_where_the_file_does_not_say_it_the_sizes_are_checked(tmp_path: Path) ->
 
 
 def test_the_command_line_takes_a_file(saved: Path) -> None:
-    options = [word for name, value in SMALL.items() for word in ("--rule", f"{name}={value}") if name != "num_players"]
-    code, error = command("evaluate", str(saved), "random", "--deals", "10", "--seed", "1", "--players", "2", *options)
+    options = [
+        word
+        for name, value in SMALL.items()
+        for word in ("--rule", f"{name}={value}")
+        if name != "num_players"
+    ]
+    code, error = command(
+        "evaluate", str(saved), "random", "--deals", "10", "--seed", "1", "--players", "2", *options
+    )
     assert (code, error) == (0, "")
+
+
+def test_a_file_plays_without_torch_and_stable_baselines(saved: Path) -> None:
+    program = f"""
+import sys
+sys.modules |= dict.fromkeys(["torch", "stable_baselines3", "sb3_contrib"])
+import catbox_agents, catbox_env
+game = catbox_env.make_game("cat_in_the_box_v0", **{SMALL})
+print(catbox_agents.evaluate(game, [catbox_agents.make({str(saved)!r}, game), "random"], 10, seed=0).num_deals)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "10", done.stderr
 
 
 class OwnPolicy(MlpPolicy):
@@ -111,7 +136,9 @@ def test_other_models_are_refused_with_the_way_to_load_them(tmp_path: Path) -> N
         load_checkpoint(path)
 
 
-def rewritten(saved: Path, path: Path, entry: str, change: Callable[[bytes], bytes], compress: bool = False) -> Path:
+def rewritten(
+    saved: Path, path: Path, entry: str, change: Callable[[bytes], bytes], compress: bool = False
+) -> Path:
     """A copy of the archive in which one entry is another."""
     with zipfile.ZipFile(saved) as old, zipfile.ZipFile(path, "w") as new:
         for name in old.namelist():
@@ -188,7 +215,11 @@ W = "mlp_extractor.policy_net.0.weight"
         ("policy.pth", weights(lambda state: state.update({W: state[W] * float("nan")})), "not finite"),
         ("policy.pth", weights(lambda state: state.update({W: 3})), "is no tensor"),
         ("policy.pth", weights(lambda state: state.pop(W)), "lacks a layer"),
-        ("policy.pth", weights(lambda state: state.update({"lstm.weight": state[W]})), "which no MlpPolicy has"),
+        (
+            "policy.pth",
+            weights(lambda state: state.update({"lstm.weight": torch.zeros(1)})),
+            "which no MlpPolicy has",
+        ),
         ("data", lambda content: b"[]", "no mapping"),
         ("data", lambda content: b"[" * 200_000, "damaged"),
         ("data", lambda content: b'{"policy_class": 3}', "policy_class is 3"),

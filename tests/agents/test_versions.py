@@ -26,7 +26,9 @@ def test_nothing_is_said_of_a_tested_release(found: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("found", ["2.8.9", "2.11.0", "3.0", "1.10", "unknown"])
 def test_another_release_is_named_once_with_the_range(found: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "version", lambda package: found)
-    with pytest.warns(UserWarning, match=rf"library {found} is installed.*from 2.9 up to, not including, 2.11.*pip"):
+    with pytest.warns(
+        UserWarning, match=rf"library {found} is installed.*from 2.9 up to, not including, 2.11.*pip"
+    ):
         versions.warn_untested("library", "2.9", "2.11")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -133,8 +133,9 @@ def _is_number(name: str) -> bool:
 def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> PolicyCheckpoint:
     """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
 
-    The file may also be a model that Stable-Baselines3 saved. ``game``, if given, must be the game that the policy was trained for, with the same options; the reward, the number
-    of rounds and the start player may differ if the observation has the same parts. Raises ``FileNotFoundError`` if
+    The file may also be a model that Stable-Baselines3 saved. ``game``, if given, must be the game that the policy was
+    trained for, with the same options; the reward, the number of rounds and the start player may differ if the
+    observation has the same parts. Raises ``FileNotFoundError`` if
     there is no checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is damaged, of another
     format, or for another game or rule set.
     """

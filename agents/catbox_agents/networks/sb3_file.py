@@ -215,7 +215,9 @@ def _rebuilt(storage: Any, offset: Any, shape: Any, strides: Any, *_: Any) -> _T
     if not all(type(size) is int and 0 <= size < 1 << 48 for size in sizes) or len(shape) > 2:
         raise ValueError("policy.pth has a tensor of a size or shape that no layer has")
     expected = tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
-    if any(size > 1 and found != wanted for size, found, wanted in zip(shape, strides, expected, strict=True)):
+    if any(
+        size > 1 and found != wanted for size, found, wanted in zip(shape, strides, expected, strict=True)
+    ):
         raise ValueError(f"policy.pth has a tensor of shape {shape} with the strides {strides}")
     return _Tensor(storage, offset, shape)
 

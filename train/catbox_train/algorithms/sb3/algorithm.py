@@ -13,7 +13,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -112,7 +113,7 @@ class MaskablePPOSelfPlay(Algorithm):
         options = sb3_options(config)
         inputs = NetworkInputs(game, options.features).size
         sizes = [inputs, *options.hidden, game.num_actions]
-        weights = sum((size + 1) * after for size, after in zip(sizes, sizes[1:], strict=False))
+        weights = sum((size + 1) * after for size, after in pairwise(sizes))
         row = inputs + 4 * game.num_actions + 8 + 7 * 4
         minibatch = options.minibatch_size * 4 * (2 * inputs + 6 * sum(sizes))
         return 2 * config.batch_size * row + minibatch + 4 * weights * (8 + options.past_policies)
@@ -251,12 +252,17 @@ class MaskablePPOSelfPlay(Algorithm):
             raise ValueError("owed holds more than any game pays")
 
     def _check_finite(self, error: Exception | None = None) -> None:
-        """Raise ``DivergedError`` for a weight or a moment of Adam that is not finite."""
+        """Raise ``DivergedError`` for a weight, a moment of Adam or an output for the games now that is not finite."""
         policy = self.model.policy
         for name, parameter in policy.named_parameters():
             moments = policy.optimizer.state[parameter]
             if not all(tensor.isfinite().all() for tensor in (parameter, *moments.values())):
                 raise DivergedError(f"{name}, or Adam's moments of it, is not finite") from error
+        with torch.no_grad():
+            actor, critic = policy.mlp_extractor(torch.from_numpy(self.env.observation()).float())
+            outputs = policy.action_net(actor), policy.value_net(critic)
+        if not all(output.isfinite().all() for output in outputs):
+            raise DivergedError("an output of the networks is not finite") from error
 
 
 class _GamesPlayed(BaseCallback):
@@ -300,10 +306,10 @@ def _within(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]
 @contextmanager
 def _random_numbers(seed: int) -> Iterator[None]:
     """In the block the generators of Python, NumPy and torch begin at ``seed``; after it they are as before."""
-    before = random.getstate(), np.random.get_state()
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002  (the one that SB3 takes)
     with torch.random.fork_rng(devices=[]):
         random.seed(seed)
-        np.random.seed(seed)  # noqa: NPY002  (the one that Stable-Baselines3 takes)
+        np.random.seed(seed)  # noqa: NPY002
         torch.manual_seed(seed)
         try:
             yield

@@ -63,7 +63,7 @@ def measure(quick: bool) -> list[Metric]:
             "single": learning_run(DummyVecEnv([make] * NUM_SINGLE), batch_size),
         }
         alternate(runs, repeats=1)  # compiles, and plays past the first games, which all began together
-        results = alternate(runs, repeats=1 if quick else 5)
+        results = alternate(runs, repeats=1 if quick else 3)
         among = f"5 players, {opponents} opponents"
         metrics += [
             metric_of(f"MaskablePPO on catbox_agents.sb3.VecEnv, {among}", results["batch"], "/s"),

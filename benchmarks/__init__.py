@@ -15,6 +15,7 @@
 | search | searches with the heuristic and with a network: decisions of rollouts, decisions searched |
 | startup | import to first step in a fresh process, empty and warm compilation cache |
 | learner | the Gymnasium view among random and heuristic opponents, one game and 1,024 |
+| sb3 | sb3-contrib's MaskablePPO on the batch and on 16 single environments |
 | ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
 | earlier | self-play training with and without features and action head, and the code of an earlier commit |
 | gpu | self-play training with the networks on a GPU, and on the CPU alone; nothing where there is no GPU |
@@ -34,6 +35,7 @@ MEASUREMENTS = {
     "search": 1,
     "startup": 1,
     "learner": 1,
+    "sb3": 1,
     "ppo": 2,
     "earlier": 1,
     "gpu": 1,

@@ -41,7 +41,9 @@ class LearnerGames:
     Attributes:
         vec: the games.
         generators: (N,) records of `core.rng`, one for each game: all that is random in it but the deals.
-        agents: those that ``players`` names; a caller may put others in their places.
+        agents: those that ``players`` names; a caller may put others in their places between two steps.
+        chances: (K,) float64, how likely ``{"any_of": ...}`` draws each of the K agents for a seat of the games that
+            begin from now on; None: all alike.
         seats: (N,) int64, the learner's seat in each.
         players: (N, P) int64, the index in ``agents`` of each seat's agent, -1 for the learner.
         over: (N,) bool, whether the episode is over.
@@ -99,6 +101,7 @@ class LearnerGames:
         self.skipped = np.zeros(num_games, np.int64)
         self.skipped_reward = np.zeros(num_games)
         self.num_skipped = 0
+        self.chances: NDArray[np.float64] | None = None
         self.ready = False
 
     def reset(
@@ -221,7 +224,10 @@ class LearnerGames:
 
     def _seat(self, rows: NDArray[np.int64]) -> None:
         seat = -1 if self.learner_seat == "random" else int(self.learner_seat)
-        take_seats(self.generators, rows, seat, len(self.agents), self.drawn, self.seats, self.players)
+        bounds = np.zeros(0) if self.chances is None else np.cumsum(self.chances)
+        take_seats(
+            self.generators, rows, seat, len(self.agents), self.drawn, bounds, self.seats, self.players
+        )
 
     def _play_to_first_decisions(self, rows: NDArray[np.int64]) -> None:
         """Play ``rows``, which have just been dealt, up to the learners' first decisions. A game that ends before is
@@ -308,16 +314,24 @@ class LearnerGames:
 
 
 @cached_njit
-def take_seats(generators, rows, learner_seat, num_agents, drawn, seats, players):  # type: ignore[no-untyped-def]
+def take_seats(generators, rows, learner_seat, num_agents, drawn, bounds, seats, players):  # type: ignore[no-untyped-def]
     """Draw who sits where in ``rows``: ``seats`` (N,), the learner's (``learner_seat``, or drawn if that is -1), and
-    ``players`` (N, P), the agents: drawn from ``num_agents``, or one after the other, clockwise from the learner."""
+    ``players`` (N, P), the agents: drawn from ``num_agents``, or one after the other, clockwise from the learner.
+
+    ``bounds``: how likely an agent up to this one is drawn, (num_agents,) float64; empty: all are drawn alike.
+    """
     num_players = players.shape[1]
     for i in rows:
         seat = learner_seat if learner_seat >= 0 else random_below(generators[i], num_players)
         seats[i] = seat
         players[i, seat] = -1
         for turn in range(1, num_players):
-            agent = random_below(generators[i], num_agents) if drawn else (turn - 1) % num_agents
+            agent = (turn - 1) % num_agents
+            if drawn and len(bounds) == 0:
+                agent = random_below(generators[i], num_agents)
+            elif drawn:
+                number = unit_interval(next_uint64(generators[i])) * bounds[-1]
+                agent = np.searchsorted(bounds, number, side="right")
             players[i, (seat + turn) % num_players] = agent
 
 

@@ -11,6 +11,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import DTypeLike, NDArray
 
+from catbox_agents.networks.sb3_file import note_game
 from catbox_env import Game, make_game
 from catbox_env.core.checks import closest, is_integer, shown
 from catbox_env.core.registry import game_class
@@ -50,6 +51,7 @@ class ObservationForm:
         self.space: spaces.Space[Any] = spaces.Box(
             low.astype(self.dtype), high.astype(self.dtype), dtype=self.dtype.type
         )
+        note_game(self.space, game)
         if self.keys:
             mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
             self.space = spaces.Dict(dict(zip(self.keys, (self.space, mask), strict=True)))

@@ -7,7 +7,7 @@
 | ``"best"`` | the strongest agent that comes with catbox: that of the zoo, else the heuristic, else random |
 | ``"zoo:NAME"`` | a trained agent that comes with catbox (:mod:`catbox_agents.zoo`) |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
-| a path | a trained checkpoint |
+| a path | a trained checkpoint, or a model that Stable-Baselines3 saved (``.zip``) |
 | ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
 """
 
@@ -239,7 +239,9 @@ def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
 def _is_path(text: str) -> bool:
     if not text:
         return False
-    looks_like_one = "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".json", ".pt")
+    looks_like_one = (
+        "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".zip", ".json", ".pt")
+    )
     return looks_like_one or os.path.exists(text)
 
 

@@ -134,3 +134,17 @@ def test_64_random_bits_are_the_next_two_words_and_a_fraction_below_one() -> Non
     assert int(number) == (int(next_uint32(two)) << 32) + int(next_uint32(two))
     assert unit_interval(np.uint64(0)) == 0.0
     assert unit_interval(np.uint64(2**64 - 1)) == 1.0 - 2.0**-53
+
+
+def test_chances_say_how_often_an_agent_is_drawn() -> None:
+    game = make_game("cat_in_the_box_v0", num_players=5)
+    games = LearnerGames(game, 2000, {"any_of": ["random", "heuristic", "random"]}, "random")
+    games.chances = np.array([0.2, 0.8, 0.0])
+    games.reset(seed=1)
+    others = games.players[games.players >= 0]
+    counts = np.bincount(others, minlength=3)
+    assert counts[2] == 0
+    assert counts[1] / counts.sum() == pytest.approx(0.8, abs=0.02)  # 4.5 standard errors of 8,000 draws
+    games.chances = None
+    games.reset(seed=1)
+    assert np.bincount(games.players[games.players >= 0]) / 8000 == pytest.approx(1 / 3, abs=0.025)

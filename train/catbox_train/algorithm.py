@@ -37,6 +37,10 @@ ALGORITHMS = {
         "catbox_train.algorithms.exit.options:ExitOptions",
         "catbox_train.algorithms.exit.algorithm:ExpertIteration",
     ),
+    "sb3": (
+        "catbox_train.algorithms.sb3.options:SB3Options",
+        "catbox_train.algorithms.sb3.algorithm:MaskablePPOSelfPlay",
+    ),
 }
 
 

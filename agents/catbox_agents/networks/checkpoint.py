@@ -7,6 +7,8 @@ describes them. Reading it runs no code.
     arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,); with an
                         action head "action_scale" (K,); with histories "history.<name>", see ``history``; all
                         float32, or all float16 to half the size: they are read as float32
+
+A model that Stable-Baselines3 saved (``.zip``) is read as a checkpoint too, see ``sb3_file``.
 """
 
 from __future__ import annotations
@@ -25,23 +27,29 @@ from catbox_agents.files import check_format, parse_json, write_atomically
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.network import MAX_ARRAYS, Network, PolicyNetwork
+from catbox_agents.networks.sb3_file import OtherModelError, read_sb3_model
 from catbox_env import Game, make_game
 
 #: The value of "format" in the header. Its number goes up when older files can no longer be read.
 FORMAT = "catbox-policy-1"
 POLICY_FILE = "policy.safetensors"
+#: How the name of a file of Stable-Baselines3 ends.
+SB3_SUFFIX = ".zip"
 CHECKPOINTS_FOLDER = "checkpoints"
 ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in the same run"
 
 
 @dataclass(frozen=True)
 class PolicyCheckpoint:
-    """The content of a policy checkpoint: the network, the game it was trained for, and facts about the training."""
+    """The content of a policy checkpoint: the network, the game it was trained for, and facts about the training.
+
+    ``game_id`` and ``options`` are None where a file of Stable-Baselines3 does not say what it was trained for.
+    """
 
     path: Path
     network: PolicyNetwork
-    game_id: str
-    options: dict[str, Any]
+    game_id: str | None
+    options: dict[str, Any] | None
     training: dict[str, Any]
 
 
@@ -125,16 +133,16 @@ def _is_number(name: str) -> bool:
 def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> PolicyCheckpoint:
     """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
 
-    ``game``, if given, must be the game that the policy was trained for, with the same options; the reward, the number
-    of rounds and the start player may differ if the observation has the same parts. Raises ``FileNotFoundError`` if
+    The file may also be a model that Stable-Baselines3 saved. ``game``, if given, must be the game that the policy was
+    trained for, with the same options; the reward, the number of rounds and the start player may differ if the
+    observation has the same parts. Raises ``FileNotFoundError`` if
     there is no checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is damaged, of another
     format, or for another game or rule set.
     """
     file = find_policy(path)
     try:
-        header, arrays = _read(file)
-        network = PolicyNetwork(arrays, header["network"])
-    except _OtherFormat as error:
+        checkpoint = _read_sb3(file) if file.suffix == SB3_SUFFIX else _read_checkpoint(file)
+    except (_OtherFormat, OtherModelError) as error:
         raise ValueError(str(error)) from None
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{file} does not exist: {ANOTHER_CHECKPOINT}") from error
@@ -142,7 +150,6 @@ def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> P
         raise OSError(f"{file} cannot be read ({error.strerror or error}): {ANOTHER_CHECKPOINT}") from error
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"{file} is damaged ({error}): {ANOTHER_CHECKPOINT}") from error
-    checkpoint = PolicyCheckpoint(file, network, header["game"], header["options"], header["training"])
     if game is not None:
         _check_fits(checkpoint, game)
     return checkpoint
@@ -150,6 +157,17 @@ def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> P
 
 class _OtherFormat(Exception):
     """The file could be read, but has another format. The text of this error is the complete message."""
+
+
+def _read_checkpoint(path: Path) -> PolicyCheckpoint:
+    header, arrays = _read(path)
+    network = PolicyNetwork(arrays, header["network"])
+    return PolicyCheckpoint(path, network, header["game"], header["options"], header["training"])
+
+
+def _read_sb3(path: Path) -> PolicyCheckpoint:
+    model = read_sb3_model(path)
+    return PolicyCheckpoint(path, model.network, model.game_id, model.options, {})
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
@@ -170,6 +188,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
 
 def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
     """Raise ``ValueError`` unless the policy may play ``game``."""
+    if checkpoint.game_id is None or checkpoint.options is None:  # then its sizes alone can tell
+        _check_sizes(checkpoint, game)
+        return
     if checkpoint.game_id != game.id:
         raise ValueError(
             f"{checkpoint.path} was trained for the game {checkpoint.game_id!r}, asked to play {game.id!r}: "
@@ -188,6 +209,11 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
                 f"asked to play with {describe_options(game.options, differing)}: use the rules it was trained for, or "
                 "a checkpoint trained with these"
             )
+    _check_sizes(checkpoint, game)
+
+
+def _check_sizes(checkpoint: PolicyCheckpoint, game: Game) -> None:
+    """Raise ``ValueError`` unless the network takes what ``game`` gives."""
     network = checkpoint.network
     try:
         wanted = NetworkInputs.of(network, game)
@@ -195,7 +221,10 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
         raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
     needed = wanted.size, game.num_actions + wanted.action_size
     if (network.num_inputs, network.num_outputs) != needed:
+        reason = "was trained with another version"
+        if checkpoint.game_id is None:
+            reason = "was trained for another game or other rules"
         raise ValueError(
             f"{checkpoint.path} has {network.num_inputs} inputs and {network.num_outputs} outputs, the game "
-            f"{needed[0]} and {needed[1]}: it is damaged or was trained with another version; {ANOTHER_CHECKPOINT}"
+            f"{needed[0]} and {needed[1]}: it is damaged or {reason}; {ANOTHER_CHECKPOINT}"
         )

@@ -38,7 +38,7 @@ def train(
         str | None,
         typer.Option(
             "--algo",
-            help="Learning algorithm: ppo, dmc, exit, or package.module:Class for your own.",
+            help="Learning algorithm: ppo, dmc, exit, sb3, or package.module:Class for your own.",
             show_default="ppo",
         ),
     ] = None,

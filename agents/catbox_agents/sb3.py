@@ -1,0 +1,374 @@
+"""Stable-Baselines3: batches of games as its ``VecEnv``, and its models as agents.
+
+    from sb3_contrib import MaskablePPO
+    from catbox_agents.sb3 import SB3Agent, VecEnv
+
+    env = VecEnv("cat_in_the_box_v0", 256, num_players=3, opponents="heuristic", learner_seat="random")
+    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=1024).learn(500_000)
+    agent = SB3Agent(model)
+
+A model that ``model.save("model.zip")`` wrote is an agent for ``catbox_agents.make`` and every command, by its path;
+see ``networks.sb3_file`` for which models, and how they are read.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from gymnasium import Wrapper, spaces
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Seed
+from catbox_agents.compatibility import check_agent
+from catbox_agents.drawing import DrawingAgent, draw_actions
+from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
+from catbox_agents.networks.inputs import NetworkInputs, part_sizes
+from catbox_agents.networks.sb3_file import note_game, noted_game
+from catbox_agents.versions import warn_untested
+from catbox_env import Game, make_game
+from catbox_env.core.checks import check_integer, shown
+from catbox_env.core.game import check_game_object
+
+try:
+    import torch
+    from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f'catbox_agents.sb3 needs {error.name}, which is not installed. Install the extra "sb3":  pip install '
+        '"catbox-env[sb3]"',
+        name=error.name,
+    ) from error
+
+#: The releases of stable_baselines3 and sb3_contrib that the tests ran with: from the first up to the second.
+TESTED = ("2.9", "2.10")
+
+_NOT_FINITE = (
+    "the policy of the model gives numbers that are not finite, as after training that diverged: use an earlier "
+    "model"
+)
+
+for package in ("stable_baselines3", "sb3_contrib"):
+    warn_untested(package, *TESTED)
+
+__all__ = ["SB3Agent", "VecEnv"]
+
+
+class VecEnv(BaseVecEnv):
+    """N games with one learner in each, as Stable-Baselines3 takes them; agents play the other seats inside ``step``.
+
+    Args:
+        game_id: the id of the game.
+        num_envs: N, how many games are played side by side.
+        opponents: who plays the other seats, as in ``catbox_agents.gymnasium``.
+        learner_seat: the learner's seat, or "random": drawn at the start of every episode.
+        num_threads: threads that step the games.
+        illegal_action: "raise", "terminate" or "random_legal", as in ``catbox_agents.gymnasium``, for learners that do
+            not know the masks; ``infos[i]["illegal_action"]`` then says which action it was.
+        features: put the features of the position, which the game computes, behind the observation.
+        options: those of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ...
+
+    Observations are int8 (N, O), with ``features`` (N, O + F); policies of Stable-Baselines3 make float32 of them.
+    Rewards, episodes and seeds are those of ``gymnasium.make_vec``: the same seed gives the same games. After the end
+    of a game the next one is dealt in the same step, and ``infos[i]["terminal_observation"]`` holds the last
+    observation, its features 0. Where a round ended, ``infos[i]`` has its statistics for the learner.
+
+    ``env_method("action_masks")`` gives the legal actions, N arrays (A,) bool, where MaskablePPO looks for them, and
+    ``action_masks()`` all of them, (N, A). ``set_attr`` keeps values of your own for each game; what the games of a
+    batch share cannot be set.
+
+    Attributes: ``game``; ``games``, the `LearnerGames`; ``features``.
+    """
+
+    #: What the games of a batch share, for ``get_attr``.
+    _SHARED = (
+        "game",
+        "games",
+        "features",
+        "observation_space",
+        "action_space",
+        "num_envs",
+        "render_mode",
+        "spec",
+    )
+    #: What can be called for single games, for ``get_attr`` and ``env_method``.
+    _METHODS = ("action_masks", "render")
+
+    def __init__(
+        self,
+        game_id: str,
+        num_envs: int,
+        opponents: Opponents = "heuristic",
+        learner_seat: int | str = 0,
+        num_threads: int = 1,
+        illegal_action: str = RAISE,
+        features: bool = False,
+        **options: Any,
+    ) -> None:
+        check_integer("num_envs", num_envs, 1)
+        self.game = make_game(game_id, **options)
+        if not isinstance(features, bool):
+            raise ValueError(f"features={shown(features)}: expected True or False")
+        self.features = features
+        self._inputs = NetworkInputs(self.game, features)
+        self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads, illegal_action)
+        self.spec = self.render_mode = None
+        self._own: list[dict[str, Any]] = [{} for _ in range(num_envs)]
+        low, high = self._inputs.bounds()
+        observations = spaces.Box(low, high, dtype=np.int8)
+        note_game(observations, self.game, part_sizes(self._inputs.layout))
+        self._actions = np.zeros(num_envs, np.int64)
+        super().__init__(int(num_envs), observations, spaces.Discrete(self.game.num_actions))
+
+    def reset(self) -> NDArray[np.int8]:
+        """Begin an episode in every game, from the seed that was given to ``seed`` since the last reset, if any.
+
+        Returns the learners' first observations. Raises ``ValueError`` for options given to ``set_options``.
+        """
+        if given := [options for options in self._options if options]:
+            raise ValueError(f"set_options({shown(given[0])}): reset() of this environment has no options")
+        self.games.reset(self._seeds[0])
+        self.reset_infos = [self._skipped(row) for row in range(self.num_envs)]
+        self._reset_seeds()
+        self._reset_options()
+        return self.observation()
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Keep the learners' ``actions`` (N,) for ``step_wait``."""
+        self._actions = actions
+
+    def step_wait(
+        self,
+    ) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Take the actions, then play the others' up to the learners' next decisions.
+
+        Returns observations, rewards (N,), whether each game ended (N,), and infos. Raises ``ValueError``, and no game
+        has moved, for an illegal action; ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
+        """
+        games = self.games
+        paid = games.step(self._actions).astype(np.float32)
+        ended = games.over.copy()
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for row in np.flatnonzero(games.round_ended).tolist():
+            infos[row] = games.round_statistics(row)
+        for row in np.flatnonzero(games.illegal >= 0).tolist():
+            infos[row]["illegal_action"] = int(games.illegal[row])
+        over = np.flatnonzero(ended)
+        if len(over):
+            last = np.zeros((len(over), self._inputs.size), np.int8)
+            last[:, : self.game.observation_layout.size] = games.vec.observe(games.seats[over], over)
+            for row, seen in zip(over.tolist(), last, strict=True):
+                infos[row]["terminal_observation"] = seen
+                infos[row]["TimeLimit.truncated"] = False
+            games.deal(over)
+            for row in over.tolist():
+                infos[row] |= self._skipped(row)
+        return self.observation(), paid, ended, infos
+
+    def observation(self) -> NDArray[np.int8]:
+        """What the learners see: a new array, as ``step`` returns it."""
+        if not self.features:
+            return self.games.observation()
+        vec = self.games.vec
+        return self._inputs.compute(vec.observation, vec.action_mask)[0]
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions of the learners: a new array (N, A) bool."""
+        return self.games.action_masks().astype(np.bool_)
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether ``get_attr`` gives something for every game."""
+        return attr_name in (*self._SHARED, *self._METHODS) or all(attr_name in own for own in self._own)
+
+    def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
+        """For each of the games ``indices`` (None: all) what it has under the name. Raises ``AttributeError``."""
+        rows = self._rows(indices)
+        if attr_name in self._METHODS:
+            return [partial(getattr(self, f"_{attr_name}_of"), row) for row in rows]
+        if attr_name in self._SHARED:
+            return [getattr(self, attr_name)] * len(rows)
+        try:
+            return [self._own[row][attr_name] for row in rows]
+        except KeyError:
+            names = ", ".join((*self._SHARED, *self._METHODS))
+            raise AttributeError(
+                f"the games of catbox_agents.sb3.VecEnv have no attribute {attr_name!r}: expected one of {names}, or "
+                "one that set_attr has set"
+            ) from None
+
+    def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
+        """Keep ``value`` for each of the games ``indices`` (None: all), for ``get_attr``.
+
+        Raises ``AttributeError`` for what the games of a batch share.
+        """
+        if attr_name in (*self._SHARED, *self._METHODS):
+            raise AttributeError(
+                f"{attr_name} cannot be set: all games of the batch share it; make another VecEnv"
+            )
+        for row in self._rows(indices):
+            self._own[row][attr_name] = value
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: int | Iterable[int] | None = None,
+        **method_kwargs: Any,
+    ) -> list[Any]:
+        """Call "action_masks" or "render" (the game as text, with the learner's hand) for the games ``indices``.
+
+        Raises ``AttributeError`` for another name.
+        """
+        if method_name == "action_masks" and indices is None and not method_args and not method_kwargs:
+            return list(self.action_masks())  # asked for in every step
+        return [method(*method_args, **method_kwargs) for method in self.get_attr(method_name, indices)]
+
+    def env_is_wrapped(
+        self, wrapper_class: type[Wrapper], indices: int | Iterable[int] | None = None
+    ) -> list[bool]:
+        """False for each of the games ``indices``: wrappers of Gymnasium are for single environments."""
+        return [False] * len(self._rows(indices))
+
+    def close(self) -> None:
+        """Nothing is to be released."""
+
+    def _rows(self, indices: int | Iterable[int] | None) -> list[int]:
+        rows = [int(row) for row in self._get_indices(indices)]
+        if wrong := [row for row in rows if not -self.num_envs <= row < self.num_envs]:
+            raise IndexError(
+                f"indices={shown(indices)}: there is no game {wrong[0]}, only 0 to {self.num_envs - 1}"
+            )
+        return rows
+
+    def _skipped(self, row: int) -> dict[str, Any]:
+        """What the info of an episode that has just begun says of the games that were dealt over before it."""
+        games = self.games
+        if games.skipped[row] == 0:
+            return {}
+        return {"skipped_games": int(games.skipped[row]), "skipped_reward": float(games.skipped_reward[row])}
+
+    def _action_masks_of(self, row: int) -> NDArray[np.bool_]:
+        return self.games.vec.action_mask[row].copy()
+
+    def _render_of(self, row: int) -> str:
+        return self.games.vec.render_text(row, int(self.games.seats[row]))
+
+
+class SB3Agent(DrawingAgent):
+    """An agent that plays with a model of Stable-Baselines3, as the model is at that moment.
+
+    It takes the legal action that the policy finds most likely, or with ``greedy=False`` one drawn from the policy.
+    Masks are applied here, so a model that was trained without any (PPO, A2C) plays legally too. A model that was
+    trained in a ``VecNormalize`` which it still has gets normalized observations.
+
+    Args:
+        model: MaskablePPO, PPO, A2C or another whose policy tells the distribution of its actions.
+        game: what it plays; None: what the observation space says that it was trained for.
+
+    Raises ``ValueError`` for another model, and for one that was trained for another game or other rules.
+    """
+
+    def __init__(self, model: Any, game: Game | None = None, seed: Seed = None, greedy: bool = True) -> None:
+        policy, space = getattr(model, "policy", None), getattr(model, "observation_space", None)
+        if not callable(getattr(policy, "predict", None)) or not isinstance(space, spaces.Space):
+            raise ValueError(
+                f"model = {shown(model)}: expected a model of Stable-Baselines3, such as MaskablePPO.load(path)"
+            )
+        note = noted_game(space)
+        if game is None and note is None:
+            raise ValueError(
+                "the observation space of the model does not say what it was trained for: give the game, "
+                "SB3Agent(model, game)"
+            )
+        trained = make_game(note["game"], **note["options"]) if note else None
+        if game is None:
+            assert trained
+            game = trained
+        check_game_object(game)
+        super().__init__(trained or game, seed)
+        check_agent(self, f"the model {type(model).__name__}", game)
+        self.game = game
+        self.model, self.greedy = model, greedy
+        self.draws_actions = not greedy
+        self._inputs = NetworkInputs(game, bool(note and note["features"]))
+        _check_model(model, game, self._inputs, note["features"] if note else {})
+
+    def act_batch(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Actions (n,) int64 for ``observations`` (n, O) int8 and ``action_masks`` (n, A); no mask may be empty."""
+        policies = self.policy_batch(observations, action_masks)
+        if self.greedy:
+            return policies.argmax(axis=1)
+        return draw_actions(policies, self.uniforms(len(policies)))
+
+    def policy_batch(
+        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The policy (n, A) float32: what the model finds likely, of the legal actions alone."""
+        observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
+        wanted = self.game.observation_layout.size, self.game.num_actions
+        if (observations.shape, masks.shape) != ((len(masks), wanted[0]), (len(masks), wanted[1])):
+            raise ValueError(
+                f"observations of shape {observations.shape} and masks of shape {masks.shape}: expected (n, "
+                f"{wanted[0]}) and (n, {wanted[1]})"
+            )
+        if not masks.any(axis=1).all():
+            raise ValueError("a mask without a legal action: ask only for seats that are to move")
+        seen: np.ndarray = self._inputs.compute(observations.astype(np.int8, copy=False), masks)[0]
+        if (normalize := self.model.get_vec_normalize_env()) is not None:
+            seen = normalize.normalize_obs(seen)
+        policy = self.model.policy
+        policy.set_training_mode(False)
+        try:
+            with torch.no_grad():
+                told = policy.get_distribution(policy.obs_to_tensor(seen)[0]).distribution.logits
+            logits = told.cpu().numpy()
+        except ValueError as error:  # torch's, for logits that are NaN
+            raise ValueError(_NOT_FINITE) from error
+        if not np.isfinite(logits).all():
+            raise ValueError(_NOT_FINITE)
+        scores = np.where(masks, logits, -np.inf)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        policies: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
+        return policies
+
+
+def _check_model(model: Any, game: Game, inputs: NetworkInputs, features: Mapping[str, int]) -> None:
+    """Raise ``ValueError`` for a ``model`` whose policy tells no distribution over the actions of ``game``, or that
+    takes other inputs."""
+    name = type(model).__name__
+    ask = getattr(model.policy, "get_distribution", None)
+    if ask is None:
+        raise ValueError(
+            f"the policy of {name} tells no distribution of its actions, so that the best legal one cannot be found: "
+            "use one that does, such as MaskablePPO, PPO or A2C"
+        )
+    if "lstm_states" in inspect.signature(ask).parameters:
+        raise ValueError(
+            f"{name} remembers what it saw before, which an agent must not: use one without a memory"
+        )
+    if features != part_sizes(inputs.layout):
+        raise ValueError(
+            f"{name} was trained with the features {dict(features)}, and {game.id} gives {part_sizes(inputs.layout)}: "
+            "it was trained with another version"
+        )
+    seen, actions = model.observation_space, model.action_space
+    if (
+        not isinstance(seen, spaces.Box)
+        or seen.shape != (inputs.size,)
+        or not isinstance(actions, spaces.Discrete)
+        or actions.n != game.num_actions
+    ):
+        raise ValueError(
+            f"{name} takes {_space(seen)} and gives {_space(actions)}; {game.id} with these rules gives an observation "
+            f"of shape ({inputs.size},) and takes Discrete({game.num_actions}): it was trained for another game or "
+            "other rules"
+        )
+
+
+def _space(space: spaces.Space[Any]) -> str:
+    return f"Box of shape {space.shape}" if isinstance(space, spaces.Box) else shown(space)

@@ -1,0 +1,317 @@
+"""Batches of games as a VecEnv of Stable-Baselines3, and its models as agents."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
+
+import catbox_agents
+from catbox_agents.gymnasium import LearnerGames, LearnerVectorEnv
+from catbox_agents.sb3 import SB3Agent, VecEnv
+from catbox_env import GAMES, Vec, make_game
+
+#: A game of few cards.
+SMALL = {"num_players": 2, "hand_size": 4, "num_ranks": 3, "copies": 4, "revealed_cards": 0}
+
+
+def small(num_envs: int = 8, **options: Any) -> VecEnv:
+    return VecEnv("cat_in_the_box_v0", num_envs, **{"opponents": "random", **SMALL, **options})
+
+
+def maskable(env: Any, **settings: Any) -> MaskablePPO:
+    return MaskablePPO(
+        "MlpPolicy", env, **{"n_steps": 16, "batch_size": 64, "device": "cpu", "seed": 0, **settings}
+    )
+
+
+def random_actions(masks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    return (generator.random(masks.shape) * masks).argmax(axis=1)
+
+
+@pytest.mark.parametrize("features", [False, True])
+@pytest.mark.parametrize("game_id", GAMES)
+def test_it_plays_the_games_of_the_gymnasium_view(game_id: str, features: bool) -> None:
+    options: dict[str, Any] = {"opponents": {"any_of": ["random", "heuristic"]}, "learner_seat": "random"}
+    env, view = VecEnv(game_id, 16, features=features, **options), LearnerVectorEnv(16, game_id, **options)
+    size = view.single_observation_space.shape[0]
+    env.seed(5)
+    seen, (expected, infos) = env.reset(), view.reset(seed=5)
+    generator, ended = np.random.default_rng(0), 0
+    for _ in range(120):
+        assert seen.dtype == np.int8
+        assert seen.shape == (16, *env.observation_space.shape)
+        assert env.observation_space.contains(seen[0])
+        assert np.array_equal(seen[:, :size], expected)
+        masks = np.stack(env.env_method("action_masks"))
+        assert np.array_equal(masks, infos["action_mask"])
+        if features:
+            assert np.array_equal(seen[:, size:], env.game.features.compute(expected, masks)[0])
+        actions = random_actions(masks, generator)
+        seen, rewards, dones, told = env.step(actions)
+        expected, paid, terminated, _, infos = view.step(actions)
+        assert rewards.dtype == np.float32
+        assert np.array_equal(rewards, paid.astype(np.float32))
+        assert np.array_equal(dones, terminated)
+        for row in np.flatnonzero(dones):
+            last = told[row]["terminal_observation"]
+            assert np.array_equal(last[:size], infos["final_obs"][row])
+            assert last.shape == env.observation_space.shape
+            assert told[row]["TimeLimit.truncated"] is False
+            for name in env.games.vec.info:
+                assert told[row][name] == infos["final_info"][name][row]
+            ended += 1
+    assert ended > 16
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_all_that_the_learners_seat_is_paid_reaches_it(game_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every step of every seat is written down; what the learner's seat was paid in a game is its episode's return."""
+    options = {"num_players": 4, "reward": "margin"} if game_id == "cat_in_the_box_v0" else {}
+    others = catbox_agents.make("random", make_game(game_id, **options))  # an object plays in Vec.step
+    env = VecMonitor(VecEnv(game_id, 256, opponents=others, learner_seat="random", **options))
+    games = env.unwrapped.games
+    paid, ended = np.zeros((256, games.game.num_players)), dict[int, float]()
+    step, deal = Vec.step, Vec.deal
+
+    def noted_step(vec: Vec, actions: np.ndarray, rows: np.ndarray | None = None) -> None:
+        step(vec, actions, rows)
+        moved = np.arange(256) if rows is None else rows
+        paid[moved] += vec.rewards[moved]
+
+    def noted_deal(vec: Vec, rows: np.ndarray, seeds: Any = None) -> None:
+        for row in rows.tolist():  # twice in a step, where a game ends before the learner's first decision
+            ended.setdefault(row, float(paid[row, games.seats[row]]))
+        paid[rows] = 0
+        deal(vec, rows, seeds)
+
+    monkeypatch.setattr(Vec, "step", noted_step)
+    monkeypatch.setattr(Vec, "deal", noted_deal)
+    env.seed(1)
+    env.reset()
+    generator, returns = np.random.default_rng(1), list[float]()
+    while len(returns) < 3000:
+        masks = np.stack(env.env_method("action_masks"))
+        assert masks.any(axis=1).all()
+        ended.clear()
+        _, _, dones, infos = env.step(random_actions(masks, generator))
+        assert sorted(ended) == np.flatnonzero(dones).tolist()
+        for row, total in ended.items():
+            assert infos[row]["episode"]["r"] == pytest.approx(total, abs=1e-4)
+            returns.append(total)
+    assert np.std(returns) > 0
+
+
+def test_the_wrappers_of_stable_baselines_take_it() -> None:
+    env = VecMonitor(VecNormalize(VecCheckNan(small(), raise_exception=True)))
+    model = maskable(env)
+    model.learn(256)
+    assert len(model.ep_info_buffer) > 10
+    mean, deviation = evaluate_policy(model, env, n_eval_episodes=20)
+    assert -10 < mean < 10
+    assert deviation >= 0
+    assert not any(env.env_is_wrapped(VecMonitor))
+
+
+def test_seeds_give_the_same_games_again() -> None:
+    def rollout(seed: int) -> np.ndarray:
+        model = maskable(small(learner_seat="random"), seed=seed)
+        model.learn(256)
+        return model.rollout_buffer.observations
+
+    assert np.array_equal(rollout(3), rollout(3))
+    assert not np.array_equal(rollout(3), rollout(4))
+
+
+def test_attributes_and_methods_of_single_games() -> None:
+    env = small(4)
+    env.reset()
+    assert env.get_attr("game") == [env.game] * 4
+    assert env.get_attr("render_mode", [1, 2]) == [None, None]
+    assert env.has_attr("action_masks")
+    assert not env.has_attr("level")
+    env.set_attr("level", 3, indices=[0, 2])
+    assert not env.has_attr("level")
+    assert env.get_attr("level", 2) == [3]
+    with pytest.raises(AttributeError, match="no attribute 'level': expected one of game"):
+        env.get_attr("level")
+    env.set_attr("level", 1, indices=(row for row in (1, 3)))
+    assert env.get_attr("level") == [3, 1, 3, 1]
+    with pytest.raises(AttributeError, match="all games of the batch share it"):
+        env.set_attr("game", None)
+    (mask,) = env.env_method("action_masks", indices=-1)
+    assert np.array_equal(mask, env.action_masks()[3])
+    assert env.env_method("render", indices=0)[0] == env.games.vec.render_text(0, 0)
+    with pytest.raises(AttributeError, match="'fly'"):
+        env.env_method("fly")
+    with pytest.raises(IndexError, match="no game 4, only 0 to 3"):
+        env.get_attr("game", 4)
+    twin = copy.deepcopy(env)
+    actions = env.action_masks().argmax(axis=1)
+    assert all(
+        np.array_equal(a, b) for a, b in zip(env.step(actions)[:3], twin.step(actions)[:3], strict=True)
+    )
+
+
+def test_wrong_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match="num_envs=0: expected an integer of 1 or more"):
+        small(0)
+    with pytest.raises(ValueError, match="features='yes': expected True or False"):
+        small(features="yes")
+    with pytest.raises(ValueError, match="learner_seat=2"):
+        small(learner_seat=2)
+    with pytest.raises(ValueError, match="no_such_game"):
+        VecEnv("no_such_game", 2)
+    env = small(2)
+    env.set_options({"deal": 1})
+    with pytest.raises(ValueError, match="has no options"):
+        env.reset()
+    env.set_options()
+    env.reset()
+    illegal = (~env.action_masks()).argmax(axis=1)
+    before = env.observation()
+    with pytest.raises(ValueError, match="row 0: action"):
+        env.step(illegal)
+    assert np.array_equal(env.observation(), before)
+
+
+def test_an_unmodified_maskable_ppo_learns_to_beat_random() -> None:
+    env = small(64, learner_seat="random")
+    model = maskable(
+        env, n_steps=32, batch_size=512, n_epochs=4, learning_rate=2e-3, gamma=1.0, ent_coef=0.01
+    )
+    before = catbox_agents.evaluate(env.game, [SB3Agent(model), "random"], 400, seed=9).standings[0]
+    model.learn(40_000)
+    after = catbox_agents.evaluate(env.game, [SB3Agent(model), "random"], 400, seed=9).standings[0]
+    assert after.margin - after.margin_ci95 > max(0.0, before.margin + before.margin_ci95)
+
+
+def positions(game: Any, count: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """Observations and masks from random play."""
+    vec = LearnerGames(game, count, "random", "random").vec
+    rng, rows = np.random.default_rng(2), np.arange(count)
+    steps = rng.integers(0, 8, count)
+    for step in range(8):
+        going = rows[(steps > step) & (vec.current_player >= 0)]
+        vec.step(random_actions(vec.action_mask[going], rng), going)
+    going = vec.current_player >= 0
+    return vec.observation[going].copy(), vec.action_mask[going].copy()
+
+
+def test_a_model_is_an_agent() -> None:
+    env = small()
+    model = maskable(env).learn(256)
+    agent = SB3Agent(model)
+    assert agent.game.options == env.game.options
+    seen, masks = positions(env.game)
+    told = agent.policy_batch(seen, masks)
+    with torch.no_grad():
+        wanted = model.policy.get_distribution(torch.from_numpy(seen), masks).distribution.probs.numpy()
+    assert np.allclose(told, np.where(masks, wanted, 0), atol=1e-6)
+    actions, _ = model.predict(seen, action_masks=masks, deterministic=True)
+    assert np.array_equal(agent.act_batch(seen, masks), actions)
+    assert agent.act(seen[0], masks[0]) == actions[0]
+    drawn = SB3Agent(model, env.game, seed=1, greedy=False)
+    assert not np.array_equal(drawn.act_batch(seen, masks), actions)
+    assert masks[np.arange(len(masks)), drawn.act_batch(seen, masks)].all()
+    result = catbox_agents.evaluate(env.game, [agent, drawn], 10, seed=0)
+    assert len(result.standings) == 2
+
+
+@pytest.mark.parametrize("kind", [PPO, A2C])
+def test_a_model_without_masks_plays_its_best_legal_action(kind: type) -> None:
+    env = small(4)
+    model = kind("MlpPolicy", env, n_steps=16, device="cpu", **({"batch_size": 64} if kind is PPO else {}))
+    agent = SB3Agent(model)
+    seen, masks = positions(env.game)
+    with torch.no_grad():
+        logits = model.policy.get_distribution(torch.from_numpy(seen)).distribution.logits.numpy()
+    assert np.array_equal(agent.act_batch(seen, masks), np.where(masks, logits, -np.inf).argmax(axis=1))
+    assert len(catbox_agents.evaluate(env.game, [agent, "random"], 10, seed=0).standings) == 2
+
+
+def test_a_model_of_normalized_observations_is_given_them() -> None:
+    env = VecNormalize(small(features=True))
+    model = maskable(env).learn(256)
+    agent = SB3Agent(model)
+    seen, masks = positions(env.unwrapped.game)
+    features = env.unwrapped.game.features.compute(seen, masks)[0]
+    inputs = env.normalize_obs(np.concatenate([seen, features], axis=1))
+    actions, _ = model.predict(inputs, action_masks=masks, deterministic=True)
+    assert np.array_equal(agent.act_batch(seen, masks), actions)
+
+
+def test_models_that_cannot_play_are_refused() -> None:
+    env, game = small(2), make_game("cat_in_the_box_v0", num_players=3)
+    model = maskable(env)
+    with pytest.raises(ValueError, match=r"made for cat_in_the_box_v0 with .*num_players=2.*num_players=3"):
+        SB3Agent(model, game)
+    with pytest.raises(ValueError, match="expected a model of Stable-Baselines3"):
+        SB3Agent(env)
+    with pytest.raises(ValueError, match="DQN tells no distribution of its actions"):
+        SB3Agent(DQN("MlpPolicy", env, buffer_size=10, device="cpu"))
+    vars(model.observation_space).pop("catbox")
+    with pytest.raises(ValueError, match="give the game"):
+        SB3Agent(model)
+    with pytest.raises(ValueError, match=r"takes Box of shape \(\d+,\) .*another game or other rules"):
+        SB3Agent(model, game)
+    agent = SB3Agent(model, env.game)
+    seen, masks = positions(env.game)
+    with pytest.raises(ValueError, match="a mask without a legal action"):
+        agent.act_batch(seen, np.zeros_like(masks))
+    with pytest.raises(ValueError, match="expected \\(n, "):
+        agent.act_batch(seen[:, :-1], masks)
+    with torch.no_grad():
+        model.policy.action_net.bias.fill_(float("nan"))
+    with pytest.raises(ValueError, match="the policy of the model gives numbers that are not finite"):
+        agent.act_batch(seen, masks)
+
+
+def test_without_the_extra_the_error_says_what_to_install() -> None:
+    program = (
+        "import sys\nsys.modules['stable_baselines3'] = None\n"
+        "try:\n    import catbox_agents.sb3\nexcept ModuleNotFoundError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert 'pip install "catbox-env[sb3]"' in done.stdout, done.stderr
+
+
+def test_importing_the_agents_imports_no_stable_baselines() -> None:
+    program = "import sys, catbox_agents; print({'torch', 'stable_baselines3'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "set()", done.stderr
+
+
+@pytest.mark.parametrize("illegal_action", ["random_legal", "terminate"])
+def test_learners_without_masks_train_where_illegal_actions_are_allowed(illegal_action: str) -> None:
+    env = VecEnv("cat_in_the_box_v0", 16, "random", illegal_action=illegal_action, num_players=3)
+    PPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1).learn(256)
+    env.reset()
+    illegal = (~env.action_masks()).argmax(axis=1)
+    _, rewards, dones, infos = env.step(illegal)
+    assert [info["illegal_action"] for info in infos] == illegal.tolist()
+    assert (dones == (illegal_action == "terminate")).all()
+    assert (rewards[dones] == env.games.illegal_reward).all()
+    assert env.action_masks().any(axis=1).all()
+
+
+def test_skipped_games_are_in_the_infos() -> None:
+    env = VecEnv("petrify_v0", 64, "random", learner_seat=3, num_players=4, size=3)
+    env.seed(3)
+    env.reset()
+    skipped = sum(info.get("skipped_games", 0) for info in env.reset_infos)
+    generator = np.random.default_rng(0)
+    for _ in range(60):
+        _, _, _, infos = env.step(random_actions(env.action_masks(), generator))
+        skipped += sum(info.get("skipped_games", 0) for info in infos)
+        assert all(("skipped_games" in info) == ("skipped_reward" in info) for info in infos)
+    assert skipped == env.games.num_skipped > 0

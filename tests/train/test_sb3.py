@@ -1,0 +1,290 @@
+"""Self-play with MaskablePPO in the run that catbox gives to all algorithms."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+
+import catbox_agents
+from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.sb3 import SB3Agent
+from catbox_train import TrainConfig, TrainingDiverged, TrainingInterrupted, load_config, resume, train
+from catbox_train.algorithm import TrainingState
+from catbox_train.algorithms.sb3.algorithm import MaskablePPOSelfPlay
+from catbox_train.algorithms.sb3.options import sb3_options
+from catbox_train.algorithms.sb3.pool import Pool
+from catbox_train.runs.loop import check_run
+from catbox_train.runs.metrics import read_metrics
+from catbox_train.sb3 import load_model
+from tests.agents.test_sb3 import positions
+from tests.train.agents_in_training import DRAWING
+from tests.train.ppo_runs import SMALL, assert_same_end, command, quiet
+
+pytestmark = pytest.mark.usefixtures("no_picture")
+
+GENERAL = {name: SMALL[name] for name in SMALL if name not in ("precision", "workers")}
+
+
+def small(**settings: Any) -> TrainConfig:
+    return load_config(
+        overrides={"algorithm": "sb3", "workers": 1, **GENERAL, "opponents": ["random"], **settings}
+    )
+
+
+#: Copies and agents of all kinds in matches of two rounds; the pool is full after three updates.
+EVERYONE: dict[str, Any] = {
+    "opponents_in_training": {"heuristic": 0.1, "random": 0.1, DRAWING: 0.2},
+    "past_policies": 3,
+    "past_every": 1,
+    "game_options": {**SMALL["game_options"], "rounds": 2},  # type: ignore[dict-item]
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was never stopped."""
+    run = tmp_path_factory.mktemp("finished") / "run"
+    train(small(**EVERYONE), run, quiet())
+    return run
+
+
+@pytest.mark.parametrize("update", [1, 6])
+def test_a_stopped_run_goes_on_exactly(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int
+) -> None:
+    """Whatever else in the process takes random numbers."""
+    run, learn = tmp_path / "run", MaskablePPOSelfPlay.update
+
+    def learn_and_signal(algorithm: MaskablePPOSelfPlay, through: float) -> dict[str, float]:
+        torch.rand(3), np.random.rand(3), random.random()  # noqa: NPY002
+        if algorithm.updates_done == update - 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        return learn(algorithm, through)
+
+    monkeypatch.setattr(MaskablePPOSelfPlay, "update", learn_and_signal)
+    with pytest.raises(TrainingInterrupted, match="--trust"):
+        train(small(**EVERYONE), run, quiet())
+    monkeypatch.setattr(MaskablePPOSelfPlay, "update", learn)
+    resume(run, quiet(), trust=True)
+    assert_same_end(finished, run)
+
+
+def test_its_metrics_are_those_of_ppo_and_of_the_games(finished: Path) -> None:
+    rows = read_metrics(finished)
+    assert len(rows) == 8
+    for name in ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "learning_rate"):
+        assert all(f"learning/{name}" in row for row in rows)
+    rates = [row["learning/learning_rate"] for row in rows]
+    assert (rates[0], rates[-1]) == pytest.approx((1e-3, 5e-5))
+    # The statistics of a round's learner: what it scored is what it was paid, two rounds in a game.
+    last = rows[-1]
+    assert last["game/games"] > 10
+    assert -10 < last["game/score"] < 10
+    assert 0 <= last["game/paradox"] <= last["game/any_paradox"] <= 1
+    assert (finished / "tensorboard").is_dir()
+
+
+def test_the_reward_of_a_game_is_the_score_of_its_round() -> None:
+    config, game = check_run(small(game_options={**GENERAL["game_options"], "reward": "score"}))  # type: ignore[dict-item]
+    algorithm = MaskablePPOSelfPlay(config, game)
+    found: dict[str, list[float]] = {"game/reward": [], "game/score": [], "game/games": []}
+    for _ in range(4):
+        metrics = algorithm.update(0)
+        for name, values in found.items():
+            values.append(metrics[name])
+    games = np.array(found["game/games"])
+    paid, scored = (float((np.array(found[name]) * games).sum()) for name in ("game/reward", "game/score"))
+    assert paid == pytest.approx(scored)
+    assert games.sum() > 100
+
+
+def test_the_policy_plays_without_stable_baselines_as_it_does_with_it(finished: Path, tmp_path: Path) -> None:
+    model = load_model(finished, trust=True)
+    game = SB3Agent(model).game
+    seen, masks = positions(game)
+    agent = catbox_agents.make(finished, game)
+    assert isinstance(agent, PolicyAgent)
+    told = SB3Agent(model).policy_batch(seen, masks)
+    assert np.allclose(agent.policy_batch(seen, masks), told, atol=1e-5)
+    assert told.std() > 0.01
+    model.save(tmp_path / "model.zip")
+    again = catbox_agents.make(tmp_path / "model.zip", game)
+    assert np.array_equal(again.policy_batch(seen, masks), agent.policy_batch(seen, masks))
+
+    options = ["--rule", "num_ranks=3", "--rule", "copies=4", "--rounds", "2", "--players", "3"]
+    line_up = [str(finished), str(tmp_path / "model.zip"), "random"]
+    code, error = command("evaluate", *line_up, "--deals", "10", "--seed", "1", *options)
+    assert (code, error) == (0, "")
+
+
+def test_a_model_of_a_run_learns_on(finished: Path, tmp_path: Path) -> None:
+    model = load_model(finished, trust=True)
+    assert model.num_timesteps == 8 * 512
+    before = {name: value.clone() for name, value in model.policy.state_dict().items()}
+    model.learn(512, reset_num_timesteps=False)
+    assert model.num_timesteps == 9 * 512
+    assert any((before[name] != value).any() for name, value in model.policy.state_dict().items())
+    with pytest.raises(FileNotFoundError, match="holds no training run"):
+        load_model(tmp_path)
+    train(
+        load_config(overrides={**GENERAL, "total_decisions": 512, "opponents": []}), tmp_path / "ppo", quiet()
+    )
+    with pytest.raises(ValueError, match="'ppo', expected one of 'sb3'"):
+        load_model(tmp_path / "ppo")
+
+
+def test_it_learns_to_beat_random_players(tmp_path: Path) -> None:
+    config = small(
+        total_decisions=40 * 2048, batch_size=2048, minibatch_size=512, num_envs=64, hidden=[64], learning_rate=3e-3,
+        evaluate_every=1000, checkpoint_every=1000, final_deals=300,
+    )  # fmt: skip
+    results = train(config, tmp_path / "run", quiet())
+    standing = results["matches"][0]["standings"][0]
+    assert standing["margin"] - 2 * standing["margin_ci95"] > 0.5
+
+
+def test_a_run_leaves_the_generators_and_threads_of_the_process_as_they_were() -> None:
+    def of_the_process() -> tuple[Any, ...]:
+        numbers = np.random.get_state()[1].tolist()  # noqa: NPY002
+        return random.getstate(), numbers, torch.get_rng_state().tolist(), torch.get_num_threads()
+
+    before = of_the_process()
+    config, game = check_run(small())
+    MaskablePPOSelfPlay(config.replace(workers=2), game).update(0)
+    assert of_the_process() == before
+
+
+def test_every_seat_is_the_learners_and_every_agent_plays() -> None:
+    config, game = check_run(small(**EVERYONE, num_envs=512))
+    algorithm = MaskablePPOSelfPlay(config, game)
+    games = algorithm.env.games
+    assert np.allclose(games.chances, [0.6, 0, 0, 0.1, 0.1, 0.2])
+    counts = np.bincount(games.players[games.players >= 0], minlength=6) / 1024
+    assert np.allclose(counts, games.chances, atol=0.06)
+    assert np.allclose(np.bincount(games.seats) / 512, 1 / 3, atol=0.08)
+    algorithm.update(0)
+    algorithm.update(0.5)
+    assert np.allclose(games.chances, [0.3, 0.3, 0, 0.1, 0.1, 0.2])
+
+
+def test_the_pool_keeps_the_last_copies() -> None:
+    config, game = check_run(small())
+    network = MaskablePPOSelfPlay(config, game).policy()
+    pool = Pool(3, 2, network)
+
+    def marked(value: float) -> Any:
+        arrays = {name: array.copy() for name, array in network.arrays().items()}
+        arrays["layers.0.bias"][:] = value
+        return type(network)(arrays, network.describe())
+
+    kept = []
+    for update in range(1, 11):
+        pool.end_update(update, marked(update))
+        kept.append(sorted(float(n.arrays()["layers.0.bias"][0]) for n in pool.networks(update)))
+    assert [len(values) for values in kept] == [1, 2, 2, 3, 3, 3, 3, 3, 3, 3]
+    assert kept[0] == [0.0]
+    assert kept[3] == [0.0, 2.0, 4.0]
+    assert kept[5] == [2.0, 4.0, 6.0]
+    assert kept[9] == [6.0, 8.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"opponents_in_training": {"random": 0.7, "heuristic": 0.7}}, "add up to at most 1, not 1.4"),
+        ({"opponents_in_training": {"no_such": 0.5}}, "unknown agent 'no_such'"),
+        ({"minibatch_size": 100}, "expected a multiple of minibatch_size"),
+        ({"minibatch_size": 1}, "minibatch_size = 1: expected an integer from 2"),
+        ({"device": "cuda"}, "sb3 computes on the CPU"),
+        ({"history": True}, "unknown setting 'history'"),
+    ],
+)
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_run(small(**settings))
+
+
+def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "sb3_contrib" else find(name)
+    )
+    code, error = command("train", "--algo", "sb3", "--players", "3")
+    assert code == 2
+    assert "needs sb3_contrib, which" in error
+    assert 'pip install "catbox-env[sb3,train]"' in error
+
+
+def test_numbers_that_are_not_finite_stop_the_run(tmp_path: Path) -> None:
+    with pytest.raises(TrainingDiverged, match=r"not finite.*--set learning_rate=0.001"):
+        train(small(learning_rate=1e30, learning_rate_end=1e30), tmp_path / "run", quiet())
+
+
+def test_an_error_that_is_not_of_the_numbers_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ValueError("something else")
+
+    config, game = check_run(small())
+    algorithm = MaskablePPOSelfPlay(config, game)
+    monkeypatch.setattr(MaskablePPO, "learn", fail)
+    with pytest.raises(ValueError, match="something else"):
+        algorithm.update(0)
+
+
+def states() -> tuple[MaskablePPOSelfPlay, TrainingState]:
+    config, game = check_run(small())
+    algorithm = MaskablePPOSelfPlay(config, game)
+    algorithm.update(0)
+    state = algorithm.state()
+    return algorithm, TrainingState(
+        {name: array.copy() for name, array in state.arrays.items()}, dict(state.values)
+    )
+
+
+def test_states_that_no_run_comes_to_are_refused() -> None:
+    algorithm, state = states()
+    algorithm.restore(state, 1)
+    assert sb3_options(algorithm.config).past_every == 10
+
+    def refused(message: str, values: dict[str, Any] | None = None, update: int = 1, **arrays: Any) -> None:
+        changed = TrainingState({**state.arrays, **arrays}, {**state.values, **(values or {})})
+        with pytest.raises(ValueError, match=message):
+            algorithm.restore(changed, update)
+
+    arrays = state.arrays
+    refused("adam_step = 16.0, expected 32", update=2)
+    refused("adam_step", adam_step=np.float32(7.5))
+    refused("squares under 0", **{"adam.value_net.bias.exp_avg_sq": -np.ones(1, np.float32)})
+    refused("a seat that is not there", seats=arrays["seats"] + 3)
+    refused("agents that are not there", players=np.where(arrays["players"] < 0, -1, 1))
+    refused("agents that are not there", players=np.zeros_like(arrays["players"]))
+    refused("owed", owed=arrays["owed"] + 1e300)
+    refused("expected the value num_skipped", values={"more": 1})
+    refused("no states of a generator", **{"generators.a": arrays["generators.a"] - 2**40})
+    refused("num_skipped = -1", values={"num_skipped": -1})
+    moved = (arrays["seats"] + 1) % 3
+    players = np.full_like(arrays["players"], 0)
+    players[np.arange(len(moved)), moved] = -1
+    refused("the learner is not to move", seats=moved, players=players)
+
+
+def test_the_last_checkpoint_holds_no_code(finished: Path) -> None:
+    folder = latest_checkpoint(finished)
+    assert folder is not None
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "policy.safetensors",
+        "training.json",
+        "training.npz",
+    ]
+    with np.load(folder / "training.npz", allow_pickle=False) as arrays:
+        assert all(arrays[name].dtype != object for name in arrays)

@@ -137,7 +137,7 @@ def test_64_random_bits_are_the_next_two_words_and_a_fraction_below_one() -> Non
 
 
 def test_chances_say_how_often_an_agent_is_drawn() -> None:
-    game = make_game("cat_in_the_box_v0", num_players=5)
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=5)
     games = LearnerGames(game, 2000, {"any_of": ["random", "heuristic", "random"]}, "random")
     games.chances = np.array([0.2, 0.8, 0.0])
     games.reset(seed=1)

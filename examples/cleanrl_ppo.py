@@ -4,22 +4,22 @@ players. A batch of games is one vector environment of Gymnasium; only the actio
 python -m examples.cleanrl_ppo
 """
 
+from typing import Any
+
 import gymnasium
-import numpy as np
 import torch
 from torch import nn
 from torch.distributions import Categorical
 
 import catbox_env
-from examples.measure import margin
+from examples.measure import VIEW, margin
 
 GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
 SIZE, NUM_STEPS, EPOCHS, MINIBATCHES = GAME.observation_layout.size, 32, 4, 8
 
 
-def make_envs(num_envs: int, **options: object) -> gymnasium.vector.VectorEnv:
-    view = {"num_players": 3, "opponents": "random", "learner_seat": "random", "dtype": np.float32} | options
-    return gymnasium.make_vec("catbox/CatInTheBox-v0", num_envs, "vector_entry_point", **view)
+def make_envs(num_envs: int, **own: Any) -> gymnasium.vector.VectorEnv:
+    return gymnasium.make_vec("catbox/CatInTheBox-v0", num_envs, "vector_entry_point", **VIEW | own)
 
 
 def mlp(outputs: int) -> nn.Module:

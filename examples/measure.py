@@ -1,4 +1,4 @@
-"""How well what a toolkit has learned plays, whatever the toolkit: its policy plays as an agent of catbox."""
+"""What the examples with toolkits share: the view of the game, and how well a policy plays as an agent of catbox."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ import torch
 
 from catbox_agents import Agent, evaluate
 from catbox_env import Game
+
+#: Options of the Gymnasium view: a table of three, two random players, the learner in a seat drawn for every game.
+VIEW: dict[str, Any] = {
+    "num_players": 3,
+    "opponents": "random",
+    "learner_seat": "random",
+    "dtype": np.float32,
+}
 
 #: From observations (N, O) float32 and action masks (N, A) bool to actions (N,).
 Choose = Callable[[torch.Tensor, torch.Tensor], Any]

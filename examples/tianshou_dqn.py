@@ -7,6 +7,8 @@ observation that of the next player. A seat that is paid after another's action 
 In the Gymnasium view a step lasts until the learner's next decision. Tianshou looks for the mask in ``obs.mask``.
 """
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 import torch
@@ -19,15 +21,14 @@ from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
 import catbox_env
-from examples.measure import margin
+from examples.measure import VIEW, margin
 
 GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
 KEYS = {"observation": "obs", "action_mask": "mask"}
 
 
-def make_envs(num_envs: int, **options: object) -> DummyVectorEnv:
-    view = {"num_players": 3, "opponents": "random", "learner_seat": "random", "dtype": np.float32} | options
-    make = lambda: gymnasium.make("catbox/CatInTheBox-v0", mask_in_observation=KEYS, **view)  # noqa: E731
+def make_envs(num_envs: int, **own: Any) -> DummyVectorEnv:
+    make = lambda: gymnasium.make("catbox/CatInTheBox-v0", mask_in_observation=KEYS, **VIEW | own)  # noqa: E731
     return DummyVectorEnv([make] * num_envs)
 
 
@@ -54,11 +55,10 @@ def measured(algorithm: DQN, when: str) -> float:
 
 
 def train(algorithm: DQN, steps: int) -> None:
-    envs = make_envs(32)
-    envs.seed(0)
+    (envs := make_envs(32)).seed(0)
     collector = Collector(algorithm, envs, VectorReplayBuffer(50_000, 32), exploration_noise=True)
     collector.reset()
-    parameters = OffPolicyTrainerParams(
+    settings = OffPolicyTrainerParams(
         training_collector=collector,
         max_epochs=1,
         epoch_num_steps=steps,
@@ -68,7 +68,7 @@ def train(algorithm: DQN, steps: int) -> None:
         show_progress=False,
         verbose=False,
     )
-    algorithm.run_training(parameters)
+    algorithm.run_training(settings)
 
 
 if __name__ == "__main__":

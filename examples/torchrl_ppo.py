@@ -6,8 +6,9 @@ TorchRL wraps a batch of games as it is, best with ``autoreset_mode="disabled"``
 hundred steps a second, and most of what a seat is paid stands in rows that its mask leaves out (docs/toolkits.md).
 """
 
+from typing import Any
+
 import gymnasium
-import numpy as np
 import torch
 from tensordict.nn import TensorDictModule
 from torch import nn
@@ -18,16 +19,15 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 import catbox_env
-from examples.measure import margin
+from examples.measure import VIEW, margin
 
 GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
 SIZE = GAME.observation_layout.size
 
 
-def make_env(num_envs: int, **options: object) -> GymWrapper:
-    view = {"num_players": 3, "opponents": "random", "learner_seat": "random", "dtype": np.float32} | options
-    view |= {"mask_in_observation": True, "autoreset_mode": "disabled"}
-    envs = gymnasium.make_vec("catbox/CatInTheBox-v0", num_envs, "vector_entry_point", **view)
+def make_env(num_envs: int, **own: Any) -> GymWrapper:
+    own |= {"mask_in_observation": True, "autoreset_mode": "disabled"}
+    envs = gymnasium.make_vec("catbox/CatInTheBox-v0", num_envs, "vector_entry_point", **VIEW | own)
     return GymWrapper(envs, categorical_action_encoding=True)
 
 

@@ -2,6 +2,10 @@
 
 .venv/bin/python -m tests.toolkits
 .toolkits/tianshou/bin/python -m tests.toolkits
+.toolkits/torchrl/bin/python -m tests.toolkits
+
+A row says: the door; what the seats were paid; what a learner receives for the actions of each; how many of its next
+observations were never shown to the seat that acted.
 """
 
 from __future__ import annotations

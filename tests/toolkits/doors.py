@@ -73,6 +73,7 @@ def tianshou_pettingzoo(env: Any, games: int, seed: int) -> Iterator[Received]:
     from tianshou.data import Collector, VectorReplayBuffer
     from tianshou.env import DummyVectorEnv, PettingZooEnv
 
+    np.random.seed(seed)  # noqa: NPY002  (Tianshou draws from it)
     wrapped = PettingZooEnv(env)
     space = wrapped.action_space
     algorithms = [MARLRandomDiscreteMaskedOffPolicyAlgorithm(action_space=space) for _ in wrapped.agents]
@@ -88,8 +89,10 @@ def tianshou_pettingzoo(env: Any, games: int, seed: int) -> Iterator[Received]:
 
 
 def _torchrl(env: Any, games: int, seed: int, own_rows: bool) -> Iterator[Received]:
+    import torch
     from torchrl.envs import PettingZooWrapper
 
+    torch.manual_seed(seed)
     seats = list(env.possible_agents)
     wrapped = PettingZooWrapper(env, use_mask=True, group_map={"seats": seats}, seed=seed)
     for _ in range(games):

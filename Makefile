@@ -1,8 +1,10 @@
-# Every target sets up .venv first, when it is missing or older than what it was made from.
+# Every target sets up .venv first, when it is missing or older than what it was made from; test-toolkits those in
+# .toolkits instead.
 # It needs python3 (3.11 or newer) with venv and pip, and nothing else.
 #
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
 #   make test    run the tests, and the engine's once more without compilation
+#   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
 #   make lint    style, types, import contracts        make format    apply the style
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
 #   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
@@ -13,14 +15,17 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/catbox-installed
 BENCH  := $(VENV)/catbox-bench-installed
-PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --constraint constraints.txt
+# The toolkits whose requirements do not go together with constraints.txt, or with one another.
+TOOLKITS := $(basename $(notdir $(wildcard tests/toolkits/*.txt)))
+PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input
+PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test coverage lint format bench zoo leaderboard clean
+.PHONY: help train test test-toolkits coverage lint format bench zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -9
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -11
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -38,6 +43,21 @@ $(STAMP): pyproject.toml constraints.txt
 $(BENCH): $(STAMP)
 	@$(PIP) --editable '.[dev,bench]'
 	@touch $@
+
+TOOLKITS_ELSEWHERE := $(foreach name,$(TOOLKITS),$(if $(filter $(CURDIR),$(shell cat .toolkits/$(name)/installed 2>/dev/null)),,$(name)))
+.PHONY: $(TOOLKITS_ELSEWHERE:%=.toolkits/%/installed)
+$(TOOLKITS:%=.toolkits/%/installed): .toolkits/%/installed: tests/toolkits/%.txt pyproject.toml constraints.txt
+	@echo "Setting up .toolkits/$*"
+	@rm -rf .toolkits/$*
+	@$(PYTHON) -m venv .toolkits/$*
+	@.toolkits/$*/bin/$(PIP_INSTALL) --requirement tests/toolkits/$*.txt --editable .
+	@printf '%s' '$(CURDIR)' > $@
+
+$(TOOLKITS:%=test-%): test-%: .toolkits/%/installed
+	.toolkits/$*/bin/python -m pytest tests/toolkits/test_$*.py --confcutdir tests/toolkits -W ignore
+
+test-toolkits: export OMP_NUM_THREADS = 1
+test-toolkits: $(TOOLKITS:%=test-%)
 
 train: $(STAMP)
 	$(PY) -m catbox_app train
@@ -76,5 +96,5 @@ leaderboard: $(STAMP)
 	$(PY) docs/generate.py
 
 clean:
-	rm -rf $(VENV) build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .toolkits build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

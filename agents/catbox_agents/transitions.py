@@ -1,0 +1,200 @@
+"""Transitions of every seat of a PettingZoo game, from each own decision to the next own one.
+
+    from catbox_agents.transitions import seat_transitions
+    from catbox_env import cat_in_the_box_v0
+
+    for step in seat_transitions(cat_in_the_box_v0.raw_env(num_players=4), "random", seed=0):
+        ...  # step.seat, step.observation, step.action, step.reward, step.next_own_observation, ...
+
+In a game of several seats, what follows a seat's action is the turn of another seat. So the pair (``env.step``,
+``env.last``) is no transition of anyone: the observation after it is another seat's, and the reward that ``last``
+returns is that other seat's too. What a seat's action brought is known when that seat is to move again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from pettingzoo import AECEnv
+
+from catbox_agents.agent import Agent, agent_seed, as_action, needs_history
+from catbox_agents.errors import AgentError
+from catbox_agents.specs import AgentSpec, agent_of, label_of
+from catbox_env import Game
+from catbox_env.core.checks import is_integer, shown
+from catbox_env.core.rng import seed_sequence
+
+__all__ = ["SeatTransition", "seat_transitions"]
+
+#: Called as ``policy(observation, action_mask)``; returns the action.
+Policy: TypeAlias = Callable[[Any, Any], int]
+#: Takes an observation with its mask, returns the action.
+Answer: TypeAlias = Callable[[Mapping[str, Any]], int]
+
+
+class SeatTransition(NamedTuple):
+    """What one seat saw, did and was paid, from its decision to its next one or to the end of the game.
+
+    Attributes:
+        seat: the seat's name in the environment, such as ``"player_0"``.
+        observation, mask: what the seat was shown at its decision, (O,) and (A,). None where it never decided.
+        action: what it did. None where it never decided.
+        reward: all that it was paid from this action to its next decision or the end; with its first action also what
+            it was paid before.
+        next_own_observation, next_own_mask: what the same seat is shown at its next decision; at the end, what it is
+            shown there (catbox then gives a mask of zeros).
+        terminated: whether the game ended. False if it was truncated: the value of what follows is then not 0.
+    """
+
+    seat: str
+    observation: Any
+    mask: Any
+    action: int | None
+    reward: float
+    next_own_observation: Any
+    next_own_mask: Any
+    terminated: bool
+
+
+def seat_transitions(
+    env: AECEnv,
+    policies: AgentSpec | Policy | Mapping[str, AgentSpec | Policy],
+    *,
+    games: int | None = 1,
+    seed: int | None = None,
+) -> Iterator[SeatTransition]:
+    """Play ``games`` games of ``env`` (None: without end) and yield every seat's transitions, each when it is complete.
+
+    For every seat of every game, the rewards sum to what the game paid that seat. A seat that never decides (in Cat Te
+    a hand that wins or falls at the deal, in Petrify a seat that is petrified before its first turn) has one transition
+    with ``action`` None, which holds its payment: leave it out of what you learn from, but count it in mean returns.
+
+    Args:
+        env: any PettingZoo AEC environment whose observations are dicts with ``observation`` and ``action_mask``, in
+            its wrappers or without. It is reset at the start of every game.
+        policies: who plays: one for all seats, or a mapping with one for each seat's name. Each is a function of
+            (observation, action_mask), an agent, or, in environments of catbox, the spec of an agent. It is asked at
+            each decision, so a network that learns meanwhile plays as it is at that moment.
+        seed: of the first game; the next ones follow from it. With a seed, agents made from specs play the same again.
+
+    Raises ``ValueError`` for an environment or for policies that do not fit, and ``AgentError`` for an error in an
+    agent. Illegal actions are the environment's to refuse.
+    """
+    if not isinstance(env, AECEnv):
+        raise ValueError(
+            f"env={shown(env)}: expected a PettingZoo AEC environment, such as cat_in_the_box_v0.raw_env()"
+        )
+    if games is not None and (not is_integer(games) or games < 1):
+        raise ValueError(f"games={shown(games)}: expected a whole number of 1 or more, or None for no end")
+    if seed is not None:
+        seed_sequence(seed)  # raises ValueError unless it is a seed
+    return _Players(env, policies).play(games, seed)
+
+
+class _Players:
+    """Who plays the seats of an environment."""
+
+    def __init__(self, env: AECEnv, policies: Any) -> None:
+        self.env = env
+        seats = list(env.possible_agents)
+        if isinstance(policies, Mapping):
+            if set(policies) != set(seats):
+                raise ValueError(f"policies={shown(policies)}: expected one for each of {', '.join(seats)}")
+            self.given = {seat: policies[seat] for seat in seats}
+        else:
+            self.given = dict.fromkeys(seats, policies)
+        self.game: Game | None = getattr(env.unwrapped, "game", None)
+        self.ask = self._answers(lambda seat: agent_seed())
+
+    def _answers(self, seed_of: Callable[[str], int]) -> dict[str, Answer]:
+        """For each seat what answers it. An agent of a spec is made with ``seed_of`` the first seat that it plays."""
+        made: dict[int, Answer] = {}
+        for seat, policy in self.given.items():
+            if id(policy) not in made:
+                made[id(policy)] = self._answer(policy, seat, seed_of)
+        return {seat: made[id(policy)] for seat, policy in self.given.items()}
+
+    def _answer(self, policy: Any, seat: str, seed_of: Callable[[str], int]) -> Answer:
+        is_spec = isinstance(policy, str | os.PathLike)
+        if not is_spec and not hasattr(policy, "act"):
+            if not callable(policy):
+                raise ValueError(
+                    f"policy {shown(policy)} of {seat}: expected a function of (observation, action_mask), an agent, "
+                    "or the spec of one, such as 'random'"
+                )
+            return partial(_answer_of_function, policy, seat)
+        if isinstance(self.game, Game):  # otherwise nothing is known that an agent could be checked against
+            seed = seed_of(seat) if is_spec else 0
+            agent = agent_of(policy, f"policy of {seat}", self.game, seed)
+        elif is_spec:
+            raise ValueError(
+                f"policy {shown(policy)} of {seat}: the spec of an agent needs an environment of catbox; give a "
+                "function of (observation, action_mask)"
+            )
+        else:
+            agent = policy
+        return partial(_answer_of_agent, agent, label_of(policy))
+
+    def play(self, games: int | None, seed: int | None) -> Iterator[SeatTransition]:
+        for number in itertools.count() if games is None else range(games):
+            self.env.reset(seed=seed if number == 0 else None)
+            if number == 0 and seed is not None:
+                self.ask = self._answers(self._seed_of)
+            yield from self._one_game()
+
+    def _seed_of(self, seat: str) -> int:
+        """A seed that depends on the deal, but tells the seat's agent nothing that it does not see anyway."""
+        seen = self.env.observe(seat)["observation"]
+        return agent_seed(list(self.given).index(seat), np.asarray(seen).tobytes())
+
+    def _one_game(self) -> Iterator[SeatTransition]:
+        begun: dict[
+            str, tuple[Any, Any, int]
+        ] = {}  # what each seat saw at its last decision, its mask, its action
+        early = dict.fromkeys(self.given, 0.0)  # paid before the first decision
+        for seat in self.env.agent_iter():
+            # ``last`` sums since this seat last acted. After the end, every seat is selected once more.
+            seen, reward, terminated, truncated, _ = self.env.last()
+            _check_observation(seen, seat)
+            over = terminated or truncated
+            if seat in begun or over:
+                saw, mask, action = begun.pop(seat, (None, None, None))
+                paid = float(reward) + early.pop(seat, 0.0)
+                own, own_mask = seen["observation"], seen["action_mask"]
+                yield SeatTransition(seat, saw, mask, action, paid, own, own_mask, bool(terminated))
+            else:
+                early[seat] += float(reward)
+            if over:
+                self.env.step(None)
+                continue
+            choice = self.ask[seat](seen)
+            begun[seat] = (seen["observation"], seen["action_mask"], choice)
+            self.env.step(choice)
+
+
+def _check_observation(seen: Any, seat: str) -> None:
+    if not isinstance(seen, Mapping) or not {"observation", "action_mask"} <= set(seen):
+        raise ValueError(
+            f"the observation of {seat} is {shown(seen)}: expected a dict with 'observation' and 'action_mask'"
+        )
+
+
+def _answer_of_agent(agent: Agent, label: str, seen: Mapping[str, Any]) -> int:
+    history = None
+    if needs_history(agent):
+        if "history" not in seen:
+            raise ValueError(f"agent {label!r} needs the history: make the environment with history=True")
+        history = seen["history"]
+    try:
+        return as_action(agent.act(seen["observation"], seen["action_mask"], history), label)
+    except Exception as error:
+        raise AgentError(label, error) from error
+
+
+def _answer_of_function(policy: Policy, seat: str, seen: Mapping[str, Any]) -> int:
+    return as_action(policy(seen["observation"], seen["action_mask"]), f"the policy of {seat}")

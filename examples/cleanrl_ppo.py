@@ -1,0 +1,80 @@
+"""PPO in one file, in the style of CleanRL, with torch alone: one seat, another in every game, learns among random
+players. A batch of games is one vector environment of Gymnasium; only the action masks are added to the usual loop.
+
+python -m examples.cleanrl_ppo
+"""
+
+from typing import Any
+
+import gymnasium
+import torch
+from torch import nn
+from torch.distributions import Categorical
+
+import catbox_env
+from examples.measure import VIEW, margin
+
+GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+SIZE, NUM_STEPS, EPOCHS, MINIBATCHES = GAME.observation_layout.size, 32, 4, 8
+
+
+def make_envs(num_envs: int, **own: Any) -> gymnasium.vector.VectorEnv:
+    return gymnasium.make_vec("catbox/CatInTheBox-v0", num_envs, "vector_entry_point", **VIEW | own)
+
+
+def mlp(outputs: int) -> nn.Module:
+    return nn.Sequential(
+        nn.Linear(SIZE, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, outputs)
+    )
+
+
+def policy(actor: nn.Module, seen: torch.Tensor, mask: torch.Tensor) -> Categorical:
+    return Categorical(logits=actor(seen).masked_fill(mask == 0, -1e9))
+
+
+def train(actor: nn.Module, envs: gymnasium.vector.VectorEnv, updates: int) -> None:
+    critic = mlp(1)
+    parameters = [*actor.parameters(), *critic.parameters()]
+    optimizer = torch.optim.Adam(parameters, lr=1e-3, eps=1e-5)
+    observation, info = envs.reset(seed=0)
+    for _ in range(updates):
+        rows = []
+        for _ in range(NUM_STEPS):
+            seen, mask = torch.from_numpy(observation), torch.from_numpy(info["action_mask"])
+            with torch.no_grad():
+                choice, value = policy(actor, seen, mask), critic(seen)[:, 0]
+            action = choice.sample()
+            # Where a game ends, ``observation`` is already that of the next one: nothing follows this reward.
+            observation, reward, ended, _, info = envs.step(action.numpy())
+            paid, goes_on = torch.from_numpy(reward).float(), torch.from_numpy(~ended).float()
+            rows.append((seen, mask, action, choice.log_prob(action), value, paid, goes_on))
+        seen, mask, action, log_prob, values, paid, goes_on = map(torch.stack, zip(*rows, strict=True))
+        following = critic(torch.from_numpy(observation))[:, 0].detach()
+        advantages, advantage = torch.zeros_like(values), torch.zeros_like(following)
+        for t in reversed(range(NUM_STEPS)):  # GAE with gamma 1 and lambda 0.95
+            advantage = paid[t] - values[t] + goes_on[t] * (following + 0.95 * advantage)
+            advantages[t], following = advantage, values[t]
+        columns = (seen, mask, action, log_prob, advantages, advantages + values)
+        batch = [column.flatten(0, 1) for column in columns]
+        for _ in range(EPOCHS):
+            for places in torch.randperm(len(batch[0])).chunk(MINIBATCHES):
+                seen, mask, action, old, gain, returns = (part[places] for part in batch)
+                now, gain = policy(actor, seen, mask), (gain - gain.mean()) / gain.std()
+                ratio = (now.log_prob(action) - old).exp()
+                loss = -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+                loss += 0.5 * (critic(seen)[:, 0] - returns).square().mean() - 0.01 * now.entropy().mean()
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(parameters, 0.5)
+                optimizer.step()
+
+
+def measured(actor: nn.Module, when: str) -> float:
+    return margin(GAME, lambda seen, mask: policy(actor, seen, mask).probs.argmax(1), when)
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    measured(network := mlp(GAME.num_actions), "before")
+    train(network, make_envs(128), updates=40)
+    measured(network, "after")

@@ -1,0 +1,44 @@
+"""What the examples with toolkits share: the view of the game, and how well a policy plays as an agent of catbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from catbox_agents import Agent, evaluate
+from catbox_env import Game
+
+#: Options of the Gymnasium view: a table of three, two random players, the learner in a seat drawn for every game.
+VIEW: dict[str, Any] = {
+    "num_players": 3,
+    "opponents": "random",
+    "learner_seat": "random",
+    "dtype": np.float32,
+}
+
+#: From observations (N, O) float32 and action masks (N, A) bool to actions (N,).
+Choose = Callable[[torch.Tensor, torch.Tensor], Any]
+
+
+class Learned(Agent):
+    """An agent that plays what ``choose`` chooses."""
+
+    def __init__(self, game: Game, choose: Choose) -> None:
+        super().__init__(game)
+        self.choose = choose
+
+    @torch.no_grad()
+    def act_batch(self, observations, action_masks, histories=None):  # type: ignore[no-untyped-def]
+        return np.asarray(self.choose(torch.from_numpy(observations).float(), torch.from_numpy(action_masks)))
+
+
+def margin(game: Game, choose: Choose, when: str) -> float:
+    """Print and return the points that ``choose`` makes more than random players, in 500 deals and each seat."""
+    learned = evaluate(game, [Learned(game, choose), "random"], 500, seed=1, names=["learned", "random"])[
+        "learned"
+    ]
+    print(f"{when}: {learned.margin:+.2f} points a round more than random players", flush=True)
+    return learned.margin

@@ -7,6 +7,7 @@ says; all the rest is the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import cast
 
@@ -31,7 +32,7 @@ from catbox_train.algorithms.ppo.rollout import Worker, check_enough_to_learn
 from catbox_train.config import TrainConfig
 from catbox_train.self_play.adam import LARGEST_STEP
 from catbox_train.self_play.algorithm import SelfPlay, between, memory_of_weights
-from catbox_train.self_play.crew import Threads
+from catbox_train.self_play.crew import Crew, Threads
 from catbox_train.self_play.worker import buffer_bytes
 
 
@@ -42,8 +43,13 @@ class PPO(SelfPlay[Worker]):
     Worker = Worker
     options: PPOOptions
 
-    def __init__(self, config: TrainConfig, game: Game) -> None:
-        super().__init__(config, game)
+    def __init__(
+        self,
+        config: TrainConfig,
+        game: Game,
+        make_crew: Callable[[TrainConfig], Crew[Worker]] | None = None,
+    ) -> None:
+        super().__init__(config, game, make_crew)
         self.on_device: OnDevice | None = None
         if device := accelerator(config):
             self.on_device = OnDevice(device, config, self.weights, self.optimizer.state, self.workers)

@@ -1,0 +1,53 @@
+"""How Ray Train is told to run the workers."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import ray
+from ray.train import FailureConfig, RunConfig, ScalingConfig, UserCallback
+from ray.train.torch import TorchConfig, TorchTrainer
+from ray.train.v2.api.config import LoggingConfig
+
+from catbox_train.ray.host import serve
+
+
+class _TellsOfLosses(UserCallback):
+    """Tells the run, through its channel, when a worker was lost."""
+
+    def __init__(self, channel: Any) -> None:
+        self._channel = channel
+
+    def after_exception(self, run_context: Any, worker_exceptions: dict[int, Exception]) -> None:
+        """Called by Ray Train, which then starts all workers anew."""
+        gone = {number: error for number, error in worker_exceptions.items() if _is_loss(error)}
+        number, error = next(iter((gone or worker_exceptions).items()))
+        lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
+        ray.get(self._channel.lost.remote(f"worker {number}: {lines[-1] if lines else type(error).__name__}"))
+
+
+def _is_loss(error: Exception) -> bool:
+    """Whether a process or machine was lost, rather than the connection to one."""
+    return isinstance(error, ray.exceptions.RayActorError | ray.exceptions.RaySystemError)
+
+
+def fit(count: int, channel: Any, folder: str) -> None:
+    """Run ``count`` workers, each with a core, until they end; ``folder`` is for Ray Train's own files.
+
+    Workers that are lost are started anew, however often: the run counts that.
+    """
+    logging.getLogger("ray.train").setLevel(logging.ERROR)
+    TorchTrainer(
+        serve,
+        train_loop_config={"channel": channel},
+        scaling_config=ScalingConfig(num_workers=count, resources_per_worker={"CPU": 1}),
+        torch_config=TorchConfig(backend="gloo"),
+        run_config=RunConfig(
+            name="catbox",
+            storage_path=folder,
+            failure_config=FailureConfig(max_failures=-1),
+            callbacks=[_TellsOfLosses(channel)],
+            logging_config=LoggingConfig(log_level="ERROR"),
+        ),
+    ).fit()

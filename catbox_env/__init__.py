@@ -3,7 +3,8 @@
 - ``make_game(game_id, **options)``: a ``Game`` and its states (``GameState``), for search and analysis.
 - ``make_vec(game_id, num_envs, ...)``: a ``Vec`` of many games stepped at once, for training.
 - ``catbox_env.cat_in_the_box_v0``, ``cat_te_v0``, ``petrify_v0``: the PettingZoo module of each game.
-- ``GAMES``: the ids of the games. Importing this package registers each game for ``gymnasium.make``.
+- ``GAMES``: the ids of the games. Importing this package registers each game for ``gymnasium.make`` and
+  ``pettingzoo.make``.
 - ``Game``, ``GameState``, ``Layout``, ``Vec``: the classes of what these return, for type hints and subclasses.
 """
 
@@ -35,7 +36,7 @@ _CLASSES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a PettingZoo module or a class on first use: pettingzoo and Numba take a while to load."""
+    """Import a PettingZoo module or a class on first use: Numba takes a while to load."""
     if name in GAMES:
         return importlib.import_module(f"catbox_env.{name}")
     if name in _CLASSES:

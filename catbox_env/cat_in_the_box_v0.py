@@ -55,7 +55,7 @@ from typing import Any
 
 from pettingzoo import AECEnv
 
-from catbox_env.adapters.aec import AECGame, register, wrapped
+from catbox_env.adapters.aec import AECGame, wrapped
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
 
 __all__ = ["Deal", "Rules", "env", "raw_env"]
@@ -71,6 +71,3 @@ def raw_env(**options: Any) -> AECGame:
 def env(**options: Any) -> AECEnv:
     """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
     return wrapped(raw_env(**options))
-
-
-register(GAME_ID)

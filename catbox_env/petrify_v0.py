@@ -63,7 +63,7 @@ from typing import Any
 
 from pettingzoo import AECEnv
 
-from catbox_env.adapters.aec import AECGame, register, wrapped
+from catbox_env.adapters.aec import AECGame, wrapped
 from catbox_env.games.petrify.rules import Deal, Rules
 
 __all__ = ["Deal", "Rules", "env", "raw_env"]
@@ -79,6 +79,3 @@ def raw_env(**options: Any) -> AECGame:
 def env(**options: Any) -> AECEnv:
     """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
     return wrapped(raw_env(**options))
-
-
-register(GAME_ID)

@@ -1,8 +1,12 @@
-"""Registers every game with Gymnasium. The environments themselves are in ``catbox_agents.gymnasium``."""
+"""Registers every game with Gymnasium and PettingZoo.
+
+The entry points are strings, so that Numba and the environments are imported only when one is made.
+"""
 
 from __future__ import annotations
 
 import gymnasium
+import pettingzoo
 
 from catbox_env.core.registry import GAMES
 
@@ -14,7 +18,7 @@ def gymnasium_id(game_id: str) -> str:
 
 
 def register() -> None:
-    """Register every game. The entry points are strings, so that ``catbox_agents`` is imported only when needed."""
+    """Register every game: in Gymnasium by ``gymnasium_id``, in PettingZoo as ``"catbox/some_game_v0"``."""
     for game_id in GAMES:
         gymnasium.register(
             gymnasium_id(game_id),
@@ -22,3 +26,5 @@ def register() -> None:
             vector_entry_point="catbox_agents.gymnasium:LearnerVectorEnv",
             kwargs={"game_id": game_id},
         )
+        if hasattr(pettingzoo, "register"):  # PettingZoo has a registry since 1.27
+            pettingzoo.register("aec", f"catbox/{game_id}", f"catbox_env.{game_id}:env")

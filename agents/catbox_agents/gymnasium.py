@@ -8,6 +8,10 @@
 |---|---|---|
 | ``opponents`` | "heuristic" | who plays the other seats, see below |
 | ``learner_seat`` | 0 | the learner's seat, or "random": drawn at the start of every episode |
+| ``mask_in_observation`` | False | True: the observation is ``{"observation": ..., "action_mask": ...}``; a mapping of one or both of these keys to others renames them |
+| ``dtype`` | int8 | of the observation: an integer or floating dtype of NumPy; the values are the same |
+| ``illegal_action`` | "raise" | what an illegal action does, see below: "raise", "terminate" or "random_legal" |
+| ``autoreset_mode`` | "same_step" | (only ``make_vec``) "same_step", "next_step", "disabled", or a ``gymnasium.vector.AutoresetMode`` |
 | ``num_threads`` | 1 | (only ``make_vec``) threads that step the games |
 | any other | | an option of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ... |
 
@@ -17,182 +21,100 @@ spec of ``catbox_agents.make`` or an object with ``act`` and ``act_batch``. No a
 ``reset(seed=...)`` makes the agents of specs again, so that their random numbers start again; an object that you pass
 continues with its own.
 
-Observation: the int8 vector (O,) of the learner, laid out as ``game.observation_layout``. ``info["action_mask"]`` and
+Observation: the vector (O,) of the learner, laid out as ``game.observation_layout``. ``info["action_mask"]`` and
 ``action_masks()`` (``env.get_wrapper_attr("action_masks")()`` behind Gymnasium's wrappers): int8 (A,), zeros when the
-game is over. The reward of a step is everything that the learner was paid up to its next decision, or to the end; what
-it was paid before its first decision comes with its first step. When a round ended, ``info`` also holds the statistics
-of that round for the learner's seat.
+episode is over. The reward of a step is everything that the learner was paid up to its next decision, or to the end;
+what it was paid before its first decision comes with its first step. When a round ended, ``info`` also holds the
+statistics of that round for the learner's seat.
 
-An episode is one game. A game that ends before the learner's first decision is not an episode: another is dealt, and
-``games.num_skipped`` counts it. Mean rewards leave such games out, which matters where they are frequent (Petrify with
-many players on a small board: a learner in the last seat may be petrified at once). ``catbox evaluate`` counts every
-game.
+An episode is one game. A game that ends before the learner's first decision is not an episode: another is dealt. The
+``info`` of the first observation then holds ``skipped_games``, how many games were dealt over since the last episode,
+and ``skipped_reward``, what they paid to the learner; ``games.num_skipped`` is their number since the beginning. Mean
+rewards leave such games out, which matters where they are frequent (Petrify with many players on a small board: a
+learner in the last seat may be petrified at once). ``catbox evaluate`` counts every game.
+
+An illegal action of the learner, one of the action space that its mask forbids,
+
+- "raise": raises ``ValueError``, and nothing has changed;
+- "terminate": ends the episode; the reward is ``games.illegal_reward``, which is -1 or the lowest return of the game,
+  whichever is lower (and what was paid before the first decision, if this is the first step);
+- "random_legal": is replaced by a legal action, drawn by the environment.
+
+With the last two ``info["illegal_action"]`` is the illegal action. An action outside the action space always raises
+``ValueError``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
+from numpy.typing import DTypeLike, NDArray
 
-from catbox_agents.agent import Agent, agent_seed, needs_history
-from catbox_agents.decisions import ask_agents
-from catbox_agents.specs import AgentSpec, agent_of, label_of
-from catbox_env import Game, Vec, make_game
-from catbox_env.core.checks import is_integer, is_word, shown
+from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
+from catbox_env import Game, make_game
+from catbox_env.core.checks import as_array, closest, is_integer, is_word, shown
+from catbox_env.core.registry import game_class
 
-Opponents = AgentSpec | Sequence[AgentSpec] | Mapping[str, Sequence[AgentSpec]]
+__all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "OptionError"]
+
+Observation = NDArray[Any] | dict[str, NDArray[Any]]
+
+#: The keys of an observation with ``mask_in_observation=True``.
+KEYS = ("observation", "action_mask")
+_MODES = {mode.name.lower(): mode for mode in AutoresetMode}
+#: The options of both environments, and of ``LearnerVectorEnv`` alone.
+_OPTIONS = (
+    "opponents",
+    "learner_seat",
+    "mask_in_observation",
+    "dtype",
+    "illegal_action",
+    "render_mode",
+)
+_VECTOR_OPTIONS = ("num_threads", "autoreset_mode")
 
 
-class RenderModeError(ValueError, TypeError):
-    """An unknown ``render_mode``. It is a ``TypeError`` too, because Stable-Baselines3's ``make_vec_env`` tries
-    "rgb_array" first and continues without it after a ``TypeError``."""
+class OptionError(ValueError, TypeError):
+    """An unknown option, or an unknown ``render_mode``.
 
-
-class LearnerGames:
-    """N games with one learner in each, and the agents that play the other seats.
-
-    After ``step`` and ``deal`` the learner is to move in every game that is not over. Attributes: ``vec``, the games;
-    ``seats`` (N,), the learner's seat in each; ``round_ended`` (N,), whether a round has ended since the learner's last
-    decision; ``num_skipped``, how many games ended before the learner's first decision.
+    It is a ``TypeError`` too, because Stable-Baselines3's ``make_vec_env`` and TorchRL's ``GymEnv`` try options of their
+    own and continue without them after a ``TypeError``.
     """
 
-    def __init__(
-        self, game: Game, num_games: int, opponents: Opponents, learner_seat: int | str, num_threads: int = 1
-    ) -> None:
-        self.game = game
-        others = game.num_players - 1
-        if not is_word(learner_seat, "random") and (
-            not is_integer(learner_seat) or not 0 <= learner_seat < game.num_players
-        ):
-            raise ValueError(
-                f"learner_seat={shown(learner_seat)}: expected a seat from 0 to {others}, or 'random'"
-            )
-        self.learner_seat = learner_seat
-        self.drawn = isinstance(opponents, Mapping)
-        self.specs = _specs(opponents, others)
-        self.labels = [label_of(spec) for spec in self.specs]
-        self.agents = self._make_agents([agent_seed() for _ in self.specs])
-        history = any(needs_history(agent) for agent in self.agents)
-        self.vec = Vec(game, num_games, num_threads=num_threads, history=history, auto_deal=False)
-        self.seats = np.zeros(num_games, np.int64)
-        #: (N, P): the index in ``agents`` of each seat's agent, -1 for the learner.
-        self.players = np.full((num_games, game.num_players), -1)
-        self.round_ended = np.zeros(num_games, np.bool_)
-        self.num_skipped = 0
-        #: (N,): paid to the learner before its first decision, and not yet returned by ``step``.
-        self.owed = np.zeros(num_games)
-        self.ready = False
 
-    def reset(self, seed: int | None, rng: np.random.Generator) -> None:
-        """Begin N new games. With a ``seed``, the deals and the agents' random numbers start again from it."""
-        self.ready = False
-        self.vec.reset(None if seed is None else np.random.SeedSequence(seed).spawn(2)[0])
-        rows = np.arange(self.vec.num_envs)
-        self._seat(rows, rng)
-        if seed is not None:
-            self.agents = self._make_agents([self._agent_seed(k) for k in range(len(self.specs))])
-        self.deal(self._begin(rows), rng)
+class _Form:
+    """The form of an observation: its dtype, and whether the action mask is in it."""
 
-    def deal(self, rows: np.ndarray, rng: np.random.Generator) -> None:
-        """Begin new games in ``rows`` and play them up to the learner's first decision."""
-        self.ready = False
-        while len(rows):
-            self.vec.deal(rows)
-            self._seat(rows, rng)
-            rows = self._begin(rows)
-        self.ready = True
+    def __init__(self, game: Game, dtype: DTypeLike, mask_in_observation: bool | Mapping[str, str]) -> None:
+        self.dtype = _checked_dtype(dtype)
+        self.keys = _checked_keys(mask_in_observation)
+        low, high = game.observation_layout.bounds()
+        if self.dtype.kind == "u" and low.min() < 0:
+            raise ValueError(f"dtype={shown(dtype)}: the observation has values below 0; give a signed dtype")
+        self.space: spaces.Space[Any] = spaces.Box(
+            low.astype(self.dtype), high.astype(self.dtype), dtype=self.dtype.type
+        )
+        if self.keys:
+            mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
+            self.space = spaces.Dict(dict(zip(self.keys, (self.space, mask), strict=True)))
 
-    def step(self, actions: np.ndarray) -> np.ndarray:
-        """Take the learners' ``actions`` (N,), then play up to their next decisions. Returns what was paid (N,).
-
-        Raises ``ValueError``, and no game has moved, for an illegal action of a learner. Raises ``ValueError`` for an
-        opponent that plays an illegal action; after that, as before the first ``reset``, ``ResetNeeded``.
-        """
-        if not self.ready:
-            raise ResetNeeded(
-                "call reset() before step(): no game has begun, or an opponent's error interrupted the last step"
-            )
-        self.vec.step(actions)
-        self.ready = False
-        rows = np.arange(self.vec.num_envs)
-        paid = self.owed + self.vec.rewards[rows, self.seats]
-        self.owed[:] = 0.0
-        self.round_ended[:] = self.vec.round_ended
-        self._others_play(rows, paid)
-        self.ready = True
-        return paid
-
-    def observation(self) -> np.ndarray:
-        """The learners' observations: a new int8 array (N, O)."""
-        seen = self.vec.observation.copy()
-        over = np.flatnonzero(self.vec.current_player < 0)
-        if len(over):
-            seen[over] = self.vec.observe(self.seats[over], over)
-        return seen
-
-    def round_statistics(self, row: int) -> dict[str, int]:
-        """The statistics of the last finished round of game ``row`` for its learner."""
-        return {name: int(values[row, self.seats[row]]) for name, values in self.vec.info.items()}
-
-    def _make_agents(self, seeds: Sequence[int]) -> list[Agent]:
-        return [
-            agent_of(spec, f"opponent {shown(spec)}", self.game, seed)
-            for spec, seed in zip(self.specs, seeds, strict=True)
-        ]
-
-    def _agent_seed(self, k: int) -> int:
-        """A seed for ``agents[k]`` that depends on the deals but tells nothing about them: a hash of its first
-        observation."""
-        row, seat = next(iter(np.argwhere(self.players == k)), (-1, -1))
-        if row < 0:  # drawn for no seat yet
-            return agent_seed(k)
-        return agent_seed(k, self.vec.observe(np.array([seat]), np.array([row])).tobytes())
-
-    def _seat(self, rows: np.ndarray, rng: np.random.Generator) -> None:
-        players = self.game.num_players
-        if self.learner_seat == "random":
-            self.seats[rows] = rng.integers(players, size=len(rows))
-        else:
-            self.seats[rows] = int(self.learner_seat)
-        for turn in range(1, players):
-            if self.drawn:
-                agents: Any = rng.integers(len(self.agents), size=len(rows))
-            else:
-                agents = (turn - 1) % len(self.agents)
-            self.players[rows, (self.seats[rows] + turn) % players] = agents
-        self.players[rows, self.seats[rows]] = -1
-
-    def _begin(self, rows: np.ndarray) -> np.ndarray:
-        """Play ``rows`` up to the learners' first decisions. Returns the games that ended before them."""
-        self.owed[rows], self.round_ended[rows] = 0.0, False
-        self._others_play(rows, self.owed)
-        skipped = rows[self.vec.current_player[rows] < 0]
-        self.num_skipped += len(skipped)
-        return skipped
-
-    def _others_play(self, rows: np.ndarray, paid: np.ndarray) -> None:
-        """Play the others' moves in ``rows`` up to the learners' next decisions, and add what the learners are paid to
-        ``paid`` (N,)."""
-        vec = self.vec
-        while True:
-            to_move = vec.current_player[rows]
-            rows = rows[(to_move >= 0) & (to_move != self.seats[rows])]
-            if len(rows) == 0:
-                return
-            asked = self.players[rows, vec.current_player[rows]]
-            vec.step(ask_agents(self.agents, self.labels, asked, vec, rows), rows)
-            paid[rows] += vec.rewards[rows, self.seats[rows]]
-            self.round_ended |= vec.round_ended
+    def __call__(self, seen: NDArray[np.int8], masks: NDArray[np.int8]) -> Any:
+        """The observation, or a batch of them; ``seen`` (..., O) and ``masks`` (..., A) are the caller's own arrays."""
+        seen = seen.astype(self.dtype, copy=False)
+        if not self.keys:
+            return seen
+        observation, mask = self.keys
+        return {observation: seen, mask: masks.copy()}
 
 
-class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
+class LearnerEnv(gymnasium.Env[Observation, np.int64]):
     """One game with one learner; the module's docstring is its specification."""
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  (Gymnasium declares it so)
@@ -202,60 +124,91 @@ class LearnerEnv(gymnasium.Env[np.ndarray, np.int64]):
         game_id: str,
         opponents: Opponents = "heuristic",
         learner_seat: int | str = 0,
+        mask_in_observation: bool | Mapping[str, str] = False,
+        dtype: DTypeLike = np.int8,
+        illegal_action: str = RAISE,
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
         if render_mode is not None and not is_word(render_mode, "ansi"):
-            raise RenderModeError(f"render_mode={shown(render_mode)}: expected None or 'ansi'")
+            raise OptionError(f"render_mode={shown(render_mode)}: expected None or 'ansi'")
         self.render_mode = render_mode
-        self.game = make_game(game_id, **options)
-        self.games = LearnerGames(self.game, 1, opponents, learner_seat)
-        self.observation_space, self.action_space = _spaces(self.game)
+        self.game = _make_game(game_id, options, _OPTIONS)
+        self._form = _Form(self.game, dtype, mask_in_observation)
+        self.games = LearnerGames(
+            self.game, 1, opponents, learner_seat, illegal_action=illegal_action
+        )
+        self.observation_space = self._form.space
+        self.action_space = spaces.Discrete(self.game.num_actions)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.ndarray, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode. Returns the learner's first observation and ``{"action_mask": ...}``."""
-        _refuse(options)
-        seed = _checked_seed(seed)
+        if options is not None and not (isinstance(options, Mapping) and not options):
+            raise ValueError(
+                f"options={shown(options)}: expected None; reset() of this environment has no options"
+            )
+        if seed is not None:
+            seed = _checked_seed(seed, "expected an integer of 0 or more, or None")
         super().reset(seed=seed)
-        self.games.reset(seed, self.np_random)
-        return self.games.observation()[0], self._info()
+        games = self.games
+        games.reset(seed)
+        mask = self.action_masks()
+        info = self._info(mask)
+        if games.skipped[0]:
+            info["skipped_games"] = int(games.skipped[0])
+            info["skipped_reward"] = float(games.skipped_reward[0])
+        return self._form(games.observation()[0], mask), info
 
-    def step(self, action: int | np.int64) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the learner's ``action``, then play the others' up to its next decision.
 
-        Raises ``ValueError``, and the game is unchanged, for an illegal action or one after the end, and
-        ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
+        Raises ``ValueError``, and the game is unchanged, for an illegal action (see the option ``illegal_action``) or
+        one after the end, and ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
         games = self.games
         chosen = self.game.check_action_id(action)
-        if games.ready and games.vec.current_player[0] < 0:
+        if games.ready and games.over[0]:
             raise ValueError(f"action {chosen}: the game is over; call reset()")
         paid = games.step(np.array([chosen]))
-        over = bool(games.vec.current_player[0] < 0)
-        return games.observation()[0], float(paid[0]), over, False, self._info()
+        mask = self.action_masks()
+        info = self._info(mask)
+        if games.illegal[0] >= 0:
+            info["illegal_action"] = int(games.illegal[0])
+        return self._form(games.observation()[0], mask), float(paid[0]), bool(games.over[0]), False, info
 
-    def action_masks(self) -> np.ndarray:
+    def action_masks(self) -> NDArray[np.int8]:
         """The legal actions, under the name that sb3-contrib calls: a new int8 array (A,) of 0 and 1."""
-        return self.games.vec.action_mask[0].astype(np.int8)
+        return self.games.action_masks()[0]
 
     def render(self) -> str:
         """The game as text, with the learner's hand."""
         return self.games.vec.render_text(0, int(self.games.seats[0]))
 
-    def _info(self) -> dict[str, Any]:
+    def _info(self, mask: NDArray[np.int8]) -> dict[str, Any]:
         statistics = self.games.round_statistics(0) if self.games.round_ended[0] else {}
-        return {"action_mask": self.action_masks(), **statistics}
+        return {"action_mask": mask, **statistics}
 
 
-class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
     """N games with one learner in each; the module's docstring is the specification.
 
-    After the end of a game the next one is dealt in the same step (``AutoresetMode.SAME_STEP``):
-    ``infos["final_obs"]`` holds the last observation and ``infos["final_info"]`` the last info, both in the rows of
-    ``infos["_final_obs"]``. Where a round ended and the game goes on, the statistics of the round are in ``infos``
-    itself, each with a mask ``_name`` (N,) of its rows.
+    ``autoreset_mode``, also in ``metadata``, says what happens after the end of an episode:
+
+    - "same_step": the next game is dealt in the same step. ``infos["final_obs"]`` holds the last observation and
+      ``infos["final_info"]`` the last info, both in the rows of ``infos["_final_obs"]``.
+    - "next_step": the next step ignores the action for this game, deals, and pays 0.
+    - "disabled": the game stays over, and a step is refused, until ``reset(options={"reset_mask": rows})`` with
+      ``rows`` (N,) bool, which begins new episodes in these rows alone. (It does so in the other modes too.)
+
+    ``reset(seed=...)`` takes one integer, from which each game gets its own, or a list of N, one for each game, which
+    then plays as a single environment with this seed does. Only agents of classes of your own share their random
+    numbers with the other games.
+
+    Every entry of ``infos`` has a mask ``_name`` (N,) of the rows that it is about. Where a round ended, its statistics
+    are in ``infos``, as are ``illegal_action``, ``skipped_games`` and ``skipped_reward``; with "same_step" what the
+    last step of an episode tells is in ``infos["final_info"]``.
     """
 
     metadata = {  # noqa: RUF012  (Gymnasium declares it so)
@@ -270,16 +223,24 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         opponents: Opponents = "heuristic",
         learner_seat: int | str = 0,
         num_threads: int = 1,
+        mask_in_observation: bool | Mapping[str, str] = False,
+        dtype: DTypeLike = np.int8,
+        illegal_action: str = RAISE,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         render_mode: None = None,
         **options: Any,
     ) -> None:
         if render_mode is not None:
-            raise RenderModeError(f"render_mode={shown(render_mode)}: a batch cannot be drawn; expected None")
-        self.game = make_game(game_id, **options)
-        self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads)
+            raise OptionError(f"render_mode={shown(render_mode)}: a batch cannot be drawn; expected None")
+        self.autoreset_mode = _checked_mode(autoreset_mode)
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        self.game = _make_game(game_id, options, _OPTIONS + _VECTOR_OPTIONS)
+        self._form = _Form(self.game, dtype, mask_in_observation)
+        self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads, illegal_action)
         self.num_envs = num_envs
         self.render_mode = None
-        self.single_observation_space, self.single_action_space = _spaces(self.game)
+        self.single_observation_space = self._form.space
+        self.single_action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
@@ -288,94 +249,188 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.nda
         *,
         seed: int | list[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode in every game. Returns the observations (N, O) int8 and the masks."""
-        _refuse(options)
-        seed = _checked_seed(seed)
-        super().reset(seed=seed)
-        self.games.reset(seed, self.np_random)
-        return self.games.observation(), self._infos()
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode in every game, or in those of ``options={"reset_mask": rows}``, ``rows`` (N,) bool.
+
+        Returns the observations and the infos of all games.
+        """
+        begun = self._reset_mask(options)
+        seed = self._checked_seeds(seed)
+        super().reset(seed=None if isinstance(seed, list) else seed)
+        self.games.reset(seed, None if begun.all() else np.flatnonzero(begun))
+        masks = self.action_masks()
+        infos = self._infos(masks, begun, begun)
+        infos["_action_mask"] = ~self.games.over  # also those of the other games, for the next actions
+        return self._form(self.games.observation(), masks), infos
 
     def step(
-        self, actions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        self, actions: NDArray[Any]
+    ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Take the learners' ``actions`` (N,), then play the others' up to the learners' next decisions.
 
-        Raises ``ValueError``, and no game has moved, for an illegal action; ``ResetNeeded`` before the first ``reset``
-        and after an opponent's error.
+        Raises ``ValueError``, and no game has moved, for an illegal action (see the option ``illegal_action``) and for
+        a game that is over (see the class); ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
-        games = self.games
-        paid = games.step(actions)
-        terminated = games.vec.current_player < 0
-        over = np.flatnonzero(terminated)
+        games, mode = self.games, self.autoreset_mode
+        begun = np.zeros(self.num_envs, np.bool_)
+        if games.ready and games.over.any():
+            paid = self._step_some(actions, begun)
+        else:
+            paid = games.step(actions)
+        terminated = games.over & ~begun
         final: dict[str, Any] = {}
-        if len(over):
-            last = np.full(self.num_envs, None, dtype=object)
-            for row, seen in zip(over, games.vec.observe(games.seats[over], over), strict=True):
-                last[row] = seen
-            final = {"final_obs": last, "_final_obs": terminated}
-            final |= {"final_info": self._infos(terminated), "_final_info": terminated}
-            games.deal(over, self.np_random)
+        if mode is AutoresetMode.SAME_STEP and terminated.any():
+            final = self._final(terminated)
+            games.deal(np.flatnonzero(terminated))
+            begun = terminated
+        masks = self.action_masks()
         return (
-            games.observation(),
+            self._form(games.observation(), masks),
             paid,
             terminated.copy(),
             np.zeros(self.num_envs, np.bool_),
-            {**self._infos(), **final},
+            {**self._infos(masks, np.ones(self.num_envs, np.bool_), begun), **final},
         )
 
-    def action_masks(self) -> np.ndarray:
+    def action_masks(self) -> NDArray[np.int8]:
         """The legal actions: a new int8 array (N, A) of 0 and 1."""
-        return self.games.vec.action_mask.astype(np.int8)
+        return self.games.action_masks()
 
-    def _infos(self, rows: np.ndarray | None = None) -> dict[str, Any]:
-        """Gymnasium's info of a batch; with ``rows`` (N,) bool given, of these rows only."""
+    def _step_some(self, actions: NDArray[Any], begun: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """A step where some episodes are over: the others move, these begin anew and are marked in ``begun`` (N,)."""
         games = self.games
-        shown_rows = np.ones(self.num_envs, np.bool_) if rows is None else rows
-        infos = {"action_mask": self.action_masks(), "_action_mask": shown_rows.copy()}
-        ended = games.round_ended & shown_rows
+        over = games.over.copy()
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
+            raise ValueError(
+                f"the episodes of games {shown(np.flatnonzero(over).tolist())} are over; no game has moved: call "
+                'reset(options={"reset_mask": ...}) for them'
+            )
+        given = as_array("actions", actions)
+        if given.shape != over.shape or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions: {given.dtype} of shape {given.shape}; expected integers of shape {over.shape}"
+            )
+        moving = np.flatnonzero(~over)
+        paid = games.step(given[moving], moving)
+        games.deal(np.flatnonzero(over))
+        begun[:] = over
+        return paid
+
+    def _final(self, terminated: NDArray[np.bool_]) -> dict[str, Any]:
+        """The last observations and infos of the episodes that are over, as Gymnasium gives them."""
+        masks = self.action_masks()
+        seen = self.games.observation()
+        last = np.full(self.num_envs, None, dtype=object)
+        for row in np.flatnonzero(terminated):
+            last[row] = self._form(seen[row].copy(), masks[row])
+        none = np.zeros(self.num_envs, np.bool_)
+        return {
+            "final_obs": last,
+            "_final_obs": terminated.copy(),
+            "final_info": self._infos(np.zeros_like(masks), terminated, none),
+            "_final_info": terminated.copy(),
+        }
+
+    def _infos(
+        self, masks: NDArray[np.int8], rows: NDArray[np.bool_], begun: NDArray[np.bool_]
+    ) -> dict[str, Any]:
+        """Gymnasium's info of a batch, of ``rows`` (N,); episodes have just begun in ``begun`` (N,)."""
+        games = self.games
+        infos: dict[str, Any] = {}
+
+        def add(name: str, values: NDArray[Any], where: NDArray[np.bool_]) -> None:
+            infos[name], infos[f"_{name}"] = np.where(where, values, values.dtype.type(0)), where
+
+        infos |= {"action_mask": masks.copy(), "_action_mask": rows.copy()}
+        ended = games.round_ended & rows
         if ended.any():
             for name, values in games.vec.info.items():
-                own = values[np.arange(self.num_envs), games.seats].astype(np.int64)
-                infos |= {name: np.where(ended, own, 0), f"_{name}": ended.copy()}
+                add(name, values[np.arange(self.num_envs), games.seats].astype(np.int64), ended)
+        illegal = (games.illegal >= 0) & rows
+        if illegal.any():
+            add("illegal_action", games.illegal, illegal)
+        skipped = (games.skipped > 0) & begun
+        if skipped.any():
+            add("skipped_games", games.skipped, skipped)
+            add("skipped_reward", games.skipped_reward, skipped)
         return infos
 
+    def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
+        """The games (N,) that ``reset`` is to begin anew."""
+        if options is None or (isinstance(options, Mapping) and not options):
+            return np.ones(self.num_envs, np.bool_)
+        if not isinstance(options, Mapping) or list(options) != ["reset_mask"]:
+            raise ValueError(f"options={shown(options)}: expected None or {{'reset_mask': ...}}")
+        mask = as_array("reset_mask", options["reset_mask"])
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
+            raise ValueError(
+                f"options={shown(options)}: expected a reset_mask of bool, of shape ({self.num_envs},), with at least "
+                "one True"
+            )
+        return mask.copy()
 
-def _refuse(options: dict[str, Any] | None) -> None:
-    if options is not None and not (isinstance(options, Mapping) and not options):
+    def _checked_seeds(self, seed: Any) -> int | list[int | None] | None:
+        expected = f"expected one integer of 0 or more for all games, a list of {self.num_envs}, or None"
+        if seed is None:
+            return None
+        if not isinstance(seed, list | tuple):
+            return _checked_seed(seed, expected)
+        if len(seed) != self.num_envs:
+            raise ValueError(f"seed={shown(seed)}: {expected}")
+        return [None if one is None else _checked_seed(one, expected) for one in seed]
+
+
+def _make_game(game_id: str, options: Mapping[str, Any], own: tuple[str, ...]) -> Game:
+    """The game. Raises `OptionError` for an option that is none of the game's, naming also ``own``, the view's."""
+    known = ["reward", "rules", *(field.name for field in fields(game_class(game_id).rules_class))]
+    for name in options:
+        if name not in known:
+            raise OptionError(
+                f"unknown option {name!r} of {game_id} (got an unexpected keyword argument {name!r}): expected one of "
+                f"{', '.join([*own, *known])}{closest(name, [*own, *known])}"
+            )
+    return make_game(game_id, **options)
+
+
+def _checked_seed(seed: Any, expected: str) -> int:
+    if not is_integer(seed) or seed < 0:
+        raise ValueError(f"seed={shown(seed)}: {expected}")
+    return int(seed)
+
+
+def _checked_dtype(dtype: Any) -> np.dtype[Any]:
+    try:
+        found = np.dtype(dtype) if isinstance(dtype, str | type | np.dtype) else None
+    except (TypeError, ValueError, SyntaxError):  # as NumPy reads texts
+        found = None
+    if found is None or found.kind not in "iuf":
         raise ValueError(
-            f"options={shown(options)}: expected None; reset() of this environment has no options"
+            f"dtype={shown(dtype)}: expected an integer or floating dtype of NumPy, such as np.float32"
         )
+    return found.newbyteorder("=")
 
 
-def _checked_seed(seed: Any) -> int | None:
-    if seed is not None and (not is_integer(seed) or seed < 0):
-        raise ValueError(f"seed={shown(seed)}: expected one integer of 0 or more for all games, or None")
-    return None if seed is None else int(seed)
+def _checked_keys(given: Any) -> tuple[str, str] | None:
+    """The keys of the observation and of the mask; None where the mask is not in the observation."""
+    if isinstance(given, bool | np.bool_):
+        return KEYS if given else None
+    if isinstance(given, Mapping) and given and set(given) <= set(KEYS):
+        observation, mask = (given.get(key, key) for key in KEYS)
+        texts = isinstance(observation, str) and isinstance(mask, str)
+        if texts and observation and mask and observation != mask:
+            return observation, mask
+    raise ValueError(
+        f"mask_in_observation={shown(given)}: expected True, False, or the names to give to {' and '.join(map(repr, KEYS))}, "
+        'such as {"observation": "observations", "action_mask": "action_mask"}'
+    )
 
 
-def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
-    """The agents that ``opponents`` names, as a list. Raises ``ValueError`` for anything but its three forms."""
-    if isinstance(opponents, Mapping):
-        pool = opponents.get("any_of")
-        if (
-            list(opponents) != ["any_of"]
-            or isinstance(pool, str | bytes)
-            or not isinstance(pool, Sequence)
-            or not pool
-        ):
-            raise ValueError(f"opponents={shown(opponents)}: expected {{'any_of': [one or more agents]}}")
-        return list(pool)
-    if isinstance(opponents, str | bytes) or not isinstance(opponents, Sequence):
-        return [opponents]
-    if len(opponents) != others:
+def _checked_mode(given: Any) -> AutoresetMode:
+    if isinstance(given, AutoresetMode):
+        return given
+    if not isinstance(given, str) or given not in _MODES:
         raise ValueError(
-            f"opponents={shown(opponents)}: {len(opponents)} agents for {others} other seats; give one agent for all, "
-            f"one for each other seat, or {{'any_of': [...]}} to draw from"
+            f"autoreset_mode={shown(given)}: expected one of {', '.join(map(repr, _MODES))}, or an AutoresetMode of "
+            "Gymnasium"
         )
-    return list(opponents)
-
-
-def _spaces(game: Game) -> tuple[spaces.Box, spaces.Discrete]:
-    low, high = game.observation_layout.bounds()
-    return spaces.Box(low, high, dtype=np.int8), spaces.Discrete(game.num_actions)
+    return _MODES[given]

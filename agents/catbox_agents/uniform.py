@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import check_rows
 from catbox_agents.drawing import DrawingAgent
+from catbox_env.core.bits import legal_at
 from catbox_env.core.compilation import cached_njit
 
 
@@ -45,15 +46,4 @@ class RandomAgent(DrawingAgent):
 def draw_rows(masks: NDArray[np.bool_], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
     """A legal action for each row of ``masks`` (N, A) by ``uniforms`` (N,) in [0, 1); -1 where none is legal."""
     for row in range(len(masks)):
-        mask = masks[row]
-        count = 0
-        for action in range(len(mask)):
-            count += mask[action]
-        skipped = int(uniforms[row] * count)
-        actions[row] = -1
-        for action in range(len(mask)):
-            if mask[action]:
-                if skipped == 0:
-                    actions[row] = action
-                    break
-                skipped -= 1
+        actions[row] = legal_at(masks[row], uniforms[row])

@@ -206,14 +206,6 @@ def wrapped(raw: AECGame) -> AECEnv:
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
 
 
-def register(game_id: str) -> None:
-    """Register the game for ``pettingzoo.make("aec", "catbox/...")``, if the installed PettingZoo has a registry."""
-    import pettingzoo
-
-    if hasattr(pettingzoo, "register") and f"catbox/{game_id}" not in pettingzoo.aec_registry:
-        pettingzoo.register("aec", f"catbox/{game_id}", f"catbox_env.{game_id}:env")
-
-
 def _make_console() -> Any:
     try:
         from rich.console import Console

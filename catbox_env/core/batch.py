@@ -9,7 +9,7 @@ import numpy as np
 
 from catbox_env.core.checks import as_array, check_integer, shown
 from catbox_env.core.game import Game, GameState
-from catbox_env.core.rng import new_generators, seed_sequence
+from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
 from catbox_env.core.saved import check_records, check_same_game
 from catbox_env.core.state import gather_states
 from catbox_env.core.storage import Storage, alone
@@ -95,9 +95,20 @@ class Vec(Storage):
         self._deal(self._all)
 
     @alone
-    def deal(self, rows: np.ndarray) -> None:
-        """Deal new games in ``rows`` (M,), different indices of games; the others are left as they are."""
-        self._deal(self._checked_rows(rows))
+    def deal(self, rows: np.ndarray, seeds: Sequence[Any] | None = None) -> None:
+        """Deal new games in ``rows`` (M,), different indices of games; the others are left as they are.
+
+        ``seeds``: one for each row, an integer of 0 or more or a numpy ``SeedSequence``; ``None`` goes on from the
+        row's generator. Raises ``ValueError``, nothing changed, for rows or seeds that are not as described.
+        """
+        rows = self._checked_rows(rows)
+        if seeds is not None:
+            if not isinstance(seeds, list | tuple) or len(seeds) != len(rows):
+                raise ValueError(f"seeds={shown(seeds)}: expected a list, one seed for each of {len(rows)} rows")
+            given = [k for k, seed in enumerate(seeds) if seed is not None]
+            if given:
+                self._generators[rows[given]] = new_generators([seed_sequence(seeds[k]) for k in given])
+        self._deal(rows)
 
     @alone
     def step(self, actions: np.ndarray, rows: np.ndarray | None = None) -> None:
@@ -160,6 +171,46 @@ class Vec(Storage):
             left -= min(left, at_once)
 
     @alone
+    def play_others_at_random(
+        self, seats: np.ndarray, generators: np.ndarray, rows: np.ndarray | None = None
+    ) -> None:
+        """Uniformly random legal actions until ``seats[i]`` is to move in game i, or game i is over.
+
+        The games play on in compiled code. ``rewards``, ``terminated`` and ``round_ended`` are those of all these
+        actions together. A game that is over is not dealt anew.
+
+        Args:
+            seats: (N,) a seat for each game of the batch.
+            generators: (N,) records as `core.rng.new_generators` makes them, advanced in place: an action of game i
+                takes the next 64 bits of ``generators[i]``.
+            rows: (M,) different indices of the games that play; the others are left as they are, paid nothing.
+
+        Raises ``ValueError`` with ``auto_deal``, and for seats, generators or rows that are not as described.
+        """
+        if self.auto_deal:
+            raise ValueError("play_others_at_random needs auto_deal=False, because it stops when a game ends")
+        rows = self._all if rows is None else self._checked_rows(rows)
+        seats = self._checked_seats(seats, self._all)
+        if not isinstance(generators, np.ndarray) or (generators.dtype, generators.shape) != (
+            GENERATOR,
+            (self.num_envs,),
+        ):
+            raise ValueError(
+                f"generators={shown(generators)}: expected {self.num_envs} records of new_generators"
+            )
+        if rows is not self._all:
+            for array in (self.rewards, self.terminated, self.round_ended):
+                array.fill(0)
+
+        def play(rows: np.ndarray) -> None:
+            self.game.loops.play_others_at_random(
+                self._games, rows, seats, generators, self._outcomes, self._views
+            )
+            self._view_histories(rows)
+
+        self._run(play, rows)
+
+    @alone
     def observe(self, seats: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """What any seat sees, to move or not: a new (M, O) int8 array.
 
@@ -167,18 +218,9 @@ class Vec(Storage):
         seats that are not there.
         """
         rows = self._all if rows is None else self._checked_rows(rows)
-        seats = as_array("seats", seats)
-        players = self.game.num_players
-        if (
-            seats.shape != rows.shape
-            or seats.dtype.kind not in "iu"
-            or not ((seats >= 0) & (seats < players)).all()
-        ):
-            raise ValueError(
-                f"seats={shown(seats)}: expected integers from 0 to {players - 1} of shape {rows.shape}"
-            )
+        seats = self._checked_seats(seats, rows)
         out = np.empty((len(rows), self.game.observation_layout.size), np.int8)
-        self.game.loops.observe_games(self._games, rows, seats.astype(np.int64), out)
+        self.game.loops.observe_games(self._games, rows, seats, out)
         return out
 
     @alone
@@ -309,6 +351,19 @@ class Vec(Storage):
         if np.bincount(given, minlength=1).max() > 1:
             raise ValueError(f"rows={shown(rows)}: a row is given twice; list each row at most once")
         return given
+
+    def _checked_seats(self, seats: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        given = as_array("seats", seats)
+        players = self.game.num_players
+        if (
+            given.shape != rows.shape
+            or given.dtype.kind not in "iu"
+            or not ((given >= 0) & (given < players)).all()
+        ):
+            raise ValueError(
+                f"seats={shown(seats)}: expected integers from 0 to {players - 1} of shape {rows.shape}"
+            )
+        return np.ascontiguousarray(given, np.int64)
 
     def _step_and_view(self, rows: np.ndarray, actions: np.ndarray) -> None:
         self.game.loops.step_games(self._games, rows, actions, self.auto_deal, self._outcomes)

@@ -88,3 +88,18 @@ def clear(vector):
 def clip_int8(value):
     """``value``, or the nearest number that an int8 can hold."""
     return min(INT8_MAX, max(INT8_MIN, value))
+
+
+@numba.njit
+def legal_at(mask, point):
+    """The legal action of ``mask`` (A,) at ``point`` in [0, 1), if all of them have the same chance; NONE without any."""
+    count = 0
+    for action in range(len(mask)):
+        count += mask[action]
+    skipped = int(point * count)
+    for action in range(len(mask)):
+        if mask[action]:
+            if skipped == 0:
+                return action
+            skipped -= 1
+    return NONE

@@ -34,9 +34,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from catbox_env.core.bits import relative_seat
+from catbox_env.core.bits import legal_at, relative_seat
 from catbox_env.core.kernels import REWARDS, UNUSED
-from catbox_env.core.rng import random_below, split
+from catbox_env.core.rng import next_uint64, random_below, split, unit_interval
 
 deal: Callable
 apply: Callable
@@ -68,6 +68,7 @@ LOOPS = (
     "view_histories",
     "observe_games",
     "step_games_at_random",
+    "play_others_at_random",
     "sample_games",
     "first_unsound",
     "sample_batch",
@@ -282,6 +283,36 @@ def step_games_at_random(games, rows, actions, num_steps, action_generators, out
             actions[k] = draw_legal(legal[rows[k]], action_generators[rows[k]], scratch)
         step_games(games, rows, actions, True, outcomes)
         view_games(games, rows, views)
+
+
+def play_others_at_random(games, rows, seats, action_generators, outcomes, views):
+    """Uniformly random legal actions in each game of ``rows`` until ``seats[i]`` is to move in game i, or it is over.
+
+    The outcomes are those of all these actions together.
+    """
+    params, generators, states, logs = Games(*games)
+    rewards, terminated, round_ended, win_shares = Outcomes(*outcomes)
+    legal = Views(*views).legal
+    p = params[0]
+    for i in rows:
+        state = states[i]
+        terminated[i] = False
+        round_ended[i] = False
+        for seat in range(p.num_players):
+            rewards[i, seat] = 0.0
+        while not state.terminated and state.current_player != seats[i]:
+            write_mask(p, state, legal[i])
+            action = legal_at(legal[i], unit_interval(next_uint64(action_generators[i])))
+            step_game(p, generators[i], state, logs[i], action)
+            for seat in range(p.num_players):
+                rewards[i, seat] += state.rewards[seat]
+            if state.round_ended:
+                round_ended[i] = True
+            if state.terminated:
+                terminated[i] = True
+                for seat in range(p.num_players):
+                    win_shares[i, seat] = state.win_shares[seat]
+    view_games(games, rows, views)
 
 
 def apply_if_legal(params, generators, states, log, action, mask):

@@ -37,6 +37,19 @@ def next_uint32(generator):
 
 
 @numba.njit
+def next_uint64(generator):
+    """One uniform integer in ``0 .. 2**64 - 1``."""
+    high = np.uint64(next_uint32(generator))
+    return (high << np.uint64(32)) | np.uint64(next_uint32(generator))
+
+
+@numba.njit
+def unit_interval(number):
+    """A uniform integer in ``0 .. 2**64 - 1`` as a number in [0, 1)."""
+    return np.float64(number >> np.uint64(11)) * 2.0**-53
+
+
+@numba.njit
 def random_below(generator, bound):
     """One uniform integer in ``0 .. bound - 1``, without bias (Lemire 2019, "Fast Random Integer Generation")."""
     product = next_uint32(generator) * bound

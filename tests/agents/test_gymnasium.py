@@ -5,7 +5,6 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import catbox_env
@@ -22,14 +21,6 @@ IDS = [gymnasium_id(game_id) for game_id in GAMES]
 def up_to_three_players(game_id: str) -> int:
     """Three players, or the most that the game accepts."""
     return min(3, max(CASES[game_id].values["num_players"]))
-
-
-class LegalLearner(LearnerEnv):
-    """Replaces an illegal action by a legal one, so that a checker that knows no masks can play."""
-
-    def step(self, action: int) -> tuple:
-        legal = np.flatnonzero(self.action_masks())
-        return super().step(int(legal[action % len(legal)]) if len(legal) else action)
 
 
 class FirstLegal(Agent):
@@ -50,11 +41,6 @@ class NeedsHistory(FirstLegal):
 
 def legal(rng: np.random.Generator, masks: np.ndarray) -> np.ndarray:
     return np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
-
-
-@pytest.mark.parametrize("game_id", GAMES)
-def test_gymnasiums_checker_passes(game_id: str) -> None:
-    check_env(LegalLearner(game_id, opponents="random"), skip_render_check=True)
 
 
 @pytest.mark.parametrize("env_id", IDS)
@@ -285,16 +271,6 @@ def test_an_action_may_be_any_integer_of_the_action_space() -> None:
     ):
         _, info = env.reset(seed=0)
         env.step(kind(int(info["action_mask"].argmax())))
-
-
-def test_stable_baselines_makes_environments_by_name() -> None:
-    from stable_baselines3.common.env_util import make_vec_env
-
-    with pytest.warns(UserWarning, match="rgb_array"):  # it asks for pictures first, and goes on without
-        envs = make_vec_env("catbox/Petrify-v0", 2, env_kwargs={"opponents": "random"})
-    assert envs.reset().shape == (2, *envs.observation_space.shape)
-    masks = np.stack(envs.env_method("action_masks"))
-    envs.step(masks.argmax(1))
 
 
 def test_games_that_end_before_the_learners_first_decision_are_counted() -> None:

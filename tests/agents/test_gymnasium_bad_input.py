@@ -129,12 +129,13 @@ def test_after_an_opponents_error_in_a_new_game_the_batch_asks_for_reset() -> No
 
 
 def test_options_of_reset_are_refused_rather_than_ignored() -> None:
-    for env in (LearnerEnv("petrify_v0"), LearnerVectorEnv(2, "petrify_v0")):
-        with pytest.raises(ValueError, match="has no options"):
-            env.reset(options={"deal": {}})
-        env.reset(seed=np.int64(1), options={}) if isinstance(env, LearnerVectorEnv) else env.reset(
-            options={}
-        )
+    env, envs = LearnerEnv("petrify_v0"), LearnerVectorEnv(2, "petrify_v0")
+    with pytest.raises(ValueError, match="has no options"):
+        env.reset(options={"deal": {}})
+    with pytest.raises(ValueError, match=r"expected None or \{'reset_mask': ...\}"):
+        envs.reset(options={"deal": {}})
+    env.reset(options={})
+    envs.reset(seed=np.int64(1), options={})
 
 
 @pytest.mark.parametrize(
@@ -148,8 +149,87 @@ def test_options_of_reset_are_refused_rather_than_ignored() -> None:
         ({"learner_seat": "first"}, "learner_seat='first'"),
         ({"num_players": 9}, "num_players=9"),
         ({"render_mode": "human"}, "render_mode='human': expected None or 'ansi'"),
+        ({"mask_in_observation": {"mask": "legal"}}, "the names to give to 'observation' and 'action_mask'"),
+        ({"mask_in_observation": {"observation": "action_mask"}}, "the names to give to"),
+        ({"mask_in_observation": {"observation": ""}}, "the names to give to"),
+        ({"mask_in_observation": 1}, "mask_in_observation=1: expected True, False"),
+        ({"dtype": "float31"}, "dtype='float31': expected an integer or floating dtype"),
+        ({"dtype": bool}, "expected an integer or floating dtype"),
+        ({"dtype": None}, "dtype=None: expected an integer or floating dtype"),
+        ({"illegal_action": "ignore"}, "illegal_action='ignore': expected one of 'raise', 'terminate'"),
     ],
 )
 def test_bad_arguments_are_named(arguments: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LearnerEnv("cat_in_the_box_v0", **arguments)
+
+
+@pytest.mark.parametrize("mode", ["same", "SAME_STEP", None, 1])
+def test_an_unknown_autoreset_mode_is_refused(mode: object) -> None:
+    with pytest.raises(ValueError, match="expected one of 'next_step', 'same_step', 'disabled', or an Autoreset"):
+        LearnerVectorEnv(2, "petrify_v0", autoreset_mode=mode)  # type: ignore[arg-type]
+
+
+def test_an_unknown_option_is_a_value_error_and_a_type_error() -> None:
+    """TorchRL's GymEnv tries options of its own, and goes on after a TypeError with Python's own words."""
+    for error in (ValueError, TypeError):
+        with pytest.raises(error, match="got an unexpected keyword argument 'frameskip'"):
+            gymnasium.make("catbox/Petrify-v0", frameskip=1)
+        with pytest.raises(error, match="did you mean 'opponents'"):
+            gymnasium.make_vec("catbox/CatTe-v0", 2, opponent="random")
+    with pytest.raises(ValueError, match=r"unknown option 'autoreset_mode' of petrify_v0"):
+        LearnerEnv("petrify_v0", autoreset_mode="same_step")
+
+
+def test_a_reset_mask_is_checked_and_nothing_moves() -> None:
+    envs = LearnerVectorEnv(3, "petrify_v0", opponents="random", autoreset_mode="disabled")
+    some = {"reset_mask": np.array([True, False, False])}
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) of all games first"):
+        envs.reset(options=some)
+    envs.reset(seed=0)
+    before = envs.games.vec._records.tobytes()
+    for wrong in (np.zeros(3, bool), np.ones(2, bool), np.ones(3, int), [[True]], "all", None):
+        with pytest.raises(ValueError, match="expected a reset_mask of bool, of shape"):
+            envs.reset(options={"reset_mask": wrong})
+    for seeds in ([1, 2], [1, 2, -1], [1, 2, 3.5], [1, 2, True]):
+        with pytest.raises(ValueError, match="expected one integer of 0 or more for all games, a list of 3"):
+            envs.reset(seed=seeds)  # type: ignore[arg-type]
+    assert envs.games.vec._records.tobytes() == before
+    envs.reset(options=some)
+
+
+@pytest.mark.parametrize("illegal_action", ["terminate", "random_legal"])
+def test_what_is_no_action_is_refused_whatever_illegal_actions_do(illegal_action: str) -> None:
+    options = {"opponents": "random", "illegal_action": illegal_action}
+    env, envs = LearnerEnv("petrify_v0", **options), LearnerVectorEnv(2, "petrify_v0", **options)
+    env.reset(seed=0)
+    envs.reset(seed=0)
+    before = env.games.vec._records.tobytes(), envs.games.vec._records.tobytes()
+    for action in (-1, env.action_space.n, 0.5, None):
+        with pytest.raises(ValueError, match="expected an integer from 0 to"):
+            env.step(action)  # type: ignore[arg-type]
+    for actions in ([0, -1], [0, env.action_space.n], [0.5, 0], [0], None):
+        with pytest.raises(ValueError, match=r"expected (an )?integers? "):
+            envs.step(actions)  # type: ignore[arg-type]
+    assert before == (env.games.vec._records.tobytes(), envs.games.vec._records.tobytes())
+
+
+@pytest.mark.parametrize("mode", ["next_step", "disabled"])
+def test_a_refused_step_moves_no_game_and_begins_none(mode: str) -> None:
+    envs = LearnerVectorEnv(4, "petrify_v0", opponents="random", autoreset_mode=mode, num_players=3)
+    _, infos = envs.reset(seed=0)
+    terminated = np.zeros(4, bool)
+    while not terminated.any() or terminated.all():
+        _, _, terminated, _, infos = envs.step(infos["action_mask"].argmax(1))
+        if terminated.all():
+            _, infos = envs.reset()
+    before = envs.games.vec._records.tobytes()
+    running = int(np.argmin(terminated))
+    actions = infos["action_mask"].argmax(1)
+    actions[running] = infos["action_mask"][running].argmin()
+    message = "illegal actions in 1 of" if mode == "next_step" else r"the episodes of games \[.*\] are over"
+    with pytest.raises(ValueError, match=message):
+        envs.step(actions)
+    with pytest.raises(ValueError, match=r"expected integers of shape \(4,\)|are over"):
+        envs.step(actions[:3])
+    assert envs.games.vec._records.tobytes() == before

@@ -12,6 +12,7 @@ from catbox_env import make_game, make_vec
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
+from catbox_env.core.rng import new_generators, seed_sequence
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 from tests.core.game_cases import CASES
 
@@ -19,6 +20,7 @@ GAME = make_game("cat_in_the_box_v0", num_players=2)
 TE = make_game("cat_te_v0", num_players=2)
 STATE = GAME.new_initial_state(seed=0)
 VEC = make_vec("cat_in_the_box_v0", 2, seed=0, history=True, num_players=2)
+STAYING, LUCK = make_vec("petrify_v0", 2, seed=0, auto_deal=False), new_generators([seed_sequence(1)] * 2)
 ENV = AECGame("cat_in_the_box_v0", num_players=2)
 ENV.reset(seed=0)
 
@@ -88,10 +90,15 @@ FUNCTIONS: list[Case] = [
     ("make_vec seed", lambda v: make_vec("petrify_v0", 2, seed=v), NONE + INTEGERS),
     ("vec.reset", VEC.reset, NONE + INTEGERS),
     ("vec.deal", VEC.deal, []),
+    ("vec.deal seeds", lambda v: VEC.deal(np.arange(2), v), NONE),
+    ("vec.deal seed", lambda v: VEC.deal(np.arange(1), [v]), NONE + INTEGERS),
     ("vec.step", VEC.step, []),
     ("vec.step rows", lambda v: VEC.step(some_actions()[:1], v), NONE),
     ("vec.step_random", VEC.step_random, INTEGERS[:1]),
     ("vec.step_random seed", lambda v: VEC.step_random(1, v), NONE + INTEGERS),
+    ("vec.play_others_at_random", lambda v: STAYING.play_others_at_random(v, LUCK), []),
+    ("vec.play_others_at_random generators", lambda v: STAYING.play_others_at_random(np.zeros(2, int), v), []),
+    ("vec.play_others_at_random rows", lambda v: STAYING.play_others_at_random(np.zeros(2, int), LUCK, v), NONE),
     ("vec.observe", VEC.observe, []),
     ("vec.observe rows", lambda v: VEC.observe(np.zeros(1, np.int64), v), NONE),
     ("vec.render_text row", lambda v: VEC.render_text(v), []),

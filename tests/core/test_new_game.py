@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pettingzoo.env_registry.registration import aec_registry
 from typer.testing import CliRunner
 
 import catbox_env
@@ -73,7 +72,6 @@ def nim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield tmp_path / "tests" / "nim"
     for name in [name for name in sys.modules if "nim" in re.split(r"[._]", name)]:
         del sys.modules[name]
-    aec_registry.pop("catbox/nim-v0", None)
     vars(catbox_env).pop("nim_v0", None)
     vars(catbox_env.games).pop("nim", None)
 

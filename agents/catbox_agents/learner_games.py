@@ -1,0 +1,359 @@
+"""Games with one learner in each, and the agents that play the other seats: what is behind ``catbox_agents.gymnasium``.
+
+Each game draws from a generator of its own: the learner's seat, the agents of the other seats, the random numbers of
+catbox's own agents, and the actions that take the place of illegal ones. So game i of a batch plays as a single game
+with the same seed does, whatever the other games do. An agent of the user's own never gets such a number, from which
+it might find out the seed and so the deals.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent, agent_seed, needs_history
+from catbox_agents.decisions import ask_agent
+from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of
+from catbox_agents.uniform import RandomAgent
+from catbox_env import Game, Vec
+from catbox_env.core.bits import legal_at
+from catbox_env.core.checks import as_array, check_choice, is_integer, is_word, shown
+from catbox_env.core.compilation import cached_njit
+from catbox_env.core.rng import new_generators, next_uint64, random_below, unit_interval
+
+Opponents = AgentSpec | Sequence[AgentSpec] | Mapping[str, Sequence[AgentSpec]]
+
+#: What happens to an action that the mask forbids.
+RAISE, TERMINATE, RANDOM_LEGAL = ILLEGAL_ACTIONS = ("raise", "terminate", "random_legal")
+
+
+class LearnerGames:
+    """N games with one learner in each, and the agents that play the other seats.
+
+    After ``reset``, ``deal`` and ``step`` the learner is to move in every game that is not over.
+
+    Attributes:
+        vec: the games.
+        seats: (N,) int64, the learner's seat in each.
+        players: (N, P) int64, the index in ``agents`` of each seat's agent, -1 for the learner.
+        over: (N,) bool, whether the episode is over.
+        round_ended: (N,) bool, whether a round has ended since the learner's last decision.
+        illegal: (N,) int64, the illegal action of the last step; -1 where there was none.
+        owed: (N,) float64, paid to the learner before its first decision and not yet returned by ``step``.
+        skipped: (N,) int64, how many games ended before the learner's first decision and were dealt over at the
+            beginning of this episode.
+        skipped_reward: (N,) float64, what these games paid to the learner.
+        num_skipped: how many games ended so since the batch was made.
+        illegal_reward: what ``illegal_action="terminate"`` pays for an illegal action.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        num_games: int,
+        opponents: Opponents,
+        learner_seat: int | str,
+        num_threads: int = 1,
+        illegal_action: str = RAISE,
+    ) -> None:
+        self.game = game
+        others = game.num_players - 1
+        if not is_word(learner_seat, "random") and (
+            not is_integer(learner_seat) or not 0 <= learner_seat < game.num_players
+        ):
+            raise ValueError(
+                f"learner_seat={shown(learner_seat)}: expected a seat from 0 to {others}, or 'random'"
+            )
+        self.learner_seat = learner_seat
+        self.illegal_action = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS)
+        self.illegal_reward = min(-1.0, float(game.min_utility))
+        self.drawn = isinstance(opponents, Mapping)
+        self.specs = _specs(opponents, others)
+        self.labels = [label_of(spec) for spec in self.specs]
+        self.agents = [self._make_agent(spec, agent_seed()) for spec in self.specs]
+        #: Whether an agent takes the random numbers of its decisions from the games.
+        self._seeded = [
+            _is_own(spec) and hasattr(agent, "seed_decisions")
+            for spec, agent in zip(self.specs, self.agents, strict=True)
+        ]
+        self._all_random = all(self._seeded) and all(type(agent) is RandomAgent for agent in self.agents)
+        history = any(needs_history(agent) for agent in self.agents)
+        self.vec = Vec(game, num_games, num_threads=num_threads, history=history, auto_deal=False)
+        self._all = np.arange(num_games)
+        self._generators = new_generators([SeedSequence() for _ in self._all])
+        self.seats = np.zeros(num_games, np.int64)
+        self.players = np.full((num_games, game.num_players), -1)
+        self.over = np.zeros(num_games, np.bool_)
+        self.round_ended = np.zeros(num_games, np.bool_)
+        self.illegal = np.full(num_games, -1)
+        self.owed = np.zeros(num_games)
+        self.skipped = np.zeros(num_games, np.int64)
+        self.skipped_reward = np.zeros(num_games)
+        self.num_skipped = 0
+        self.ready = False
+
+    def reset(
+        self, seed: int | Sequence[int | None] | None = None, rows: NDArray[np.int64] | None = None
+    ) -> None:
+        """Begin new games in ``rows`` (M,), everywhere by default.
+
+        ``seed``: an integer of 0 or more, from which each game gets its own; or N of them, one for each game, which
+        then plays as a single game with this seed does; ``None``, or one of N that is ``None``, goes on from the
+        generators. If every game begins with a seed, the agents of specs are made again. Raises ``ResetNeeded`` for
+        ``rows`` before the first ``reset`` of all games and after an opponent's error.
+        """
+        if rows is not None and not self.ready:
+            raise ResetNeeded(
+                "call reset() of all games first: no game has begun, or an opponent's error interrupted the last step"
+            )
+        rows = self._all if rows is None else rows
+        deals, draws = self._seeds(seed, rows)
+        self.ready = False
+        seeded = [k for k, one in enumerate(draws) if one is not None]
+        if seeded:
+            self._generators[rows[seeded]] = new_generators([draws[k] for k in seeded])
+        self.vec.deal(rows, deals)
+        self._seat(rows)
+        if len(seeded) == self.vec.num_envs:
+            self._make_agents_again()
+        self._play_to_first_decisions(rows)
+
+    def deal(self, rows: NDArray[np.int64]) -> None:
+        """Begin new games in ``rows`` (M,) and play them up to the learner's first decision."""
+        self.ready = False
+        self.vec.deal(rows)
+        self._seat(rows)
+        self._play_to_first_decisions(rows)
+
+    def step(
+        self, actions: NDArray[np.integer], rows: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64]:
+        """Take the learners' ``actions`` (M,) in ``rows`` (M,), everywhere by default; then the others play up to the
+        learners' next decisions. Returns what was paid (N,), 0 in other rows.
+
+        ``rows`` must not be over. Raises ``ValueError``, and no game has moved, for an action outside the action space
+        and, with ``illegal_action="raise"``, for an illegal one. Raises ``ValueError`` for an opponent that plays an
+        illegal action; after that, as before the first ``reset``, ``ResetNeeded``.
+        """
+        if not self.ready:
+            raise ResetNeeded(
+                "call reset() before step(): no game has begun, or an opponent's error interrupted the last step"
+            )
+        vec, stopped = self.vec, None
+        if self.illegal_action != RAISE:
+            actions, rows, stopped = self._without_illegal(actions, rows)
+        vec.step(actions, rows)
+        self.ready = False
+        rows = self._all if rows is None else rows
+        paid = np.zeros(vec.num_envs)
+        paid[rows] = self.owed[rows] + vec.rewards[rows, self.seats[rows]]
+        self.owed[rows] = 0.0
+        self.round_ended[:] = vec.round_ended
+        self._others_play(rows, paid)
+        self.over[rows] = vec.current_player[rows] < 0
+        if stopped is not None and len(stopped):
+            paid[stopped] = self.owed[stopped] + self.illegal_reward
+            self.owed[stopped], self.over[stopped] = 0.0, True
+        self.ready = True
+        return paid
+
+    def observation(self) -> NDArray[np.int8]:
+        """The learners' observations: a new int8 array (N, O)."""
+        seen = self.vec.observation.copy()
+        over = np.flatnonzero(self.vec.current_player < 0)
+        if len(over):
+            seen[over] = self.vec.observe(self.seats[over], over)
+        return seen
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """The learners' legal actions: a new int8 array (N, A) of 0 and 1; zeros where the episode is over."""
+        masks = self.vec.action_mask.astype(np.int8)
+        masks[self.over] = 0
+        return masks
+
+    def round_statistics(self, row: int) -> dict[str, int]:
+        """The statistics of the last finished round of game ``row`` for its learner."""
+        return {name: int(values[row, self.seats[row]]) for name, values in self.vec.info.items()}
+
+    def _seeds(
+        self, seed: int | Sequence[int | None] | None, rows: NDArray[np.int64]
+    ) -> tuple[list[SeedSequence | None], list[SeedSequence | None]]:
+        """The seeds of the deals and of everything else in ``rows``, as ``reset`` describes them."""
+        one: list[tuple[Any, int]]
+        if seed is None or isinstance(seed, list | tuple):
+            one = [(None if seed is None else seed[row], 0) for row in rows]
+        else:
+            one = [(seed, row) for row in rows.tolist()]
+        deals, draws = (
+            [
+                None if entropy is None else SeedSequence(int(entropy), spawn_key=(kind, place))
+                for entropy, place in one
+            ]
+            for kind in (0, 1)
+        )
+        return deals, draws
+
+    def _make_agent(self, spec: AgentSpec, seed: int) -> Agent:
+        return agent_of(spec, f"opponent {shown(spec)}", self.game, seed)
+
+    def _make_agents_again(self) -> None:
+        for k, spec in enumerate(self.specs):
+            if not self._seeded[k]:
+                self.agents[k] = self._make_agent(spec, self._agent_seed(k))
+
+    def _agent_seed(self, k: int) -> int:
+        """A seed for ``agents[k]`` that depends on the deals but tells nothing about them: a hash of its first
+        observation."""
+        row, seat = next(iter(np.argwhere(self.players == k)), (-1, -1))
+        if row < 0:  # drawn for no seat yet
+            return agent_seed(k)
+        return agent_seed(k, self.vec.observe(np.array([seat]), np.array([row])).tobytes())
+
+    def _seat(self, rows: NDArray[np.int64]) -> None:
+        seat = -1 if self.learner_seat == "random" else int(self.learner_seat)
+        take_seats(self._generators, rows, seat, len(self.agents), self.drawn, self.seats, self.players)
+
+    def _play_to_first_decisions(self, rows: NDArray[np.int64]) -> None:
+        """Play ``rows``, which have just been dealt, up to the learners' first decisions. A game that ends before is
+        dealt over."""
+        self.illegal[rows], self.skipped[rows], self.skipped_reward[rows] = -1, 0, 0.0
+        while True:
+            self.over[rows], self.owed[rows], self.round_ended[rows] = False, 0.0, False
+            self._others_play(rows, self.owed)
+            rows = rows[self.vec.current_player[rows] < 0]
+            if len(rows) == 0:
+                break
+            self.num_skipped += len(rows)
+            self.skipped[rows] += 1
+            self.skipped_reward[rows] += self.owed[rows]
+            self.vec.deal(rows)
+            self._seat(rows)
+        self.ready = True
+
+    def _others_play(self, rows: NDArray[np.int64], paid: NDArray[np.float64]) -> None:
+        """Play the others' moves in ``rows`` up to the learners' next decisions, and add what the learners are paid to
+        ``paid`` (N,)."""
+        vec = self.vec
+        if self._all_random and len(rows):
+            vec.play_others_at_random(
+                self.seats, self._generators, None if len(rows) == vec.num_envs else rows
+            )
+            paid[rows] += vec.rewards[rows, self.seats[rows]]
+            self.round_ended |= vec.round_ended
+            return
+        while True:
+            to_move = vec.current_player[rows]
+            rows = rows[(to_move >= 0) & (to_move != self.seats[rows])]
+            if len(rows) == 0:
+                return
+            vec.step(self._ask(rows), rows)
+            paid[rows] += vec.rewards[rows, self.seats[rows]]
+            self.round_ended |= vec.round_ended
+
+    def _ask(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The actions (M,) of the agents that are to move in ``rows`` (M,)."""
+        asked = self.players[rows, self.vec.current_player[rows]]
+        actions = np.empty(len(rows), np.int64)
+        for k, agent in enumerate(self.agents):
+            places = np.flatnonzero(asked == k)
+            if len(places) == 0:
+                continue
+            own = rows[places]
+            if self._seeded[k]:
+                numbers = np.empty(len(own), np.uint64)
+                draw_numbers(self._generators, own, numbers)
+                agent.seed_decisions(numbers)  # type: ignore[attr-defined]  # _seeded has looked
+            actions[places] = ask_agent(agent, self.labels[k], self.vec, own)
+        return actions
+
+    def _without_illegal(
+        self, actions: NDArray[np.integer], rows: NDArray[np.int64] | None
+    ) -> tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.int64]]:
+        """``actions`` and ``rows`` without illegal actions, and the rows whose episode such an action ends.
+
+        Raises ``ValueError``, nothing changed, for an action outside the action space.
+        """
+        rows = self._all if rows is None else rows
+        given = as_array("actions", actions)
+        if given.shape != rows.shape or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions: {given.dtype} of shape {given.shape}; expected integers of shape {rows.shape}"
+            )
+        outside = (given < 0) | (given >= self.game.num_actions)
+        if outside.any():
+            first = int(outside.argmax())
+            raise ValueError(
+                f"action {given[first]} in game {rows[first]}: expected an integer from 0 to "
+                f"{self.game.num_actions - 1}"
+            )
+        given = given.astype(np.int64)
+        legal = self.vec.action_mask[rows, given]
+        bad = np.flatnonzero(~legal)
+        self.illegal.fill(-1)
+        self.illegal[rows[bad]] = given[bad]
+        if self.illegal_action == TERMINATE:
+            return given[legal], rows[legal], rows[bad]
+        replace_actions(self._generators, self.vec.action_mask, rows, bad, given)
+        return given, rows, bad[:0]
+
+
+@cached_njit
+def take_seats(generators, rows, learner_seat, num_agents, drawn, seats, players):  # type: ignore[no-untyped-def]
+    """Draw who sits where in ``rows``: ``seats`` (N,), the learner's (``learner_seat``, or drawn if that is -1), and
+    ``players`` (N, P), the agents: drawn from ``num_agents``, or one after the other, clockwise from the learner."""
+    num_players = players.shape[1]
+    for i in rows:
+        seat = learner_seat if learner_seat >= 0 else random_below(generators[i], num_players)
+        seats[i] = seat
+        players[i, seat] = -1
+        for turn in range(1, num_players):
+            agent = random_below(generators[i], num_agents) if drawn else (turn - 1) % num_agents
+            players[i, (seat + turn) % num_players] = agent
+
+
+@cached_njit
+def draw_numbers(generators, rows, numbers):  # type: ignore[no-untyped-def]
+    """64 random bits for each of ``rows`` (M,), from the generator of its game, into ``numbers`` (M,)."""
+    for k in range(len(rows)):
+        numbers[k] = next_uint64(generators[rows[k]])
+
+
+@cached_njit
+def replace_actions(generators, masks, rows, places, actions):  # type: ignore[no-untyped-def]
+    """Random legal actions, by ``masks`` (N, A), in place of ``actions[k]`` in game ``rows[k]``, k of ``places``."""
+    for k in places:
+        i = rows[k]
+        actions[k] = legal_at(masks[i], unit_interval(next_uint64(generators[i])))
+
+
+def _is_own(spec: AgentSpec) -> bool:
+    """Whether ``spec`` names an agent of which all code is catbox's."""
+    return isinstance(spec, str | os.PathLike) and not imports_module(os.fspath(spec))
+
+
+def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
+    """The agents that ``opponents`` names, as a list. Raises ``ValueError`` for anything but its three forms."""
+    if isinstance(opponents, Mapping):
+        pool = opponents.get("any_of")
+        if (
+            list(opponents) != ["any_of"]
+            or isinstance(pool, str | bytes)
+            or not isinstance(pool, Sequence)
+            or not pool
+        ):
+            raise ValueError(f"opponents={shown(opponents)}: expected {{'any_of': [one or more agents]}}")
+        return list(pool)
+    if isinstance(opponents, str | bytes) or not isinstance(opponents, Sequence):
+        return [opponents]
+    if len(opponents) != others:
+        raise ValueError(
+            f"opponents={shown(opponents)}: {len(opponents)} agents for {others} other seats; give one agent for all, "
+            f"one for each other seat, or {{'any_of': [...]}} to draw from"
+        )
+    return list(opponents)

@@ -1,0 +1,229 @@
+"""Options of the Gymnasium view: the form of observations, and what an illegal action does."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from gymnasium.utils.env_checker import check_env
+
+from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_env import GAMES
+from catbox_env.registration import gymnasium_id
+
+RLLIB = {"observation": "observations", "action_mask": "action_mask"}
+FORMS = [
+    {"mask_in_observation": True},
+    {"mask_in_observation": RLLIB, "dtype": np.float32},
+    {"mask_in_observation": {"action_mask": "legal"}, "dtype": "int16"},
+    {"dtype": np.float64},
+]
+
+
+@pytest.mark.parametrize("options", [{}, *FORMS], ids=str)
+@pytest.mark.parametrize("game_id", GAMES)
+def test_gymnasiums_checker_passes(game_id: str, options: dict) -> None:
+    env = LearnerEnv(game_id, opponents="random", illegal_action="random_legal", **options)
+    check_env(env, skip_render_check=True)
+    assert env.observation_space.contains(env.reset(seed=0)[0])
+
+
+@pytest.mark.parametrize("options", FORMS, ids=str)
+@pytest.mark.parametrize("mode", ["same_step", "next_step"])
+def test_the_form_changes_neither_the_games_nor_the_values(options: dict, mode: str) -> None:
+    common = {"opponents": "random", "learner_seat": "random", "num_players": 2, "autoreset_mode": mode}
+    plain = LearnerVectorEnv(3, "cat_in_the_box_v0", **common)
+    formed = LearnerVectorEnv(3, "cat_in_the_box_v0", **common, **options)
+    single = LearnerEnv("cat_in_the_box_v0", num_players=2, **options)
+    keys = formed._form.keys
+    dtype = np.dtype(options.get("dtype", np.int8))
+    assert formed.single_observation_space == single.observation_space
+
+    def same(given: object, seen: np.ndarray, masks: np.ndarray) -> None:
+        if keys:
+            assert isinstance(given, dict)
+            assert tuple(given) == keys
+            assert given[keys[1]].dtype == np.int8
+            assert np.array_equal(given[keys[1]], masks)
+            given = given[keys[0]]
+        assert isinstance(given, np.ndarray)
+        assert given.dtype == dtype
+        assert np.array_equal(given, seen)
+
+    seen, infos = plain.reset(seed=1)
+    given, _ = formed.reset(seed=1)
+    same(given, seen, infos["action_mask"])
+    ended = 0
+    for _ in range(60):
+        actions = infos["action_mask"].argmax(1)
+        seen, rewards, terminated, _, infos = plain.step(actions)
+        given, paid, over, _, told = formed.step(actions)
+        assert formed.observation_space.contains(given)
+        assert np.array_equal(paid, rewards)
+        assert np.array_equal(over, terminated)
+        same(given, seen, infos["action_mask"])
+        for row in np.flatnonzero(terminated) if mode == "same_step" else ():
+            same(told["final_obs"][row], infos["final_obs"][row], np.zeros(plain.single_action_space.n))
+        ended += terminated.sum()
+    assert ended > 5
+
+
+def test_the_names_of_a_mapping_name_the_parts_of_the_space() -> None:
+    env = LearnerEnv("cat_te_v0", mask_in_observation=RLLIB, dtype=np.float32)
+    assert isinstance(env.observation_space, spaces.Dict)
+    assert set(env.observation_space) == {"observations", "action_mask"}
+    low, high = env.game.observation_layout.bounds()
+    assert env.observation_space["observations"] == spaces.Box(
+        low.astype(np.float32), high.astype(np.float32), dtype=np.float32
+    )
+    assert env.observation_space["action_mask"] == spaces.Box(0, 1, (env.game.num_actions,), np.int8)
+
+
+def test_what_the_caller_does_to_an_observation_changes_nothing_else() -> None:
+    env = LearnerEnv("petrify_v0", opponents="random", mask_in_observation=True)
+    seen, info = env.reset(seed=0)
+    expected = info["action_mask"].copy()
+    seen["action_mask"][:] = 0
+    assert np.array_equal(info["action_mask"], expected)
+    assert np.array_equal(env.action_masks(), expected)
+    info["action_mask"][:] = 0
+    assert np.array_equal(env.action_masks(), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint64])
+def test_an_unsigned_dtype_is_refused_where_values_are_negative(
+    dtype: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = LearnerEnv("petrify_v0", dtype=dtype)  # nothing negative there
+    assert env.reset(seed=0)[0].dtype == dtype
+    with pytest.raises(ValueError, match="values below 0; give a signed dtype"):
+        LearnerEnv("cat_te_v0", rounds=2, dtype=dtype)
+
+
+# Illegal actions ---------------------------------------------------------------------------------------------------
+
+
+def forbidden(mask: np.ndarray) -> int:
+    return int(np.argmin(mask))
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_an_illegal_action_ends_the_episode_with_the_illegal_reward(game_id: str) -> None:
+    env = LearnerEnv(game_id, opponents="random", illegal_action="terminate")
+    seen, info = env.reset(seed=3)
+    action = forbidden(info["action_mask"])
+    after, reward, terminated, truncated, info = env.step(action)
+    assert (terminated, truncated) == (True, False)
+    assert reward == env.games.illegal_reward == min(-1.0, env.game.min_utility)
+    assert info["illegal_action"] == action
+    assert np.array_equal(after, seen)
+    assert not info["action_mask"].any()
+    assert not env.action_masks().any()
+    with pytest.raises(ValueError, match=r"the game is over; call reset\(\)"):
+        env.step(0)
+    _, info = env.reset()
+    assert "illegal_action" not in info
+    _, _, _, _, info = env.step(int(info["action_mask"].argmax()))
+    assert "illegal_action" not in info
+
+
+def test_what_was_paid_before_the_first_decision_is_paid_with_an_illegal_action_too() -> None:
+    env = LearnerEnv("cat_te_v0", "heuristic", 3, illegal_action="terminate", rounds=3)
+    for seed in range(200):
+        _, info = env.reset(seed=seed)
+        if owed := env.games.owed[0]:
+            break
+    assert env.step(forbidden(info["action_mask"]))[1] == owed + env.games.illegal_reward
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_a_random_legal_action_takes_the_place_of_an_illegal_one(game_id: str) -> None:
+    """Each of the legal actions, equally often, and only in games whose action is illegal."""
+    envs = LearnerVectorEnv(
+        2000, game_id, "random", num_players=3, illegal_action="random_legal", autoreset_mode="next_step"
+    )
+    _, infos = envs.reset(seed=[7] * 2000)  # the same game 2000 times; what is drawn must differ
+    envs.games._generators[:] = LearnerVectorEnv(2000, game_id, num_players=3).games._generators
+    masks = infos["action_mask"]
+    actions = masks.argmax(1)
+    actions[1000:] = forbidden(masks[0])
+    taken = []
+    step = envs.games.vec.step
+    envs.games.vec.step = lambda actions, rows=None: taken.append(actions.copy()) or step(actions, rows)  # type: ignore[method-assign]
+    _, _, _, _, infos = envs.step(actions)
+    assert np.array_equal(taken[0][:1000], actions[:1000])
+    assert np.array_equal(infos["_illegal_action"], np.arange(2000) >= 1000)
+    assert (infos["illegal_action"][1000:] == forbidden(masks[0])).all()
+    legal = np.flatnonzero(masks[0])
+    counts = np.bincount(taken[0][1000:], minlength=len(masks[0]))
+    assert counts[legal].sum() == 1000
+    expected = 1000 / len(legal)
+    assert (abs(counts[legal] - expected) < 5 * np.sqrt(expected)).all()
+
+
+def test_a_single_environment_reports_the_substitution_and_the_seed_repeats_it() -> None:
+    def play() -> tuple:
+        env = LearnerEnv("cat_in_the_box_v0", "random", num_players=3, illegal_action="random_legal")
+        _, info = env.reset(seed=5)
+        told, seen = [], []
+        for _ in range(6):
+            action = forbidden(info["action_mask"])
+            observation, _, _, _, info = env.step(action)
+            assert info["illegal_action"] == action
+            told.append(info["illegal_action"])
+            seen.append(observation.tolist())
+        return told, seen
+
+    assert play() == play()
+
+
+@pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
+def test_in_a_batch_an_illegal_action_ends_its_own_game_alone(mode: str) -> None:
+    envs = LearnerVectorEnv(
+        3, "petrify_v0", opponents="random", illegal_action="terminate", autoreset_mode=mode
+    )
+    first, infos = envs.reset(seed=0)
+    actions = infos["action_mask"].argmax(1)
+    actions[1] = forbidden(infos["action_mask"][1])
+    seen, rewards, terminated, _, infos = envs.step(actions)
+    assert terminated.tolist() == [False, True, False]
+    assert rewards.tolist() == [0.0, envs.games.illegal_reward, 0.0]
+    told = infos["final_info"] if mode == "same_step" else infos
+    assert told["illegal_action"].tolist() == [0, actions[1], 0]
+    assert told["_illegal_action"].tolist() == [False, True, False]
+    last = infos["final_obs"][1] if mode == "same_step" else seen[1]
+    assert np.array_equal(last, first[1])
+    assert infos["action_mask"][1].any() == (mode == "same_step")
+    if mode == "disabled":
+        _, infos = envs.reset(options={"reset_mask": terminated})
+    _, rewards, terminated, _, infos = envs.step(infos["action_mask"].argmax(1))
+    assert not terminated.any()
+    assert "illegal_action" not in infos
+
+
+# Baselines that know no masks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:.*render_mode:UserWarning")
+@pytest.mark.parametrize("game_id", GAMES)
+def test_stable_baselines_checker_passes_and_its_ppo_trains(game_id: str) -> None:
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.env_checker import check_env as check_for_sb3
+
+    options = {"opponents": "random", "illegal_action": "random_legal"}
+    env = gymnasium.make(gymnasium_id(game_id), **options)
+    check_for_sb3(env.unwrapped)
+    check_for_sb3(LearnerEnv(game_id, mask_in_observation=True, dtype=np.float32, **options))
+    model = PPO("MlpPolicy", env, n_steps=64, batch_size=64, n_epochs=1, seed=0, device="cpu")
+    model.learn(128)
+    action, _ = model.predict(env.reset(seed=0)[0])
+    env.step(action)
+
+
+def test_stable_baselines_makes_environments_by_name() -> None:
+    from stable_baselines3.common.env_util import make_vec_env
+
+    with pytest.warns(UserWarning, match="rgb_array"):  # it asks for pictures first, and goes on without
+        envs = make_vec_env("catbox/Petrify-v0", 2, env_kwargs={"opponents": "random"})
+    assert envs.reset().shape == (2, *envs.observation_space.shape)
+    masks = np.stack(envs.env_method("action_masks"))
+    envs.step(masks.argmax(1))

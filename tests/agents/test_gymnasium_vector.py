@@ -1,0 +1,237 @@
+"""The Gymnasium view of many games: autoreset modes, seeds, Gymnasium's wrappers and vector environments, rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.wrappers.vector import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
+
+from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.learner_games import LearnerGames
+from catbox_env import GAMES
+
+MODES = ["same_step", "next_step", "disabled"]
+#: Games in which a learner in the last seat is often paid, or out, before its first decision.
+UNEVEN: dict[str, dict[str, Any]] = {
+    "cat_in_the_box_v0": {"num_players": 3, "rounds": 2},
+    "cat_te_v0": {"num_players": 4, "rounds": 3},
+    "petrify_v0": {"num_players": 4, "size": 3},
+}
+SEEDS: list[int | None] = [3, 14, 3, 2**33, 0]
+
+
+def same(one: Any, two: Any) -> None:
+    """Arrays, dicts of arrays and arrays of them have the same values."""
+    if isinstance(one, dict):
+        assert set(one) == set(two)
+        for name in one:
+            same(one[name], two[name])
+    elif isinstance(one, np.ndarray) and one.dtype == object:
+        for i in range(len(one)):
+            same(one[i], two[i])
+    else:
+        assert np.array_equal(one, two)
+
+
+def ours_and_gymnasiums(game_id: str, mode: str, **options: Any) -> tuple[VectorEnv, VectorEnv]:
+    """The same games in one batch, and as single environments in Gymnasium's own vector environment."""
+    options = {"opponents": "random", "learner_seat": "random", **UNEVEN[game_id], **options}
+    ours = LearnerVectorEnv(len(SEEDS), game_id, autoreset_mode=mode, **options)
+    single = partial(LearnerEnv, game_id, **options)
+    return ours, SyncVectorEnv([single] * len(SEEDS), autoreset_mode=ours.autoreset_mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("game_id", GAMES)
+def test_a_batch_does_what_gymnasiums_own_vector_environment_does(game_id: str, mode: str) -> None:
+    """With one seed for each game: observations, rewards, ends, infos, and what wrappers make of them.
+
+    ``SyncVectorEnv`` takes the mask of a partial reset out of the options, so that ``RecordEpisodeStatistics`` around it
+    forgets the other games: its statistics are compared with sums of their own.
+    """
+    bare, theirs = ours_and_gymnasiums(
+        game_id, mode, mask_in_observation=True, illegal_action="random_legal"
+    )
+    envs, expected = RecordEpisodeStatistics(NormalizeReward(bare)), NormalizeReward(theirs)
+    returns, lengths = np.zeros(len(SEEDS)), np.zeros(len(SEEDS), int)
+    seen, infos = envs.reset(seed=SEEDS)
+    told, told_infos = expected.reset(seed=SEEDS)
+    same(seen, told)
+    same(infos, told_infos)
+    rng, ended, reported = np.random.default_rng(0), 0, set()
+    begins = np.zeros(len(SEEDS), bool)
+    for _ in range(90):
+        legal = np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in seen["action_mask"]])
+        actions = np.where(rng.random(len(SEEDS)) < 0.2, bare.action_space.sample(), legal)
+        seen, rewards, terminated, truncated, infos = envs.step(actions)
+        told, paid, over, cut, told_infos = expected.step(actions)
+        assert np.allclose(rewards, paid)
+        returns, lengths = returns + rewards, lengths + ~begins
+        begins = terminated if mode == "next_step" else np.zeros(len(SEEDS), bool)
+        if terminated.any():
+            statistics = infos.pop("episode")
+            assert np.array_equal(infos.pop("_episode"), terminated)
+            assert np.allclose(statistics["r"][terminated], returns[terminated])
+            assert np.array_equal(statistics["l"][terminated], lengths[terminated])
+            returns[terminated], lengths[terminated] = 0.0, 0
+        same(seen, told)
+        same(terminated, over)
+        same(truncated, cut)
+        same(infos, told_infos)
+        ended += int(terminated.sum())
+        reported |= {name for part in (infos, infos.get("final_info", {})) for name in part}
+        if mode == "disabled" and terminated.any():
+            seen, infos = envs.reset(options={"reset_mask": terminated.copy()})
+            told, told_infos = expected.reset(options={"reset_mask": terminated.copy()})
+            same(seen, told)
+            reported |= set(infos)
+            for name in set(told_infos) - {"action_mask", "_action_mask"}:
+                same(infos[name], told_infos[name])
+            same(infos["action_mask"], bare.action_masks())
+            assert infos["_action_mask"].all()
+    assert ended > 10
+    assert "illegal_action" in reported
+    assert ("skipped_games" in reported) == (game_id == "petrify_v0")
+
+
+def count_returns(games: LearnerGames) -> Callable[[], float]:
+    """What the games begun from now on pay to the learners' seats, by the games' own record of it."""
+    vec, deal = games.vec, games.vec.deal
+    dealt = 0.0
+
+    def returns(rows: np.ndarray) -> float:
+        return float(vec._records["returns"][rows, games.seats[rows]].sum())
+
+    def counting(rows: np.ndarray, seeds: Any = None) -> None:
+        nonlocal dealt
+        dealt += returns(rows)
+        deal(rows, seeds)
+
+    vec.deal = counting  # type: ignore[method-assign]
+    return lambda: dealt + returns(np.arange(vec.num_envs))
+
+
+@pytest.mark.parametrize("opponents", ["random", "heuristic"])
+@pytest.mark.parametrize("mode", [*MODES, "single"])
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_learner_is_offered_or_told_all_that_its_seat_is_paid(
+    game_id: str, mode: str, opponents: str
+) -> None:
+    """The rewards, and the rewards of skipped games in the infos, sum to what the games paid to the seat."""
+    options = {"opponents": opponents, "learner_seat": UNEVEN[game_id]["num_players"] - 1, **UNEVEN[game_id]}
+    options["reward"] = "margin"
+    total, skipped, rng = 0.0, 0, np.random.default_rng(1)
+    if mode == "single":
+        env = LearnerEnv(game_id, **options)
+        games = env.games
+        env.reset(seed=0)
+        count = count_returns(games)
+        before = count()
+        for _ in range(60):
+            _, info = env.reset()
+            total += info.get("skipped_reward", 0.0)
+            skipped += info.get("skipped_games", 0)
+            over = False
+            while not over:
+                action = int(rng.choice(np.flatnonzero(info["action_mask"])))
+                _, reward, over, _, info = env.step(action)
+                total += reward
+    else:
+        envs = LearnerVectorEnv(6, game_id, autoreset_mode=mode, **options)
+        games = envs.games
+        _, infos = envs.reset(seed=0)
+        count = count_returns(games)
+        before = count()
+        total -= games.owed.sum()
+        for _ in range(150):
+            actions = [rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in infos["action_mask"]]
+            _, rewards, terminated, _, infos = envs.step(np.array(actions))
+            total += rewards.sum()
+            if mode == "disabled" and terminated.any():
+                _, infos = envs.reset(options={"reset_mask": terminated})
+            if "skipped_reward" in infos:
+                assert np.array_equal(infos["_skipped_reward"], infos["skipped_games"] > 0)
+                total += infos["skipped_reward"].sum()
+                skipped += infos["skipped_games"].sum()
+        total += games.owed.sum()
+    assert total == pytest.approx(count() - before, abs=1e-3)
+    assert (skipped > 0) == (game_id == "petrify_v0")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_mode_is_an_attribute_and_in_the_metadata_of_each_environment(mode: str) -> None:
+    member = AutoresetMode[mode.upper()]
+    by_name = gymnasium.make_vec("catbox/Petrify-v0", 2, autoreset_mode=mode)
+    by_member = LearnerVectorEnv(2, "petrify_v0", autoreset_mode=member)
+    for envs in (by_name, by_member):
+        assert envs.unwrapped.autoreset_mode is member
+        assert envs.metadata["autoreset_mode"] is member
+    assert LearnerVectorEnv.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert LearnerVectorEnv(2, "petrify_v0").autoreset_mode is AutoresetMode.SAME_STEP
+
+
+def test_the_step_after_the_end_deals_whatever_the_action_is() -> None:
+    envs = LearnerVectorEnv(4, "petrify_v0", opponents="random", autoreset_mode="next_step", num_players=3)
+    _, infos = envs.reset(seed=0)
+    dealt = 0
+    for _ in range(40):
+        over = envs.games.over.copy()
+        actions = np.where(over, -7, infos["action_mask"].argmax(1))
+        seen, rewards, terminated, _, infos = envs.step(actions)
+        assert not rewards[over].any()
+        assert not terminated[over].any()
+        assert infos["action_mask"][over].any(axis=1).all()
+        assert np.array_equal(seen, envs.games.observation())
+        dealt += over.sum()
+    assert dealt > 5
+
+
+def test_a_reset_mask_begins_its_games_alone_and_with_their_seeds() -> None:
+    envs = LearnerVectorEnv(3, "cat_in_the_box_v0", opponents="random", autoreset_mode="disabled", num_players=3)
+    env = LearnerEnv("cat_in_the_box_v0", opponents="random", num_players=3)
+    seen, infos = envs.reset(seed=1)
+    again, infos = envs.reset(seed=[None, 9, None], options={"reset_mask": np.array([True, True, False])})
+    assert np.array_equal(again[2], seen[2])
+    assert not np.array_equal(again[0], seen[0])
+    assert np.array_equal(again[1], env.reset(seed=9)[0])
+    assert infos["_action_mask"].all()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32])
+def test_observations_are_normalised(dtype: type) -> None:
+    envs = NormalizeObservation(
+        LearnerVectorEnv(8, "cat_te_v0", opponents="random", autoreset_mode="next_step", dtype=dtype)
+    )
+    seen, infos = envs.reset(seed=0)
+    for _ in range(60):
+        seen, _, _, _, infos = envs.step(infos["action_mask"].argmax(1))
+        assert seen.dtype == np.float32
+        assert np.isfinite(seen).all()
+    assert abs(seen.mean()) < 0.5
+    with pytest.raises(ValueError, match="autoreset_mode"):
+        NormalizeObservation(LearnerVectorEnv(2, "cat_te_v0"))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_environments_in_processes_play_the_same_games(context: str) -> None:
+    options = {"opponents": "random", "learner_seat": "random", "num_players": 3}
+    single = [partial(LearnerEnv, "petrify_v0", **options)] * 2
+    here, there = SyncVectorEnv(single), AsyncVectorEnv(single, context=context)
+    try:
+        (seen, infos), (told, _) = here.reset(seed=4), there.reset(seed=4)
+        same(seen, told)
+        for _ in range(12):
+            actions = infos["action_mask"].argmax(1)
+            (seen, rewards, *_, infos), (told, paid, *_, told_infos) = here.step(actions), there.step(actions)
+            same(seen, told)
+            same(rewards, paid)
+            same(infos, told_infos)
+    finally:
+        there.close()

@@ -1,0 +1,117 @@
+"""Games with one learner in each: random agents in compiled code, and a generator for each game."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import catbox_env
+from catbox_agents.learner_games import LearnerGames
+from catbox_env.core.bits import NONE, legal_at
+from catbox_env.core.rng import new_generators, next_uint64, seed_sequence, unit_interval
+from tests.agents.policies import checkpoint
+
+#: Rule sets with many rounds, with rewards before the learner's first decision, and with games that end before it.
+RULES = [
+    ("cat_in_the_box_v0", {"num_players": 3, "rounds": 2}),
+    ("cat_te_v0", {"rounds": 3}),
+    ("petrify_v0", {"num_players": 4, "size": 3}),
+]
+
+
+def trace(games: LearnerGames, seed: object, num_steps: int) -> list[bytes]:
+    """Everything that a learner who plays its lowest action sees in some steps."""
+    games.reset(seed)  # type: ignore[arg-type]
+    seen = []
+    for _ in range(num_steps):
+        paid = games.step(games.action_masks().argmax(1))
+        shown = [games.observation(), games.action_masks(), paid, games.seats, games.over, games.round_ended]
+        seen.append(b"".join(np.ascontiguousarray(array).tobytes() for array in shown))
+        games.deal(np.flatnonzero(games.over))
+        seen.append(games.owed.tobytes() + games.skipped.tobytes() + games.skipped_reward.tobytes())
+    return seen
+
+
+@pytest.mark.parametrize(("game_id", "options"), RULES)
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_random_agents_play_the_same_games_in_compiled_code(
+    game_id: str, options: dict, num_threads: int
+) -> None:
+    game = catbox_env.make_game(game_id, **options)
+    fast, slow = (LearnerGames(game, 20, "random", "random", num_threads) for _ in range(2))
+    assert fast._all_random
+    slow._all_random = False  # asks the agents, as among other agents
+    assert trace(fast, 3, 60) == trace(slow, 3, 60)
+
+
+@pytest.mark.nojit
+def test_every_legal_action_has_the_same_share_of_the_numbers_below_one() -> None:
+    mask = np.array([False, True, True, False, True, False])
+    for place, action in enumerate([1, 2, 4]):
+        for point in (place / 3, (place + 0.5) / 3, np.nextafter((place + 1) / 3, 0)):
+            assert legal_at(mask, point) == action
+    assert legal_at(np.zeros(3, np.bool_), 0.5) == NONE
+
+
+@pytest.mark.parametrize(("game_id", "options"), RULES)
+def test_a_game_with_a_seed_of_its_own_plays_as_it_does_alone(
+    tmp_path: Path, game_id: str, options: dict
+) -> None:
+    """Over several episodes, whoever plays, whatever the other games do."""
+    game = catbox_env.make_game(game_id, **options)
+    opponents = {"any_of": ["random", checkpoint(tmp_path, game_id, 1, **options), "heuristic"]}
+    seeds = [5, 0, 5, 2**40]
+    together = LearnerGames(game, 4, opponents, "random")
+    alone = [LearnerGames(game, 1, opponents, "random") for _ in seeds]
+    together.reset(seeds)
+    for one, seed in zip(alone, seeds, strict=True):
+        one.reset([seed])
+    for _ in range(40):
+        paid = together.step(together.action_masks().argmax(1))
+        for i, one in enumerate(alone):
+            assert one.step(one.action_masks().argmax(1))[0] == paid[i]
+            assert np.array_equal(one.observation()[0], together.observation()[i])
+            assert np.array_equal(one.players[0], together.players[i])
+            one.deal(np.flatnonzero(one.over))
+        together.deal(np.flatnonzero(together.over))
+        assert np.array_equal(np.concatenate([one.skipped for one in alone]), together.skipped)
+        assert np.array_equal(np.concatenate([one.owed for one in alone]), together.owed)
+
+
+def test_one_seed_gives_every_game_its_own() -> None:
+    game = catbox_env.make_game("petrify_v0")
+    games = LearnerGames(game, 50, "random", 0)
+    games.reset(0)
+    first = {generator.tobytes() for generator in games._generators}
+    deals = {generator.tobytes() for generator in games.vec._generators}
+    assert len(first) == len(deals) == 50
+    games.reset(1)
+    assert first.isdisjoint(generator.tobytes() for generator in games._generators)
+
+
+def test_a_reset_of_some_games_leaves_the_others_as_they_are() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    games = LearnerGames(game, 4, "random", "random")
+    games.reset(0)
+    games.step(games.action_masks().argmax(1))
+    records, draws = [record.tobytes() for record in games.vec._records], games._generators.copy()
+    games.reset(None, np.array([1, 3]))
+    for kept in (0, 2):
+        assert games.vec._records[kept].tobytes() == records[kept]
+        assert games._generators[kept] == draws[kept]
+    assert games.vec._records[1].tobytes() != records[1]
+    games.reset([None, 8, None, None], np.array([1, 3]))
+    alone = LearnerGames(game, 1, "random", "random")
+    alone.reset([8])
+    assert np.array_equal(alone.observation()[0], games.observation()[1])
+
+
+@pytest.mark.nojit
+def test_64_random_bits_are_the_next_two_words_and_a_fraction_below_one() -> None:
+    one, two = new_generators([seed_sequence(4)] * 2)
+    from catbox_env.core.rng import next_uint32
+
+    number = next_uint64(one)
+    assert int(number) == (int(next_uint32(two)) << 32) + int(next_uint32(two))
+    assert unit_interval(np.uint64(0)) == 0.0
+    assert unit_interval(np.uint64(2**64 - 1)) == 1.0 - 2.0**-53

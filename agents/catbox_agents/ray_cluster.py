@@ -67,10 +67,18 @@ def connected(address: str | None, num_cpus: int) -> Iterator[None]:
     else:
         _check_answers(address)
         ray.init(address, logging_level="ERROR", log_to_driver=False)
+    # Raylets report every process that ends, to stderr; who uses the cluster says that in its own words.
+    ray._private.worker._worker_logs_enabled = False
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def short_reason(error: BaseException) -> str:
+    """The first sentence of what Ray says in an ``error``, which may run over pages."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{(lines[-1] if lines else type(error).__name__).partition('. ')[0]:.200}".rstrip(".")
 
 
 def _check_answers(address: str) -> None:

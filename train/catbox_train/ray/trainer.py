@@ -10,6 +10,7 @@ from ray.train import FailureConfig, RunConfig, ScalingConfig, UserCallback
 from ray.train.torch import TorchConfig, TorchTrainer
 from ray.train.v2.api.config import LoggingConfig
 
+from catbox_agents.ray_cluster import short_reason
 from catbox_train.ray.host import serve
 
 
@@ -23,8 +24,7 @@ class _TellsOfLosses(UserCallback):
         """Called by Ray Train, which then starts all workers anew."""
         gone = {number: error for number, error in worker_exceptions.items() if _is_loss(error)}
         number, error = next(iter((gone or worker_exceptions).items()))
-        lines = [line.strip() for line in str(error).strip().splitlines() if line.strip()]
-        ray.get(self._channel.lost.remote(f"worker {number}: {lines[-1] if lines else type(error).__name__}"))
+        ray.get(self._channel.lost.remote(f"worker {number}: {short_reason(error)}"))
 
 
 def _is_loss(error: Exception) -> bool:

@@ -172,7 +172,7 @@ def _crew(workers: int | None, address: str | None) -> Iterator[Any]:
     from catbox_train.ray import RayWorkers
 
     console = Console()
-    with RayWorkers(workers, address, lambda text: console.print(text, soft_wrap=True)) as cluster:
+    with RayWorkers(workers, address, lambda text: console.print(text, soft_wrap=True, markup=False)) as cluster:
         yield cluster.crew
 
 

@@ -37,7 +37,8 @@ _INTERVAL = 1.0
 
 
 class RayWorkers:
-    """``count`` processes of Ray Train, in which the workers of a run play and learn. A context manager.
+    """``count`` processes of Ray Train, in which the workers of a run play and learn, of one run after the other. A
+    context manager.
 
     Where a process or a machine is lost, Ray Train starts all of them anew, and the run goes on from its last
     checkpoint.
@@ -55,7 +56,7 @@ class RayWorkers:
     ) -> None:
         self.count = check_integer("workers on Ray", count, 1, MAX_WORKERS)
         self._address, self._say = address, say
-        self._generation = self._losses = 0
+        self._generation = self._lost_generation = self._losses = 0
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
 
@@ -80,7 +81,7 @@ class RayWorkers:
         import ray
 
         self.channel.stop.remote()
-        if self._thread is not None:
+        if self._thread is not None and self._generation > self._lost_generation:  # else nobody hears it
             self._thread.join(_TIME_TO_END)
         ray.kill(self.channel)
 
@@ -116,7 +117,7 @@ class RayWorkers:
 
         until, told = time.monotonic() + TIME_TO_BEGIN, time.monotonic() + 30.0
         while True:
-            found = ray.get(self.channel.begun.remote(self._generation, _INTERVAL))
+            found = ray.get(self.channel.begun.remote(self._lost_generation, _INTERVAL))
             if found is not None:
                 self._generation, facts = found
                 break
@@ -157,6 +158,7 @@ class RayWorkers:
             self.check()
         answer = ray.get(asked)
         if answer is None:
+            self._lost_generation = self._generation
             self._losses += 1
             why = ray.get(self.channel.why.remote())
             if self._losses >= MAX_LOSSES:

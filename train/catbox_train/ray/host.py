@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import ray
 import torch
 import torch.distributed as dist
 
@@ -49,6 +50,7 @@ def facts_of_process() -> dict[str, Any]:
         "catbox": catbox_env.__version__,
         "python": sys.version.split()[0],
         "machine": socket.gethostname(),
+        "node": ray.get_runtime_context().get_node_id(),
         "process": os.getpid(),
     }
 
@@ -59,8 +61,6 @@ def serve(settings: dict[str, Any]) -> None:
     ``settings``: ``channel``, the handle of the `Channel`. An error that is raised here is one of the cluster, and Ray
     Train starts all workers anew; those of the worker are answers.
     """
-    import ray
-
     channel = settings["channel"]
     keep_freed_memory()
     torch.set_num_threads(1)
@@ -88,7 +88,8 @@ def serve(settings: dict[str, Any]) -> None:
 
 def told(heard: list[Any]) -> tuple[bool, bytes | None]:
     """What the first worker has ``heard``, for all workers."""
-    dist.broadcast_object_list(heard, src=0)
+    with _exchanging():
+        dist.broadcast_object_list(heard, src=0)
     go_on, message = heard
     return go_on, message
 
@@ -110,12 +111,13 @@ class Host:
         try:
             result = getattr(self, name)(*args)
         except Exception as raised:  # noqa: BLE001  (raised in the process of the run)
-            if isinstance(raised, MeetingLostError):
+            if isinstance(raised, MeetingLostError):  # nobody is there to gather the answers
                 raise
             error = reported(raised, self.number)
         # The first worker's own answer may be large, and all that is gathered is made as large as the largest.
         others = [None] * self.count if self.number == 0 else None
-        dist.gather_object(None if self.number == 0 else (error, result), others, dst=0)
+        with _exchanging():
+            dist.gather_object(None if self.number == 0 else (error, result), others, dst=0)
         return None if others is None else [(error, result), *others[1:]]
 
     def begin(self, config: TrainConfig, seeds: Any) -> None:
@@ -233,4 +235,4 @@ def _exchanging() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:  # Gloo has none of its own for a connection that is closed
-        raise MeetingLostError(str(error)) from error
+        raise MeetingLostError("another worker has closed its connection") from error

@@ -22,14 +22,16 @@ class _TellsOfLosses(UserCallback):
 
     def after_exception(self, run_context: Any, worker_exceptions: dict[int, Exception]) -> None:
         """Called by Ray Train, which then starts all workers anew."""
-        gone = {number: error for number, error in worker_exceptions.items() if _is_loss(error)}
-        number, error = next(iter((gone or worker_exceptions).items()))
-        ray.get(self._channel.lost.remote(f"worker {number}: {short_reason(error)}"))
-
-
-def _is_loss(error: Exception) -> bool:
-    """Whether a process or machine was lost, rather than the connection to one."""
-    return isinstance(error, ray.exceptions.RayActorError | ray.exceptions.RaySystemError)
+        # Those that are still there only say that they have lost a connection.
+        gone = {
+            number: error
+            for number, error in worker_exceptions.items()
+            if isinstance(error, ray.exceptions.RayActorError | ray.exceptions.RaySystemError)
+        }
+        said = [f"worker {number}: {short_reason(error)}" for number, error in sorted(gone.items())]
+        some = next(iter(worker_exceptions.values()), None)
+        why = "; ".join(said[:3]) or ("" if some is None else short_reason(some))
+        ray.get(self._channel.lost.remote(why))
 
 
 def fit(count: int, channel: Any, folder: str) -> None:

@@ -134,7 +134,8 @@ def _run(
             new = not (run / CONFIG_FILE).exists()
             last = latest_checkpoint(run)
             where = f"from the last checkpoint, {last}" if last else "from the beginning, there is no checkpoint"
-            console.print(f"A worker was lost ({lost}). The run goes on {where}.", soft_wrap=True)
+            said = f"Workers were lost ({lost}). The run goes on {where}."
+            console.print(said, soft_wrap=True, markup=False, highlight=False)
 
 
 def _run_once(

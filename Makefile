@@ -4,6 +4,7 @@
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
 #   make test    run the tests, and the engine's once more without compilation
 #   make lint    style, types, import contracts        make format    apply the style
+#   make test-ray  run the tests of what runs on Ray, in an environment of its own, .venv-ray
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
 #   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
@@ -13,14 +14,15 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/catbox-installed
 BENCH  := $(VENV)/catbox-bench-installed
+RAY    := .venv-ray
 PIP    := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test coverage lint format bench zoo leaderboard clean
+.PHONY: help train test test-ray coverage lint format bench zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -9
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -10
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -34,6 +36,25 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --editable '.[dev]'
 	@printf '%s' '$(CURDIR)' > $@
+
+# Ray pins Gymnasium: all other versions are those of constraints.txt. Remade as .venv is, when the checkout has moved.
+ifneq ($(shell cat $(RAY)/catbox-installed 2>/dev/null),$(CURDIR))
+.PHONY: $(RAY)/catbox-installed
+endif
+
+$(RAY)/catbox-installed: pyproject.toml constraints.txt
+	@$(RAY)/bin/python -c "" 2>/dev/null || rm -rf $(RAY)
+	@echo "Setting up $(RAY)"
+	@test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	@grep -vi '^gymnasium==' constraints.txt > $(RAY)/constraints.txt
+	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+	  --constraint $(RAY)/constraints.txt --editable '.[ray]' pytest hypothesis
+	@printf '%s' '$(CURDIR)' > $@
+
+# The Gymnasium view too: this environment has the oldest release of Gymnasium that is tested.
+test-ray: export OMP_NUM_THREADS = 1
+test-ray: $(RAY)/catbox-installed
+	$(RAY)/bin/python -m pytest -q tests/ray tests/agents/test_gymnasium*.py --deselect tests/agents/test_gymnasium.py::test_ppo
 
 $(BENCH): $(STAMP)
 	@$(PIP) --editable '.[dev,bench]'
@@ -76,5 +97,5 @@ leaderboard: $(STAMP)
 	$(PY) docs/generate.py
 
 clean:
-	rm -rf $(VENV) build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(RAY) build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,11 @@
 """Self-play with RLlib's PPO on every seat of a game: about a minute, then 200 deals against random agents.
 
-    pip install "catbox-env[ray]"
-    python examples/rllib_self_play.py
+pip install "catbox-env[ray]"
+python examples/rllib_self_play.py
 """
 
 import os
+from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported about the use of Ray
 
@@ -16,10 +17,10 @@ import catbox_agents
 import catbox_env
 from catbox_agents.rllib import MaskedModule, ModuleAgent, SelfPlayEnv
 
-GAME = {"game": "cat_in_the_box_v0", "num_players": 3, "reward": "margin"}
+GAME: dict[str, Any] = {"game": "cat_in_the_box_v0", "num_players": 3, "reward": "margin"}
 
 
-def make_config(batch_size: int = 4000, runners: int = 0) -> PPOConfig:
+def make_config(batch_size: int = 2000, runners: int = 0) -> PPOConfig:
     """PPO in which one policy plays all seats; ``runners`` processes play, none: this one does."""
     return (
         PPOConfig()
@@ -30,7 +31,7 @@ def make_config(batch_size: int = 4000, runners: int = 0) -> PPOConfig:
         .learners(num_learners=0)
         .training(
             train_batch_size_per_learner=batch_size,
-            minibatch_size=500,
+            minibatch_size=250,
             num_epochs=4,
             lr=1e-3,
             gamma=1.0,
@@ -43,21 +44,26 @@ def make_config(batch_size: int = 4000, runners: int = 0) -> PPOConfig:
     )
 
 
-def margin(algorithm: object, num_deals: int = 200) -> catbox_agents.Standing:
+def margin(algorithm: Any, num_deals: int = 200) -> catbox_agents.Standing:
     """How the policy does among random agents, on deals played from every seat."""
     game = catbox_env.make_game(GAME["game"], num_players=GAME["num_players"], reward="margin")
     agent = ModuleAgent(game, algorithm.get_module("policy"))
-    return catbox_agents.evaluate(game, [agent, "random"], num_deals, seed=0, names=["policy", "random"])["policy"]
+    return catbox_agents.evaluate(game, [agent, "random"], num_deals, seed=0, names=["policy", "random"])[
+        "policy"
+    ]
 
 
-def main(updates: int = 12) -> None:
+def main(updates: int = 10) -> None:
     """Train, and print how the policy does."""
     ray.init("local", logging_level="ERROR", log_to_driver=False, include_dashboard=False)
     algorithm = make_config().build_algo()
     for update in range(1, updates + 1):
         results = algorithm.train()
         played = results["env_runners"]["num_episodes"]
-        print(f"update {update}: {played} games, margin {margin(algorithm, 50).margin:+.2f} among random", flush=True)
+        print(
+            f"update {update}: {played} games, margin {margin(algorithm, 50).margin:+.2f} among random",
+            flush=True,
+        )
     found = margin(algorithm)
     print(f"after training: {found.margin:+.2f} ± {found.margin_ci95:.2f} points among random agents")
     algorithm.stop()

@@ -33,9 +33,7 @@ except BaseException as error:
 def check_installed() -> None:
     """Raise ``ValueError``, with what to install, unless Ray is there; warn for a release that was not tested."""
     if importlib.util.find_spec("ray") is None:
-        raise ValueError(
-            'Ray is not installed.\nInstall the extra "ray":  pip install "catbox-env[ray]"'
-        )
+        raise ValueError('Ray is not installed.\nInstall the extra "ray":  pip install "catbox-env[ray]"')
     warn_untested("ray", *TESTED)
 
 

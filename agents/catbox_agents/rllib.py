@@ -13,14 +13,15 @@
         .rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedModule, model_config={"hidden": [256, 256]}))
     )
 
-RLlib's check of environments plays actions that no rule allows, so it is turned off. Needs the extra ``ray``. One learner among agents is the Gymnasium view with
-``mask_in_observation={"observation": "observations", "action_mask": "action_mask"}``, which ``MaskedModule`` and
-RLlib's own modules with masks take as it is.
+RLlib's check of environments plays actions that no rule allows, so it is turned off. One learner among agents is the
+Gymnasium view with ``mask_in_observation={"observation": "observations", "action_mask": "action_mask"}``, which
+``MaskedModule`` and RLlib's own modules with masks take as it is. Needs the extra ``ray``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import gymnasium
@@ -29,10 +30,10 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from ray.rllib.core.columns import Columns
+from ray.rllib.core.distribution.torch.torch_distribution import TorchCategorical
 from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
-from ray.rllib.core.distribution.torch.torch_distribution import TorchCategorical
 from torch import nn
 
 from catbox_agents.agent import Agent, Seed, check_rows
@@ -151,7 +152,7 @@ def _layers(hidden: list[int]) -> MakeNetwork:
     def make(inputs: int, outputs: int) -> nn.Module:
         widths = [inputs, *hidden]
         layers: list[nn.Module] = []
-        for before, after in zip(widths, widths[1:], strict=False):
+        for before, after in pairwise(widths):
             layers += [nn.Linear(before, after), nn.ReLU()]
         return nn.Sequential(*layers, nn.Linear(widths[-1], outputs))
 

@@ -53,7 +53,9 @@ def test_what_a_node_was_playing_when_it_was_killed_is_played_by_another_one(
         if len(games) == 4:
             cluster.remove_node(node, allow_graceful=False)
 
-    there = run_arena(game, AGENTS, 400, ray_address=cluster.address, progress=kill, output=tmp_path / "arena")
+    there = run_arena(
+        game, AGENTS, 400, ray_address=cluster.address, progress=kill, output=tmp_path / "arena"
+    )
     assert node not in cluster.worker_nodes
     assert games == sorted(set(games))
     assert untimed(there) == untimed(run_arena(game, AGENTS, 400))

@@ -32,7 +32,9 @@ def test_a_node_that_is_killed_costs_the_updates_since_the_checkpoint(
             return made
 
         # One core of each node is taken until then.
-        takes = [ray.remote(_Idle).options(num_cpus=1, scheduling_strategy="SPREAD").remote() for _ in range(2)]
+        takes = [
+            ray.remote(_Idle).options(num_cpus=1, scheduling_strategy="SPREAD").remote() for _ in range(2)
+        ]
         assert len(set(ray.get([taken.here.remote() for taken in takes]))) == 2
 
         def write_and_kill(path: Path, arrays: Any) -> None:
@@ -65,6 +67,8 @@ def test_workers_that_find_no_cores_are_not_waited_for_without_end(
     config = small(workers=16, num_envs=32)
     with (
         RayWorkers(16, cluster.address) as workers,
-        pytest.raises(ChildProcessError, match="16 workers on Ray did not begin within 4 s: .* cores, of which"),
+        pytest.raises(
+            ChildProcessError, match=r"16 workers on Ray did not begin within 4 s: .* cores, of which"
+        ),
     ):
         train(config, tmp_path / "run", quiet(), make_crew=workers.crew)

@@ -16,7 +16,6 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 from torch import nn
 
-import catbox_agents
 import catbox_env
 from catbox_agents.rllib import MaskedModule, ModuleAgent, SelfPlayEnv
 
@@ -133,7 +132,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="illegal action") as refusal:
         env.step({name: env.game.num_actions - 1})
     assert any("disable_env_checking" in note for note in refusal.value.__notes__)
-    with pytest.raises(ValueError, match="MaskedModule: the observation space is .*mask_in_observation"):
+    with pytest.raises(ValueError, match=r"MaskedModule: the observation space is .*mask_in_observation"):
         MaskedModule(observation_space=spaces.Box(0, 1, (3,)), action_space=spaces.Discrete(2))
 
 
@@ -168,12 +167,13 @@ def test_any_network_plays_legal_actions_alone() -> None:
         agent = ModuleAgent(vec.game, module, seed=1, greedy=greedy)
         actions = agent.act_batch(vec.observation, vec.action_mask)
         assert vec.action_mask[np.arange(64), actions].all()
-        result = catbox_agents.evaluate(vec.game, [agent, "random"], 10, seed=0, names=["module", "random"])
-        assert not result.faults if hasattr(result, "faults") else True
+        assert len(set(actions.tolist())) > 1
 
 
 def test_it_trains_on_all_seats() -> None:
-    algorithm = configured(SelfPlayEnv, {"game": "cat_in_the_box_v0", **SMALL["cat_in_the_box_v0"]}).build_algo()
+    algorithm = configured(
+        SelfPlayEnv, {"game": "cat_in_the_box_v0", **SMALL["cat_in_the_box_v0"]}
+    ).build_algo()
     before = [p.detach().clone() for p in algorithm.get_module("policy").parameters()]
     found = algorithm.train()["learners"]["policy"]
     assert all(np.isfinite(found[name]) for name in ("policy_loss", "vf_loss", "entropy", "mean_kl_loss"))
@@ -182,7 +182,9 @@ def test_it_trains_on_all_seats() -> None:
     algorithm.stop()
 
 
-@pytest.mark.parametrize("ours", [True, False], ids=["MaskedModule", "RLlib's example of a module with masks"])
+@pytest.mark.parametrize(
+    "ours", [True, False], ids=["MaskedModule", "RLlib's example of a module with masks"]
+)
 def test_the_gymnasium_view_is_taken_as_it_is(ours: bool) -> None:
     from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 

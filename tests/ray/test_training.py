@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import ray
 from rich.console import Console
 
 from catbox_agents.files import WriteError
@@ -92,7 +91,10 @@ def test_a_run_on_the_cluster_is_that_of_one_machine(name: str, three: Watched, 
     results = train(config, tmp_path / "ray", quiet(), make_crew=three.crew)
     assert_same_end(local(config, tmp_path / "local"), tmp_path / "ray")
     matches = json.loads((tmp_path / "local/results.json").read_text())["matches"]
-    margins = [[[s["margin"] for s in match["standings"]] for match in played] for played in (matches, results["matches"])]
+    margins = [
+        [[s["margin"] for s in match["standings"]] for match in played]
+        for played in (matches, results["matches"])
+    ]
     assert margins[0] == margins[1]
     assert len({fact["process"] for fact in three.facts[-1]}) == 3
     assert os.getpid() not in {fact["process"] for fact in three.facts[-1]}
@@ -156,7 +158,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(
         write(path, data)
 
     monkeypatch.setattr(checkpoint, "write_atomically", full)
-    with pytest.raises(WriteError, match="No space left on device.*go on with"):
+    with pytest.raises(WriteError, match=r"No space left on device.*go on with"):
         train(config, run, quiet(), make_crew=three.crew)
     assert latest_checkpoint(run) == run / "checkpoints/00000003"
     monkeypatch.setattr(checkpoint, "write_atomically", write)
@@ -185,7 +187,7 @@ def test_other_numbers_of_workers_are_refused(three: Watched, tmp_path: Path) ->
     with pytest.raises(ValueError, match=r"workers = 2: .*3"):
         train(small(), tmp_path / "run", quiet(), make_crew=three.crew)
     assert not (tmp_path / "run").exists()
-    with pytest.raises(ValueError, match="workers on Ray.*0"):
+    with pytest.raises(ValueError, match=r"workers on Ray.*0"):
         RayWorkers(0)
 
 

@@ -120,7 +120,9 @@ def train(
         if not resume:
             overrides["workers"] = workers_on_ray
     elif ray_address is not None:
-        raise ValueError("--ray-address: say with --workers-on-ray how many workers the run has on the cluster")
+        raise ValueError(
+            "--ray-address: say with --workers-on-ray how many workers the run has on the cluster"
+        )
     keep_freed_memory()  # here, because it changes the whole process, which is this command's
     try:
         if resume:
@@ -172,7 +174,9 @@ def _crew(workers: int | None, address: str | None) -> Iterator[Any]:
     from catbox_train.ray import RayWorkers
 
     console = Console()
-    with RayWorkers(workers, address, lambda text: console.print(text, soft_wrap=True, markup=False)) as cluster:
+    with RayWorkers(
+        workers, address, lambda text: console.print(text, soft_wrap=True, markup=False)
+    ) as cluster:
         yield cluster.crew
 
 

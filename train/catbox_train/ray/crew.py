@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import tempfile
 import threading
@@ -129,7 +128,9 @@ class RayWorkers:
             if time.monotonic() > told:
                 self._say(f"Waiting for {self.count} workers on Ray: {self._cores()}")
                 told = until
-        wrong = {fact["machine"]: fact["catbox"] for fact in facts if fact["catbox"] != catbox_env.__version__}
+        wrong = {
+            fact["machine"]: fact["catbox"] for fact in facts if fact["catbox"] != catbox_env.__version__
+        }
         if wrong:
             found = ", ".join(f"{version} on {machine}" for machine, version in wrong.items())
             raise ValueError(
@@ -147,7 +148,9 @@ class RayWorkers:
     def check(self) -> None:
         """Raise ``ChildProcessError`` if Ray Train has ended."""
         if self._thread is not None and not self._thread.is_alive():
-            raise ChildProcessError(f"the workers on Ray have ended: {self._error or 'Ray Train has stopped'}")
+            raise ChildProcessError(
+                f"the workers on Ray have ended: {self._error or 'Ray Train has stopped'}"
+            )
 
     def ask(self, message: Any) -> Any:
         """The workers' answer to ``message``. Raises ``WorkersLost`` if one of them was lost."""

@@ -110,7 +110,7 @@ class Host:
         result = error = None
         try:
             result = getattr(self, name)(*args)
-        except Exception as raised:  # noqa: BLE001  (raised in the process of the run)
+        except Exception as raised:
             if isinstance(raised, MeetingLostError):  # nobody is there to gather the answers
                 raise
             error = reported(raised, self.number)

@@ -41,7 +41,6 @@ from catbox_train.runs.progress import (
 )
 from catbox_train.runs.report import evaluate_policy, final_report
 
-
 #: Takes the settings of a run, and gives its workers (`catbox_train.self_play.crew.Crew`).
 MakeCrew = Callable[[TrainConfig], Any]
 
@@ -133,7 +132,9 @@ def _run(
         except WorkersLost as lost:
             new = not (run / CONFIG_FILE).exists()
             last = latest_checkpoint(run)
-            where = f"from the last checkpoint, {last}" if last else "from the beginning, there is no checkpoint"
+            where = (
+                f"from the last checkpoint, {last}" if last else "from the beginning, there is no checkpoint"
+            )
             said = f"Workers were lost ({lost}). The run goes on {where}."
             console.print(said, soft_wrap=True, markup=False, highlight=False)
 

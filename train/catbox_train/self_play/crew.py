@@ -68,10 +68,10 @@ class Crew(ABC, Generic[AnyWorker]):
         one). Raises what it raises; of several errors, that of the first worker.
         """
 
-    def fetch(self, weights: SharedWeights) -> None:  # noqa: B027  (nothing to do in memory that all share)
+    def fetch(self, weights: SharedWeights) -> None:
         """Bring what the workers have made of weights and moments of the optimizer into ``weights`` of this process."""
 
-    def publish(self, weights: SharedWeights, *names: str) -> None:  # noqa: B027  (as above)
+    def publish(self, weights: SharedWeights, *names: str) -> None:
         """Let every worker see what this process has written into ``weights``: those of ``weights.kept()`` named."""
 
     @abstractmethod

@@ -77,10 +77,10 @@ class SharedWeights:
 
     Attributes: ``vector`` (K,) float32, the weights of one network after the other, the actor first; ``rounded`` (K,),
     the same in ``precision``, that of the hidden layers; ``gradient`` (K,) float32; ``shares`` (workers, K), the
-    gradient of each worker's share of a minibatch, in ``precision`` (with ``only``, that worker's alone); ``squares`` (workers, networks) float64, the sums
-    of squares of each worker's part of each network's gradient; ``parts``, the name of each network and its slice;
-    ``networks``: those whose weights are views of ``vector``; ``optimizer``, which moves ``vector``; ``past`` (P, L)
-    float32, room for the weights of P earlier policies.
+    gradient of each worker's share of a minibatch, in ``precision`` (with ``only`` one row, that worker's);
+    ``squares`` (workers, networks) float64, the sums of squares of each worker's part of each network's gradient;
+    ``parts``, the name of each network and its slice; ``networks``: those whose weights are views of ``vector``;
+    ``optimizer``, which moves ``vector``; ``past`` (P, L) float32, room for the weights of P earlier policies.
 
     Args:
         allocate: makes each of these tensors.

@@ -42,7 +42,7 @@ class DMC(SelfPlay[Worker]):
         self,
         config: TrainConfig,
         game: Game,
-        make_crew: Callable[[TrainConfig], Crew[Worker]] | None = None,
+        make_crew: Callable[[TrainConfig], Crew[Any]] | None = None,
     ) -> None:
         super().__init__(config, game, make_crew)
         self.scale = 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -47,7 +47,7 @@ class PPO(SelfPlay[Worker]):
         self,
         config: TrainConfig,
         game: Game,
-        make_crew: Callable[[TrainConfig], Crew[Worker]] | None = None,
+        make_crew: Callable[[TrainConfig], Crew[Any]] | None = None,
     ) -> None:
         super().__init__(config, game, make_crew)
         self.on_device: OnDevice | None = None

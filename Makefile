@@ -54,7 +54,7 @@ $(RAY)/catbox-installed: pyproject.toml constraints.txt
 # The Gymnasium view too: this environment has the oldest release of Gymnasium that is tested.
 test-ray: export OMP_NUM_THREADS = 1
 test-ray: $(RAY)/catbox-installed
-	$(RAY)/bin/python -m pytest -q tests/ray tests/agents/test_gymnasium*.py --deselect tests/agents/test_gymnasium.py::test_ppo
+	$(RAY)/bin/python -m pytest -q tests/ray tests/agents/test_gymnasium*.py
 
 $(BENCH): $(STAMP)
 	@$(PIP) --editable '.[dev,bench]'

@@ -162,3 +162,24 @@ def most_workers(measured: dict[str, Any], grows: bool, ethernet: bool, efficien
         if alone * batch / seconds / workers >= efficiency:
             best = workers
     return best
+
+
+def model_in_words(measured: dict[str, Any]) -> str:
+    """The numbers of the model."""
+    model, run = fit(measured), measured["run"]
+    return (
+        f"As measured: to play a decision takes {1e6 * model.play:.1f} microseconds and to learn from it once "
+        f"{1e6 * model.learn:.1f};\na message {1e6 * model.latency:.0f} microseconds at {model.bandwidth / 1e9:.2g} GB/s; "
+        f"the rest of an update {1e3 * model.fixed:.0f} ms. The run has\n{run['weight_bytes'] // 4:,} weights, "
+        f"{run['rows']:,} decisions of a batch, and {run['steps']} gradient steps in an update."
+    )
+
+
+def advice(measured: dict[str, Any]) -> str:
+    """Where more workers stop paying."""
+    same, grown = (most_workers(measured, grows, ethernet=True) for grows in (False, True))
+    return (
+        f"So with the same batch more than about {same} workers are mostly waiting (less than half of their time is "
+        f"used), and with a\nbatch that grows more than about {grown}: each worker sends a message to every other one, "
+        "so the time of a step grows with\ntheir number."
+    )

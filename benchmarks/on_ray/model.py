@@ -179,7 +179,7 @@ def advice(measured: dict[str, Any]) -> str:
     """Where more workers stop paying."""
     same, grown = (most_workers(measured, grows, ethernet=True) for grows in (False, True))
     return (
-        f"So with the same batch more than about {same} workers are mostly waiting (less than half of their time is "
-        f"used), and with a\nbatch that grows more than about {grown}: each worker sends a message to every other one, "
-        "so the time of a step grows with\ntheir number."
+        f"So with the same batch more than about {same} workers wait for more than half of their time, and with a batch "
+        f"that grows\nmore than about {grown}: each worker sends a message to every other one, so the time of a step "
+        "grows with their number."
     )

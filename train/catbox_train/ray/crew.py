@@ -58,6 +58,7 @@ class RayWorkers:
         self._generation = self._lost_generation = self._losses = 0
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
+        self._gpu = False
 
     def __enter__(self) -> RayWorkers:
         self._stack = ExitStack()
@@ -90,12 +91,18 @@ class RayWorkers:
         Raises ``ValueError`` for another number or device, ``ChildProcessError`` where they do not begin in time or
         were lost too often.
         """
-        if config.device != "cpu" or config.num_workers != self.count:
+        if config.device not in ("cpu", "cuda") or config.num_workers != self.count:
             raise ValueError(
-                f"device = {config.device!r}, workers = {config.num_workers}: expected cpu and {self.count}, the "
-                "number of workers on Ray"
+                f"device = {config.device!r}, workers = {config.num_workers}: expected cpu or cuda, and {self.count}, "
+                "the number of workers on Ray"
+            )
+        gpu = config.device == "cuda"
+        if self._thread is not None and gpu != self._gpu:
+            raise ValueError(
+                f"device = {config.device!r}: the workers on Ray have begun {'without' if gpu else 'with'} GPUs"
             )
         if self._thread is None:
+            self._gpu = gpu
             self._thread = threading.Thread(target=self._train, daemon=True)
             self._thread.start()
         facts = self._begun()
@@ -106,7 +113,7 @@ class RayWorkers:
         from catbox_train.ray.trainer import fit
 
         try:
-            fit(self.count, self.channel, self._folder)
+            fit(self.count, self._gpu, self.channel, self._folder)
         except BaseException as error:  # noqa: BLE001  (of another thread; raised where the workers are asked)
             self._error = error
 
@@ -139,11 +146,12 @@ class RayWorkers:
         return facts
 
     def _cores(self) -> str:
-        """How many cores there are, in words."""
+        """How many cores, or GPUs, there are, in words."""
         import ray
 
-        total, free = ray.cluster_resources().get("CPU", 0), ray.available_resources().get("CPU", 0)
-        return f"the cluster has {total:g} cores, of which {free:g} are free"
+        key, name = ("GPU", "GPUs") if self._gpu else ("CPU", "cores")
+        total, free = ray.cluster_resources().get(key, 0), ray.available_resources().get(key, 0)
+        return f"the cluster has {total:g} {name}, of which {free:g} are free"
 
     def check(self) -> None:
         """Raise ``ChildProcessError`` if Ray Train has ended."""

@@ -146,11 +146,11 @@ class Host:
     def fetch(self) -> dict[str, np.ndarray] | None:
         """The weights and the optimizer's moments, from the first worker."""
         weights = self.worker.networks.weights
-        kept = {name: tensor for name, tensor in weights.kept().items() if name != "past"}
-        for name, tensor in kept.items():
-            if name != "vector":  # which all workers have whole
-                self.meeting.all_gather(tensor)
-        return {name: tensor.numpy() for name, tensor in kept.items()} if self.number == 0 else None
+        kept = weights.kept()
+        for name in ("exp_avg", "exp_avg_sq"):  # the weights all workers have whole
+            self.meeting.all_gather(kept[name])
+        names = ("vector", "exp_avg", "exp_avg_sq")
+        return {name: kept[name].numpy() for name in names} if self.number == 0 else None
 
 
 class MeetingLostError(RuntimeError):
@@ -204,6 +204,11 @@ class RankMeeting(Meeting):
         self.all_gather(weights.vector)
         weights.refresh()
         self._in_steps = True
+
+    def average(self, gradient: torch.Tensor) -> None:
+        with _exchanging():
+            dist.all_reduce(gradient)
+        gradient /= self._count
 
     def _exchange_gradients(self) -> None:
         self._in_steps = False

@@ -34,17 +34,19 @@ class _TellsOfLosses(UserCallback):
         ray.get(self._channel.lost.remote(why))
 
 
-def fit(count: int, channel: Any, folder: str) -> None:
-    """Run ``count`` workers, each with a core, until they end; ``folder`` is for Ray Train's own files.
+def fit(count: int, gpu: bool, channel: Any, folder: str) -> None:
+    """Run ``count`` workers, each with a core and perhaps a ``gpu``, until they end.
 
-    Workers that are lost are started anew, however often: the run counts that.
+    ``folder`` is for Ray Train's own files. Workers that are lost are started anew, however often: the run counts that.
     """
     logging.getLogger("ray.train").setLevel(logging.ERROR)
     TorchTrainer(
         serve,
         train_loop_config={"channel": channel},
-        scaling_config=ScalingConfig(num_workers=count, resources_per_worker={"CPU": 1}),
-        torch_config=TorchConfig(backend="gloo"),
+        scaling_config=ScalingConfig(
+            num_workers=count, use_gpu=gpu, resources_per_worker={"CPU": 1} | ({"GPU": 1} if gpu else {})
+        ),
+        torch_config=TorchConfig(backend="cpu:gloo,cuda:nccl" if gpu else "gloo"),
         run_config=RunConfig(
             name="catbox",
             storage_path=folder,

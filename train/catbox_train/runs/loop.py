@@ -73,7 +73,7 @@ def train(
     ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()`` makes training about a tenth
     faster, if it is called before.
     """
-    config, game = check_run(config, now=make_crew is None)
+    config, game = check_run(config, now=make_crew is None, here=make_crew is None)
     return _run(config, game, Path(output), console or Console(), new=True, make_crew=make_crew)
 
 
@@ -97,20 +97,23 @@ def resume(
     config = open_run(run, trust)
     if device is not None:
         config = config.replace(device=device)
-    config, game = check_run(config, new=False, now=make_crew is None)
+    config, game = check_run(config, new=False, now=make_crew is None, here=make_crew is None)
     return _run(config, game, run, console or Console(), new=False, make_crew=make_crew)
 
 
-def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[TrainConfig, Game]:
+def check_run(
+    config: TrainConfig, new: bool = True, now: bool = True, here: bool = True
+) -> tuple[TrainConfig, Game]:
     """``config`` settled for good, so that the run goes on the same on another machine, and its game.
 
     Raises ``ValueError`` for rules, agents, files or a device that do not exist or cannot be used, and for a run that
     does not fit into memory; unless the run begins ``now``, only for one that this machine never has the memory for.
-    ``new`` is off for a run that is resumed. Nothing is trained, written or kept.
+    ``new`` is off for a run that is resumed, ``here`` for one whose workers are on other machines. Nothing is trained,
+    written or kept.
     """
     game = config.make_game()
     config.check_agents(game)
-    config = config.settled()
+    config = config.settled(here)
     kind = algorithm_class(config.algorithm)
     with _memory_for(config, new):
         check_memory(kind.memory_needed(config, game), now)

@@ -52,6 +52,10 @@ class Meeting(ABC):
         """Let every worker see all weights, of which worker ``number`` has moved its own parts."""
         self.wait(number)
 
+    def average(self, gradient: torch.Tensor) -> None:
+        """Let ``gradient`` be the mean of those of all workers, each on a device of its own."""
+        raise TypeError("workers that share their memory share a device too: they have one gradient")
+
 
 class Crew(ABC, Generic[AnyWorker]):
     """All workers. ``workers`` are those of this process: all in threads, the first alone where each has a process."""

@@ -139,6 +139,7 @@ class SharedWeights:
             "vector": self.vector,
             "exp_avg": moments["exp_avg"],
             "exp_avg_sq": moments["exp_avg_sq"],
+            "step": moments["step"],
             "past": torch.from_numpy(self.past),
         }
 

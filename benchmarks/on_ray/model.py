@@ -169,7 +169,8 @@ def model_in_words(measured: dict[str, Any]) -> str:
     model, run = fit(measured), measured["run"]
     return (
         f"As measured: to play a decision takes {1e6 * model.play:.1f} microseconds and to learn from it once "
-        f"{1e6 * model.learn:.1f};\na message {1e6 * model.latency:.0f} microseconds at {model.bandwidth / 1e9:.2g} GB/s; "
+        f"{1e6 * model.learn:.1f};\na message {1e6 * model.latency:.0f} microseconds, at {model.bandwidth / 1e9:.2g} "
+        "GB/s; "
         f"the rest of an update {1e3 * model.fixed:.0f} ms. The run has\n{run['weight_bytes'] // 4:,} weights, "
         f"{run['rows']:,} decisions of a batch, and {run['steps']} gradient steps in an update."
     )
@@ -179,7 +180,7 @@ def advice(measured: dict[str, Any]) -> str:
     """Where more workers stop paying."""
     same, grown = (most_workers(measured, grows, ethernet=True) for grows in (False, True))
     return (
-        f"So with the same batch more than about {same} workers wait for more than half of their time, and with a batch "
+        f"With the same batch more than about {same} workers wait for more than half of the time, and with a batch "
         f"that grows\nmore than about {grown}: each worker sends a message to every other one, so the time of a step "
         "grows with their number."
     )

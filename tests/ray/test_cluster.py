@@ -73,7 +73,8 @@ def test_the_command_trains_on_a_ray_of_its_own_and_says_what_a_local_run_says(t
     assert err.startswith("Stopped after ")
     assert "everything is saved. Go on with: " in err
     assert len(err.strip().splitlines()) == 1, err
-    assert "ray" not in out.replace(str(run), "").lower(), out
+    lines = [line for line in out.replace(str(run), "").splitlines() if not line.startswith("Waiting for 2 ")]
+    assert not [line for line in lines if "ray" in line.lower()]
 
     text = (run / "config.yaml").read_text()
     assert "workers: 2" in text
@@ -120,14 +121,6 @@ def test_an_address_that_does_not_answer_is_not_waited_for_without_end(
     assert time.monotonic() - began < 30
     assert ran.exit_code == 2
     assert f"catbox: no Ray cluster answers at '{silent}' (nothing within 4 s)" in ran.stderr
-
-
-def test_auto_without_a_cluster_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    said = r"no Ray cluster answers at 'auto'.*ray start --head"
-    with pytest.raises(ConnectionError, match=said), ray_cluster.connected("auto", 1):
-        pass
 
 
 def test_a_release_that_was_not_tested_warns_once(monkeypatch: pytest.MonkeyPatch) -> None:

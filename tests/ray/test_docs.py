@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -9,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.test_public_names import NEED_RAY, public_names
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = re.findall(
@@ -28,3 +31,10 @@ def test_python_examples_run(block: int, tmp_path: Path) -> None:
         check=False,
     )
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("name", NEED_RAY)
+def test_the_list_of_public_names_is_the_one_in_the_docs(name: str) -> None:
+    module = importlib.import_module(name)
+    assert public_names()[name] == set(module.__all__)
+    assert all(hasattr(module, public) for public in module.__all__)

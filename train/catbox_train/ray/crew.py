@@ -121,7 +121,7 @@ class RayWorkers:
         """The facts of the workers' processes, once all have begun."""
         import ray
 
-        until, told = time.monotonic() + TIME_TO_BEGIN, time.monotonic() + 30.0
+        until, told = time.monotonic() + TIME_TO_BEGIN, time.monotonic() + 60.0
         while True:
             found = ray.get(self.channel.begun.remote(self._lost_generation, _INTERVAL))
             if found is not None:

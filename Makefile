@@ -1,10 +1,11 @@
-# Every target sets up .venv first, when it is missing or older than what it was made from; test-toolkits those in
-# .toolkits instead.
+# Every target sets up .venv first, when it is missing or older than what it was made from;
+# test-toolkits and test-ray set up environments of their own.
 # It needs python3 (3.11 or newer) with venv and pip, and nothing else.
 #
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
 #   make test    run the tests, and the engine's once more without compilation
 #   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
+#   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
 #   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
@@ -15,17 +16,18 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/catbox-installed
 BENCH  := $(VENV)/catbox-bench-installed
+RAY    := .venv-ray
 # The toolkits whose requirements do not go together with constraints.txt, or with one another.
 TOOLKITS := $(basename $(notdir $(wildcard tests/toolkits/*.txt)))
 PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-toolkits coverage lint format bench zoo leaderboard clean
+.PHONY: help train test test-toolkits test-ray coverage lint format bench zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -11
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -12
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -39,6 +41,27 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --editable '.[dev]'
 	@printf '%s' '$(CURDIR)' > $@
+
+# Ray pins Gymnasium: all other versions are those of constraints.txt. Remade as .venv is, when the checkout has moved.
+ifneq ($(shell cat $(RAY)/catbox-installed 2>/dev/null),$(CURDIR))
+.PHONY: $(RAY)/catbox-installed
+endif
+
+$(RAY)/catbox-installed: pyproject.toml constraints.txt
+	@$(RAY)/bin/python -c "" 2>/dev/null || rm -rf $(RAY)
+	@echo "Setting up $(RAY)"
+	@test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	@grep -vi '^gymnasium==' constraints.txt > $(RAY)/constraints.txt
+	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
+	  --constraint $(RAY)/constraints.txt --editable '.[ray]' pytest hypothesis
+	@printf '%s' '$(CURDIR)' > $@
+
+# The Gymnasium view too: this environment has the oldest release of Gymnasium that is tested. Left out is what needs
+# Stable-Baselines3, and what compares with Gymnasium's own vector environment and wrappers, which do other things there.
+test-ray: export OMP_NUM_THREADS = 1
+test-ray: $(RAY)/catbox-installed
+	$(RAY)/bin/python -m pytest -q tests/ray tests/agents/test_gymnasium*.py \
+	  -k 'not stable_baselines and not maskable_ppo and not own_vector_environment and not normalised'
 
 $(BENCH): $(STAMP)
 	@$(PIP) --editable '.[dev,bench]'
@@ -96,5 +119,5 @@ leaderboard: $(STAMP)
 	$(PY) docs/generate.py
 
 clean:
-	rm -rf $(VENV) .toolkits build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(RAY) .toolkits build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -71,6 +71,14 @@ Players = Annotated[
         rich_help_panel=GAME_PANEL,
     ),
 ]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address",
+        metavar="ADDRESS",
+        help="Of a Ray cluster: HOST:PORT of its head, or auto for the cluster of this machine.",
+    ),
+]
 Rounds = Annotated[
     str | None,
     typer.Option("--rounds", help="Rounds of a game: a number, or match.", rich_help_panel=GAME_PANEL),

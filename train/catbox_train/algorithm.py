@@ -91,6 +91,13 @@ class DivergedError(ArithmeticError):
     """A number of a run is infinite, NaN, or too large to go on; the text says which."""
 
 
+class WorkersLost(RuntimeError):
+    """Workers of the algorithm are gone, and others begin in their place: the run goes on from its last checkpoint.
+
+    The text says what became of them.
+    """
+
+
 @dataclass(frozen=True)
 class TrainingState:
     """What an algorithm has to keep to go on exactly: ``arrays`` by name, and ``values`` that JSON can hold."""

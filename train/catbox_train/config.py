@@ -179,8 +179,9 @@ class TrainConfig(Settings):
         """The game to train on. Raises ``ValueError`` for rules that cannot be played."""
         return make_game(self.game, **self.game_options)
 
-    def settled(self) -> TrainConfig:
-        """A copy in which every "auto" is what it stands for on this machine.
+    def settled(self, here: bool = True) -> TrainConfig:
+        """A copy in which every "auto" is what it stands for on this machine, or, if the workers are not ``here``, for
+        them: each has a ``device`` of its own, cpu or cuda.
 
         A run keeps these, so that it goes on the same on another machine. Raises ``ValueError`` for a device that is
         not there, or that the algorithm does not compute on.
@@ -191,7 +192,12 @@ class TrainConfig(Settings):
             raise ValueError(
                 f"device = {self.device!r}: {self.algorithm} computes on the CPU; use cpu or auto"
             )
-        device = "cpu" if self.algorithm_options.cpu_only else check_device(self.device)
+        if self.algorithm_options.cpu_only:
+            device = "cpu"
+        elif here:
+            device = check_device(self.device)
+        else:
+            device = "cuda" if self.device.startswith("cuda") else "cpu"
         workers = num_workers(self.num_envs) if self.workers == "auto" else self.workers
         return self.replace(
             device=device, workers=workers, algorithm_options=self.algorithm_options.settled(device)

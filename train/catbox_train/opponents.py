@@ -124,22 +124,24 @@ class Pool:
 
     def end_update(
         self, update: int, tallies: Sequence[NDArray[np.float64]], vector: NDArray[np.float32]
-    ) -> None:
-        """Add the games of an update, (K, 2) wins and games, and from time to time the policy ``vector`` (W,) now.
+    ) -> bool:
+        """Add the games of an update, (K, 2) wins and games, and from time to time the policy ``vector`` (W,) now;
+        whether it was added.
 
         Where the pool is full, the policy that the learner beats most often makes room; games that were begun with it
         go on with the new one.
         """
         if not len(self.vectors):
-            return
+            return False
         wins, games = sum(tallies, np.zeros((len(self.vectors), 2))).T
         self.wins, self.games = DECAY * self.wins + wins, DECAY * self.games + games
         if update % self.every:
-            return
+            return False
         slot = self.count if self.count < len(self.vectors) else int(self.not_beaten().argmin())
         self.count = max(self.count, slot + 1)
         self.vectors[slot] = vector
         self.wins[slot] = self.games[slot] = 0
+        return True
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Arrays, and values that JSON can hold."""

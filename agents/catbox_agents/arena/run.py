@@ -35,6 +35,7 @@ from catbox_agents.arena.block import (
 )
 from catbox_agents.arena.deal_sets import seed_of_deals
 from catbox_agents.arena.evaluation import MIN_DEALS, check_agents, check_labels, check_num_deals
+from catbox_agents.arena.ray_workers import RayWorkers
 from catbox_agents.arena.records import write_records
 from catbox_agents.arena.store import Store
 from catbox_agents.arena.tables import all_tables
@@ -82,6 +83,7 @@ def run_arena(
     output: str | os.PathLike[str] | None = None,
     record: str | os.PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    ray_address: str | None = None,
 ) -> ArenaResult:
     """Play one of each agent among copies of each other one, and compare them.
 
@@ -101,6 +103,9 @@ def run_arena(
             it gets ``results.json``, ``results.md`` and ``matrix.png``.
         record: a file for the games, see ``catbox_agents.arena.records``.
         progress: called with (games played, games in total); with ``until_ci`` the total is an estimate.
+        ray_address: play on a Ray cluster: ``"HOST:PORT"`` of its head, or ``"auto"`` for the cluster of this machine;
+            ``processes`` is then the most cores to use, None: all. The result is the same. Files of agents have to lie
+            in the same places on all machines. Needs the extra ``ray``.
 
     An agent that raises an error, answers anything but a legal action or takes longer than ``move_time`` forfeits that
     game: docs/arena.md has the rule. Raises ValueError for what cannot be compared, and for a folder of another arena;
@@ -122,7 +127,7 @@ def run_arena(
         limit = check_number("move_time", limit, "a number above 0, in seconds, such as 1", above=True)
     if processes is not None:
         processes = check_integer("processes", processes, 1, MAX_PROCESSES)
-    elif limit is not None:
+    elif limit is not None and ray_address is None:
         processes = 1
     setup, fingerprints = _set_up(
         game,
@@ -149,7 +154,11 @@ def run_arena(
         store = stack.enter_context(Store(Path(folder), settings))
         planned = most if width is None else min(most, _FIRST_LOOK)
         try:
-            workers = None if processes is None else stack.enter_context(Workers(setup, processes))
+            workers: Workers | RayWorkers | None = None
+            if ray_address is not None:
+                workers = stack.enter_context(RayWorkers(setup, fingerprints, ray_address, processes))
+            elif processes is not None:
+                workers = stack.enter_context(Workers(setup, processes))
             total = planned
             while True:
                 _play(setup, store, planned, total, workers, progress)
@@ -198,7 +207,7 @@ def _set_up(
         check_agent(made, label, game)
         if isinstance(agent, str | os.PathLike):
             given.append(os.fspath(agent))
-            fingerprints.append(_fingerprint(os.fspath(agent), made, game))
+            fingerprints.append(fingerprint(os.fspath(agent), made, game))
             continue
         try:
             given.append(pickle.dumps(agent))
@@ -213,14 +222,14 @@ def _set_up(
     return Setup(game, tuple(given), tuple(labels), tables, seed, move_time, record), fingerprints
 
 
-def _fingerprint(spec: str, made: Any, game: Game) -> str:
+def fingerprint(spec: str, made: Any, game: Game) -> str:
     """The spec, and a hash of the file that holds the agent: the network's weights, or the module of a user's class.
 
     Of an agent with settings, the files of the agents in them.
     """
     if is_configured(spec):
         within = specs_within(spec).values()
-        return " ".join([spec, *(_fingerprint(each, make(each, game), game) for each in within)])
+        return " ".join([spec, *(fingerprint(each, make(each, game), game) for each in within)])
     if imports_module(spec):
         path = getattr(sys.modules[type(made).__module__], "__file__", None)
     else:
@@ -239,7 +248,7 @@ def _play(
     store: Store,
     planned: int,
     total: int,
-    workers: Workers | None,
+    workers: Workers | RayWorkers | None,
     progress: Callable[[int, int], None] | None,
 ) -> None:
     """Play what is missing of the first ``planned`` deals; ``total`` is what the progress tells."""

@@ -18,6 +18,7 @@ from catbox_app.options import (
     DEFAULT_GAME,
     GameId,
     Players,
+    RayAddress,
     Rounds,
     RuleOptions,
     build_game,
@@ -87,9 +88,10 @@ def arena(
         typer.Option(
             "--processes",
             help="How many play at once; the result does not depend on it.",
-            show_default="the physical cores",
+            show_default="the physical cores, or all of the Ray cluster",
         ),
     ] = None,
+    ray_address: RayAddress = None,
     game: GameId = DEFAULT_GAME,
     players: Players = None,
     rounds: Rounds = None,
@@ -108,6 +110,10 @@ def arena(
     require("catbox arena", NEEDED, "arena")
     from catbox_agents.cores import physical_cores
 
+    if ray_address is not None:
+        require("catbox arena --ray-address", ("ray",), "ray")
+    elif processes is None:
+        processes = physical_cores()
     if record is not None:
         check_writable(record)
     console = Console(stderr=True)
@@ -122,11 +128,12 @@ def arena(
                 seed=seed,
                 names=None if names is None else [name.strip() for name in names.split(",")],
                 mixed=mixed,
-                processes=physical_cores() if processes is None else processes,
+                processes=processes,
                 move_time=move_time,
                 output=output,
                 record=record,
                 progress=progress,
+                ray_address=ray_address,
             )
     except ArenaInterrupted as stopped:
         if stopped.result is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from catbox_app.options import (
     DEFAULT_GAME,
     GameOfPreset,
     Players,
+    RayAddress,
     Rounds,
     RuleOptions,
     add_pairs,
@@ -68,6 +70,16 @@ def train(
             help="Import the modules that the file of settings or the run names.",
         ),
     ] = False,
+    workers_on_ray: Annotated[
+        int | None,
+        typer.Option(
+            "--workers-on-ray",
+            metavar="K",
+            help="Play and learn in K processes on the machines of a Ray cluster, a core each; the setting workers is "
+            "K then.",
+        ),
+    ] = None,
+    ray_address: RayAddress = None,
     show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and exit.")] = False,
     game: GameOfPreset = None,
     players: Players = None,
@@ -88,6 +100,8 @@ def train(
     catbox train --preset standard --players 5 --set seed=7 --output runs/five
 
     catbox train --resume --output runs/five
+
+    catbox train --preset standard --workers-on-ray 8 --ray-address auto
     """
     require("catbox train", NEEDED, "train")
     from catbox_train import config as configuration
@@ -99,6 +113,16 @@ def train(
         _print_settings(algorithm)
         return
     overrides = given_settings(game, algorithm, players, rounds, rule, settings)
+    if workers_on_ray is not None:
+        require("catbox train --workers-on-ray", ("ray",), "ray")
+        if "workers" in overrides:
+            raise ValueError("--workers-on-ray says how many workers there are: leave out --set workers")
+        if not resume:
+            overrides["workers"] = workers_on_ray
+    elif ray_address is not None:
+        raise ValueError(
+            "--ray-address: say with --workers-on-ray how many workers the run has on the cluster"
+        )
     keep_freed_memory()  # here, because it changes the whole process, which is this command's
     try:
         if resume:
@@ -112,8 +136,11 @@ def train(
                 )
             from catbox_train.runs.loop import resume as resume_run
 
-            resume_run(output, trust=trust, device=device)
+            with _crew(workers_on_ray, ray_address) as make_crew:
+                resume_run(output, trust=trust, device=device, make_crew=make_crew)
             return
+        if workers_on_ray is not None:
+            device = device or "cpu"
         overrides |= {} if device is None else {"device": device}
         if preset is None and config is None:
             preset = configuration.default_preset(game or DEFAULT_GAME)
@@ -123,7 +150,8 @@ def train(
         name = config.stem if config and not preset else "-".join(_names(preset, chosen.game))
         folder = output or free_run_folder(Path("runs"), name)
         try:
-            train_run(chosen, folder)
+            with _crew(workers_on_ray, ray_address) as make_crew:
+                train_run(chosen, folder, make_crew=make_crew)
         finally:
             if output is None:  # refused before anything was written: leave no empty folders
                 with suppress(OSError):
@@ -135,6 +163,21 @@ def train(
     except (TrainingInterrupted, TrainingAborted) as stopped:
         typer.echo(str(stopped), err=True)
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def _crew(workers: int | None, address: str | None) -> Iterator[Any]:
+    """What gives a run its ``workers`` on a Ray cluster; None for those of this machine."""
+    if workers is None:
+        yield None
+        return
+    from catbox_train.ray import RayWorkers
+
+    console = Console()
+    with RayWorkers(
+        workers, address, lambda text: console.print(text, soft_wrap=True, markup=False)
+    ) as cluster:
+        yield cluster.crew
 
 
 def given_settings(

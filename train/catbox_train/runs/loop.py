@@ -7,6 +7,7 @@ RUN/results.json     the matches at the end RUN/learning.png    learning curves
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import time
@@ -23,7 +24,7 @@ from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import imports_module
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, DivergedError, TrainingState, algorithm_class
+from catbox_train.algorithm import Algorithm, DivergedError, TrainingState, WorkersLost, algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.memory import check_memory
 from catbox_train.runs.checkpoint import best_margin, damage_error, load_training, save_best, save_training
@@ -40,6 +41,9 @@ from catbox_train.runs.progress import (
 )
 from catbox_train.runs.report import evaluate_policy, final_report
 
+#: Takes the settings of a run, and gives its workers (`catbox_train.self_play.crew.Crew`).
+MakeCrew = Callable[[TrainConfig], Any]
+
 
 @dataclass
 class Counters:
@@ -51,9 +55,14 @@ class Counters:
 
 
 def train(
-    config: TrainConfig, output: str | os.PathLike[str], console: Console | None = None
+    config: TrainConfig,
+    output: str | os.PathLike[str],
+    console: Console | None = None,
+    make_crew: MakeCrew | None = None,
 ) -> dict[str, Any]:
     """Train as ``config`` says in the new run folder ``output``; what ``results.json`` holds.
+
+    ``make_crew`` gives the workers of a run that are on other machines: ``catbox_train.ray.RayWorkers.crew``.
 
     Raises ``ValueError`` for rules, opponents or a device that do not exist and for a run that does not fit into
     memory, ``FileExistsError`` when the folder holds a run already, ``OSError`` when it cannot be written or another
@@ -64,8 +73,8 @@ def train(
     ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()`` makes training about a tenth
     faster, if it is called before.
     """
-    config, game = check_run(config)
-    return _run(config, game, Path(output), console or Console(), new=True)
+    config, game = check_run(config, now=make_crew is None, here=make_crew is None)
+    return _run(config, game, Path(output), console or Console(), new=True, make_crew=make_crew)
 
 
 def resume(
@@ -73,11 +82,13 @@ def resume(
     console: Console | None = None,
     trust: bool = False,
     device: str | None = None,
+    make_crew: MakeCrew | None = None,
 ) -> dict[str, Any]:
     """Go on with the run in the folder ``output``, exactly as if it had not been stopped.
 
     Without ``trust``, no module is imported that ``config.yaml`` names. ``device`` goes on on another device than the
-    run was on: from the same weights and games, with other rounding and random numbers. Raises ``FileNotFoundError``
+    run was on: from the same weights and games, with other rounding and random numbers. ``make_crew`` as for ``train``:
+    where the workers are changes nothing. Raises ``FileNotFoundError``
     when the folder holds no run, ``ValueError`` when its checkpoint is damaged or does not fit ``config.yaml`` or an
     opponent or the device does not exist any more or takes ``trust``, ``OSError`` when another process trains in the
     folder; and in training what ``train`` raises.
@@ -86,20 +97,23 @@ def resume(
     config = open_run(run, trust)
     if device is not None:
         config = config.replace(device=device)
-    config, game = check_run(config, new=False)
-    return _run(config, game, run, console or Console(), new=False)
+    config, game = check_run(config, new=False, now=make_crew is None, here=make_crew is None)
+    return _run(config, game, run, console or Console(), new=False, make_crew=make_crew)
 
 
-def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[TrainConfig, Game]:
+def check_run(
+    config: TrainConfig, new: bool = True, now: bool = True, here: bool = True
+) -> tuple[TrainConfig, Game]:
     """``config`` settled for good, so that the run goes on the same on another machine, and its game.
 
     Raises ``ValueError`` for rules, agents, files or a device that do not exist or cannot be used, and for a run that
     does not fit into memory; unless the run begins ``now``, only for one that this machine never has the memory for.
-    ``new`` is off for a run that is resumed. Nothing is trained, written or kept.
+    ``new`` is off for a run that is resumed, ``here`` for one whose workers are on other machines. Nothing is trained,
+    written or kept.
     """
     game = config.make_game()
     config.check_agents(game)
-    config = config.settled()
+    config = config.settled(here)
     kind = algorithm_class(config.algorithm)
     with _memory_for(config, new):
         check_memory(kind.memory_needed(config, game), now)
@@ -112,11 +126,29 @@ def _trusted(config: TrainConfig) -> bool:
     return any(imports_module(spec) for specs in config.specs().values() for spec in specs)
 
 
-def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool) -> dict[str, Any]:
+def _run(
+    config: TrainConfig, game: Game, run: Path, console: Console, new: bool, make_crew: MakeCrew | None
+) -> dict[str, Any]:
+    while True:
+        try:
+            return _run_once(config, game, run, console, new, make_crew)
+        except WorkersLost as lost:
+            new = not (run / CONFIG_FILE).exists()
+            last = latest_checkpoint(run)
+            where = (
+                f"from the last checkpoint, {last}" if last else "from the beginning, there is no checkpoint"
+            )
+            said = f"Workers were lost ({lost}). The run goes on {where}."
+            console.print(said, soft_wrap=True, markup=False, highlight=False)
+
+
+def _run_once(
+    config: TrainConfig, game: Game, run: Path, console: Console, new: bool, make_crew: MakeCrew | None
+) -> dict[str, Any]:
     try:
         # Before anything is written.
         with _memory_for(config, new), _advice_on_resuming(config, run, begun=not new):
-            algorithm = algorithm_class(config.algorithm)(config, game)
+            algorithm = _make_algorithm(config, game, make_crew)
         try:
             with locked(run):
                 if new:
@@ -141,6 +173,18 @@ def _run(config: TrainConfig, game: Game, run: Path, console: Console, new: bool
         if not (run / CONFIG_FILE).exists():  # nothing to go on with
             raise
         raise WriteError(f"{error}. Then go on with:  {resume_command(run, _trusted(config))}") from error
+
+
+def _make_algorithm(config: TrainConfig, game: Game, make_crew: MakeCrew | None) -> Algorithm:
+    kind = algorithm_class(config.algorithm)
+    if make_crew is None:
+        return kind(config, game)
+    if "make_crew" not in inspect.signature(kind).parameters:
+        raise ValueError(
+            f"algorithm = {config.algorithm!r} takes no workers of other machines: its constructor has no argument "
+            "make_crew (catbox_train.self_play.algorithm.SelfPlay has)"
+        )
+    return kind(config, game, make_crew=make_crew)  # type: ignore[call-arg]  # asked for above
 
 
 @contextmanager

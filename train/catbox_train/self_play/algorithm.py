@@ -39,14 +39,23 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
     #: Decisions of a run from which on its workers have processes, on a CPU: it takes seconds to start them.
     processes_from: ClassVar[int] = 1_000_000
 
-    def __init__(self, config: TrainConfig, game: Game) -> None:
+    def __init__(
+        self,
+        config: TrainConfig,
+        game: Game,
+        make_crew: Callable[[TrainConfig], Crew[AnyWorker]] | None = None,
+    ) -> None:
+        """``make_crew`` gives the workers where they are not on this machine, with weights as those of this process."""
         super().__init__(config, game)
         self._threads_before = torch.get_num_threads()
         torch.set_num_threads(1)  # the cores are taken by the workers
         seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
         self.crew: Crew[AnyWorker]
+        if make_crew is not None:
+            self.weights = self.make_weights(config, game, only=0)
+            self.crew = make_crew(config)
         # A class of another name would be another one in the processes.
-        if self.in_processes(config) and algorithm_class(config.algorithm) is type(self):
+        elif self.in_processes(config) and algorithm_class(config.algorithm) is type(self):
             memory = SharedMemory()
             try:
                 self.crew = processes = Processes[AnyWorker](config, memory)
@@ -95,13 +104,18 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
 
     @classmethod
     def make_weights(
-        cls, config: TrainConfig, game: Game, allocate: Allocate = torch.zeros, begin: bool = True
+        cls,
+        config: TrainConfig,
+        game: Game,
+        allocate: Allocate = torch.zeros,
+        begin: bool = True,
+        only: int | None = None,
     ) -> SharedWeights:
-        """What the workers share; ``allocate`` and ``begin`` as there."""
+        """What the workers share; ``allocate``, ``begin`` and ``only`` as there."""
         options = self_play_options(config)
         networks = cls.make_networks(config, game)
         return SharedWeights(
-            networks, options.precision, config.num_workers, options.pool_size(), allocate, begin
+            networks, options.precision, config.num_workers, options.pool_size(), allocate, begin, only
         )
 
     @abstractmethod
@@ -159,6 +173,7 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
             before=optimizer.num_steps,
         )
         metrics, norms = zip(*self.crew.map(make_steps, steps), strict=True)
+        self.crew.fetch(self.weights)
         count = options.epochs * num_minibatches
         optimizer.num_steps += count
         # The lengths are those of whole gradients, the same for every worker.
@@ -207,7 +222,9 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
         total = sum(tallies, np.zeros_like(tallies[0]))
         kinds = {**{spec: total[k] for k, spec in enumerate(specs)}, PAST: total[len(specs) :].sum(axis=0)}
         actor = self.weights.vector[self.weights.parts["actor"]].numpy()
-        self.pool.end_update(self.updates_done, [tally[len(specs) :] for tally in tallies], actor)
+        past = [tally[len(specs) :] for tally in tallies]
+        if self.pool.end_update(self.updates_done, past, actor):
+            self.crew.publish(self.weights, "past")
         return {f"beats_{name}": float(wins / games) for name, (wins, games) in kinds.items() if games}
 
     def policy(self) -> MLP:
@@ -254,6 +271,7 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
         self.weights.refresh()
         for name, moment in self.optimizer.state.items():
             moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
+        self.crew.publish(self.weights, *self.weights.kept())
         self.updates_done = update
 
     def check_step(self, step: float, update: int) -> None:
@@ -265,8 +283,7 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
 
     def most_rows(self) -> int:
         """The largest number of rows that an update learns from."""
-        rows, games = self.workers[0].shape
-        return self.config.num_workers * rows * games
+        return sum(rows * games for rows, games in self.crew.map(shape_of))
 
 
 # What the workers are told to do.
@@ -280,6 +297,11 @@ def begin_update(worker: Worker, update: int, through: float, num_past: int, cha
 def collect(worker: Worker) -> None:
     """Play a batch."""
     worker.collect()
+
+
+def shape_of(worker: Worker) -> tuple[int, int]:
+    """Rows and games of the buffer."""
+    return worker.shape
 
 
 def num_ready(worker: Worker) -> int:

@@ -1,4 +1,5 @@
-"""The workers of a run, and how all of them are told to do something: in threads, or in processes (``processes``).
+"""The workers of a run, and how all of them are told to do something: in threads, in processes (``processes``), or on
+the machines of a cluster (``catbox_train.ray``).
 
 The algorithm decides; a worker only ever runs a function that it is given, as ``function(worker, *args)``, and all
 that it says comes back as the result. So an algorithm is the same, to the last bit, wherever its workers are.
@@ -12,23 +13,48 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 
+from catbox_train.self_play.weights import SharedWeights
 from catbox_train.self_play.worker import Worker
 
 AnyWorker = TypeVar("AnyWorker", bound=Worker)
 
 
-class Meeting(Protocol):
-    """Where the workers wait for one another in the middle of a function."""
+class Meeting(ABC):
+    """Where the workers meet in the middle of a function: they wait for one another, and see what each has written.
 
+    The methods for gradient steps are those of workers whose weights lie in the same memory: to wait is enough there.
+    All raise ``threading.BrokenBarrierError`` once one of the workers has left.
+    """
+
+    @abstractmethod
     def wait(self, number: int) -> None:
-        """Worker ``number`` waits for all others. Raises ``threading.BrokenBarrierError`` once one of them has left."""
+        """Worker ``number`` waits for all others."""
 
+    @abstractmethod
     def leave(self) -> None:
         """Never come again: the others do not wait for this worker."""
+
+    def add_up_gradients(self, weights: SharedWeights, number: int, parts: Sequence[slice]) -> None:
+        """Let ``weights.gradient`` be, in the ``parts`` of worker ``number``, the sum of all workers' shares."""
+        self.wait(number)
+        for part in parts:
+            weights.add_up_shares(part)
+
+    def share_squares(self, weights: SharedWeights, number: int) -> None:
+        """Let every worker see all rows of ``weights.squares``, of which worker ``number`` has written its own."""
+        self.wait(number)
+
+    def share_weights(self, weights: SharedWeights, number: int) -> None:
+        """Let every worker see all weights, of which worker ``number`` has moved its own parts."""
+        self.wait(number)
+
+    def average(self, gradient: torch.Tensor) -> None:
+        """Let ``gradient`` be the mean of those of all workers, each on a device of its own."""
+        raise TypeError("workers that share their memory share a device too: they have one gradient")
 
 
 class Crew(ABC, Generic[AnyWorker]):
@@ -45,6 +71,12 @@ class Crew(ABC, Generic[AnyWorker]):
         ``each`` has further arguments, a tuple for each worker. ``function`` is one of a module (or a ``partial`` of
         one). Raises what it raises; of several errors, that of the first worker.
         """
+
+    def fetch(self, weights: SharedWeights) -> None:
+        """Bring what the workers have made of weights and moments of the optimizer into ``weights`` of this process."""
+
+    def publish(self, weights: SharedWeights, *names: str) -> None:
+        """Let every worker see what this process has written into ``weights``: those of ``weights.kept()`` named."""
 
     @abstractmethod
     def close(self) -> None:
@@ -79,7 +111,7 @@ class Threads(Crew[AnyWorker]):
         self.pool.shutdown()
 
 
-class ThreadMeeting:
+class ThreadMeeting(Meeting):
     """A meeting of ``count`` threads: as ``threading.Barrier``, in half the time."""
 
     def __init__(self, count: int) -> None:

@@ -31,7 +31,7 @@ import torch
 
 from catbox_agents.errors import portable
 from catbox_train.config import TrainConfig
-from catbox_train.self_play.crew import AnyWorker, Crew, raise_first, run
+from catbox_train.self_play.crew import AnyWorker, Crew, Meeting, raise_first, run
 
 #: Signals that ask the run to stop. The run decides what becomes of its workers.
 STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -244,7 +244,7 @@ class Processes(Crew[AnyWorker]):
         self._processes = []
 
 
-class Hub:
+class Hub(Meeting):
     """The meetings, as the first worker comes to them: it hears each other worker, and answers once all are there."""
 
     def __init__(self, sockets: list[socket.socket]) -> None:
@@ -267,7 +267,7 @@ class Hub:
         self.sockets = []
 
 
-class Spoke:
+class Spoke(Meeting):
     """The meetings, as another worker comes to them."""
 
     def __init__(self, hub: socket.socket) -> None:

@@ -60,7 +60,7 @@ def make_steps(worker: Worker, steps: Steps) -> tuple[np.ndarray, np.ndarray]:
     ``DivergedError`` for logits and gradients that are not finite, and for huge logits.
     """
     weights, number = worker.networks.weights, worker.networks.number
-    parts = _parts(weights, number, len(steps.ready))
+    parts = parts_of(weights, number, len(steps.ready))
     metrics, norms = np.zeros(steps.num_metrics), np.zeros(len(parts))
     for part in parts:
         weights.refresh(part)
@@ -77,13 +77,12 @@ def make_steps(worker: Worker, steps: Steps) -> tuple[np.ndarray, np.ndarray]:
 
 def _make_step(worker: Worker, steps: Steps, parts: list[slice], step: int) -> np.ndarray:
     """Move the worker's ``parts`` of the weights once all gradients are there; the length of each network's."""
-    weights, number = worker.networks.weights, worker.networks.number
-    worker.meeting.wait(number)
+    weights, number, meeting = worker.networks.weights, worker.networks.number, worker.meeting
+    meeting.add_up_gradients(weights, number, parts)
     for network, part in enumerate(parts):
-        weights.add_up_shares(part)
         gradient = weights.gradient[part]
         weights.squares[number, network] = float(gradient.dot(gradient))
-    worker.meeting.wait(number)
+    meeting.share_squares(weights, number)
     norms: np.ndarray = np.sqrt(weights.squares.sum(axis=0))
     # Networks share nothing, so a large error of the critic need not hold the actor back.
     for name, norm, part in zip(weights.parts, norms.tolist(), parts, strict=True):
@@ -92,19 +91,23 @@ def _make_step(worker: Worker, steps: Steps, parts: list[slice], step: int) -> n
         factor = min(1.0, steps.max_grad_norm / norm) if norm else 1.0
         weights.optimizer.move(weights.vector, weights.gradient, part, steps.learning_rate, step, factor)
         weights.refresh(part)
-    worker.meeting.wait(number)
+    meeting.share_weights(weights, number)
     return norms
 
 
-def _parts(weights: SharedWeights, number: int, count: int) -> list[slice]:
-    """The weights of each network that worker ``number`` of ``count`` moves."""
-    length = len(weights.vector)
+def interval_of(length: int, number: int, count: int) -> slice:
+    """The ones of ``length`` weights that worker ``number`` of ``count`` moves."""
 
     def bound(worker: int) -> int:
         return length if worker == count else length * worker // count // _ALIGNED * _ALIGNED
 
-    start, stop = bound(number), bound(number + 1)
+    return slice(bound(number), bound(number + 1))
+
+
+def parts_of(weights: SharedWeights, number: int, count: int) -> list[slice]:
+    """The weights of each network that worker ``number`` of ``count`` moves."""
+    own = interval_of(len(weights.vector), number, count)
     return [
-        slice(min(max(start, part.start), part.stop), min(max(stop, part.start), part.stop))
+        slice(min(max(own.start, part.start), part.stop), min(max(own.stop, part.start), part.stop))
         for part in weights.parts.values()
     ]

@@ -77,14 +77,15 @@ class SharedWeights:
 
     Attributes: ``vector`` (K,) float32, the weights of one network after the other, the actor first; ``rounded`` (K,),
     the same in ``precision``, that of the hidden layers; ``gradient`` (K,) float32; ``shares`` (workers, K), the
-    gradient of each worker's share of a minibatch, in ``precision``; ``squares`` (workers, networks) float64, the sums
-    of squares of each worker's part of each network's gradient; ``parts``, the name of each network and its slice;
-    ``networks``: those whose weights are views of ``vector``; ``optimizer``, which moves ``vector``; ``past`` (P, L)
-    float32, room for the weights of P earlier policies.
+    gradient of each worker's share of a minibatch, in ``precision`` (with ``only`` one row, that worker's);
+    ``squares`` (workers, networks) float64, the sums of squares of each worker's part of each network's gradient;
+    ``parts``, the name of each network and its slice; ``networks``: those whose weights are views of ``vector``;
+    ``optimizer``, which moves ``vector``; ``past`` (P, L) float32, room for the weights of P earlier policies.
 
     Args:
         allocate: makes each of these tensors.
         begin: whether ``vector`` takes the weights that ``networks`` have, or keeps what is in its memory.
+        only: the one worker that computes in this memory, where each has a memory of its own; None: all do.
     """
 
     def __init__(
@@ -95,7 +96,9 @@ class SharedWeights:
         past: int = 0,
         allocate: Allocate = torch.zeros,
         begin: bool = True,
+        only: int | None = None,
     ) -> None:
+        self.only = only
         parameters = list(networks.parameters())  # in the order of registration: the actor first
         length = sum(parameter.numel() for parameter in parameters)
         self.vector = allocate((length,), dtype=torch.float32)
@@ -114,7 +117,7 @@ class SharedWeights:
             if begin:
                 self.refresh()
         self.gradient = allocate((length,), dtype=torch.float32)
-        self.shares = allocate((workers, length), dtype=self.precision)
+        self.shares = allocate((workers if only is None else 1, length), dtype=self.precision)
         self.squares = allocate((workers, len(self.parts)), dtype=torch.float64).numpy()
         self.past = allocate((past, self.parts["actor"].stop), dtype=torch.float32).numpy()
         self.optimizer = Adam(length, allocate)
@@ -125,6 +128,21 @@ class SharedWeights:
             parameter.data = self.vector[start:stop].view_as(parameter)
             start = stop
 
+    def share_of(self, number: int) -> torch.Tensor:
+        """The gradient (K,) of the share of worker ``number``."""
+        return self.shares[number if self.only is None else 0]
+
+    def kept(self) -> dict[str, torch.Tensor]:
+        """What outlives an update, by name."""
+        moments = self.optimizer.state
+        return {
+            "vector": self.vector,
+            "exp_avg": moments["exp_avg"],
+            "exp_avg_sq": moments["exp_avg_sq"],
+            "step": moments["step"],
+            "past": torch.from_numpy(self.past),
+        }
+
     def refresh(self, part: slice = slice(None)) -> None:
         """Let ``part`` of ``rounded`` follow ``vector``, which was changed."""
         if self.rounded is not self.vector:
@@ -132,10 +150,7 @@ class SharedWeights:
 
     def add_up_shares(self, part: slice) -> None:
         """Let ``part`` of ``gradient`` be the sum of the workers' shares, in their order."""
-        if self.precision == torch.bfloat16:  # NumPy has none: the compiled code reads its bits
-            _add_up_bfloat16(self.shares.view(torch.uint16).numpy()[:, part], self.gradient.numpy()[part])
-        else:
-            _add_up_float32(self.shares.numpy()[:, part], self.gradient.numpy()[part])
+        add_up(self.shares[:, part], self.gradient[part])
 
     def actor_to_play(self) -> MLP:
         """A copy of the actor: what checkpoints hold and matches are played with."""
@@ -154,7 +169,7 @@ class Networks:
         self.number, self.weights = number, weights
         action_scale = weights.networks.actor.action_scale
         self.action_scale = np.zeros(0, np.float32) if action_scale is None else action_scale.numpy()
-        self.gradient = weights.shares[number]
+        self.gradient = weights.share_of(number)
         self.actor = self.layers("actor")
         self.observations = self.inputs("actor", self.actor)
 
@@ -179,6 +194,14 @@ class Networks:
         """What the ``layers`` of the network ``name`` take."""
         network = cast(MLP, getattr(self.weights.networks, name))
         return Inputs(network.input_scale, self.weights.precision, layers.history)
+
+
+def add_up(shares: torch.Tensor, total: torch.Tensor) -> None:
+    """Let ``total`` (K,) float32 be the sum of the rows of ``shares`` (workers, K), float32 or bfloat16."""
+    if shares.dtype == torch.bfloat16:  # NumPy has none: the compiled code reads its bits
+        _add_up_bfloat16(shares.view(torch.uint16).numpy(), total.numpy())
+    else:
+        _add_up_float32(shares.numpy(), total.numpy())
 
 
 @cached_njit(nogil=True)

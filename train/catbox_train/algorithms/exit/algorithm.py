@@ -91,7 +91,12 @@ class ExpertIteration(SelfPlay[Worker]):
 
     def most_rows(self) -> int:
         """The largest number of rows that an update learns from: those of the windows."""
-        return self.config.num_workers * len(self.workers[0].window.masks)
+        return sum(self.crew.map(window_rows))
+
+
+def window_rows(worker: Worker) -> int:
+    """Rows of the window."""
+    return len(worker.window.masks)
 
 
 def searches_of(worker: Worker) -> tuple[int, int, int, float, int]:

@@ -7,14 +7,16 @@ says; all the rest is the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 
 from catbox_env import Game
 from catbox_train.algorithm import DivergedError
+from catbox_train.algorithms.ppo.devices import Devices
 from catbox_train.algorithms.ppo.loss import (
     LEARNING_METRICS,
     check_outputs,
@@ -31,7 +33,7 @@ from catbox_train.algorithms.ppo.rollout import Worker, check_enough_to_learn
 from catbox_train.config import TrainConfig
 from catbox_train.self_play.adam import LARGEST_STEP
 from catbox_train.self_play.algorithm import SelfPlay, between, memory_of_weights
-from catbox_train.self_play.crew import Threads
+from catbox_train.self_play.crew import Crew, Threads
 from catbox_train.self_play.worker import buffer_bytes
 
 
@@ -42,10 +44,18 @@ class PPO(SelfPlay[Worker]):
     Worker = Worker
     options: PPOOptions
 
-    def __init__(self, config: TrainConfig, game: Game) -> None:
-        super().__init__(config, game)
-        self.on_device: OnDevice | None = None
-        if device := accelerator(config):
+    def __init__(
+        self,
+        config: TrainConfig,
+        game: Game,
+        make_crew: Callable[[TrainConfig], Crew[Any]] | None = None,
+    ) -> None:
+        super().__init__(config, game, make_crew)
+        self.on_device: OnDevice | Devices | None = None
+        device = accelerator(config)
+        if device and make_crew:
+            self.on_device = Devices(config.device, config, self.crew, self.optimizer)
+        elif device:
             self.on_device = OnDevice(device, config, self.weights, self.optimizer.state, self.workers)
 
     @classmethod
@@ -91,7 +101,9 @@ class PPO(SelfPlay[Worker]):
 
     def collect(self) -> None:
         """Let every worker play a batch, with the networks where they are."""
-        if self.on_device:
+        if isinstance(self.on_device, Devices):
+            self.on_device.collect(self.updates_done)
+        elif self.on_device:
             self.on_device.collect(self.updates_done, cast(Threads[Worker], self.crew).pool)
         else:
             super().collect()
@@ -117,6 +129,7 @@ class PPO(SelfPlay[Worker]):
         self.crew.map(normalise_advantages, *mean_and_deviation(errors))
         if self.on_device:
             means, norms = self.on_device.learn(learning_rate, entropy_weight)
+            self.crew.fetch(self.weights)
             metrics = self.checked_metrics(LEARNING_METRICS, means, norms)
             self.on_device.check_outputs()
         else:

@@ -19,7 +19,7 @@ too; there, the tests compare this with PPO's own code for the CPU.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -63,7 +63,9 @@ NUM_GROUPS = 2
 class OnDevice:
     """The networks of a run on ``device``, and the batch that they learn from there.
 
-    ``weights`` and ``moments`` (Adam's state) on the CPU are read before and written after learning. Raises
+    ``weights`` and ``moments`` (Adam's state) on the CPU are read before and written after learning. ``number``: of the
+    one worker here, where others have devices of their own (`devices`); ``average`` then makes a gradient the mean of
+    theirs. Raises
     ``ValueError`` where the memory of the device does not suffice, or where ``compile`` is asked for and torch cannot
     compile.
     """
@@ -75,6 +77,7 @@ class OnDevice:
         weights: SharedWeights,
         moments: dict[str, torch.Tensor],
         workers: Sequence[Worker],
+        number: int | None = None,
     ) -> None:
         game = workers[0].vec.game
         check_device_memory(device, config, game)
@@ -105,6 +108,8 @@ class OnDevice:
             (self.num_rows, config.num_envs, self.row_bytes.size), dtype=torch.int8, device=device
         )
         self.generator = torch.Generator(device)
+        self._number = number
+        self.average: Callable[[torch.Tensor], None] | None = None
         self._loss = loss
         if self.options.compile:
             check_compiler(device)
@@ -122,7 +127,8 @@ class OnDevice:
     def collect(self, update: int, threads: ThreadPoolExecutor) -> None:
         """Let the workers play a batch, the ``update``-th from 0, with the current weights, and estimate the
         advantages. ``threads`` has one for each worker."""
-        seed = np.random.SeedSequence([self.config.seed, update]).generate_state(1, np.uint64)
+        own = [] if self._number is None else [self._number]
+        seed = np.random.SeedSequence([self.config.seed, update, *own]).generate_state(1, np.uint64)
         self.generator.manual_seed(int(seed[0]))
         self._take_weights()
         self._play(threads)
@@ -221,6 +227,8 @@ class OnDevice:
         )
         parts = torch.autograd.grad(total, self._parameters)
         gradient = torch.cat([part.reshape(-1) for part in parts])
+        if self.average:
+            self.average(gradient)
         norms = []
         # The two share nothing, so a large error of the critic need not hold the actor back.
         for part in self.weights.parts.values():

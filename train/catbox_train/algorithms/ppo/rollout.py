@@ -6,7 +6,8 @@ of the worker's games.
 
 from __future__ import annotations
 
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -21,6 +22,9 @@ from catbox_train.self_play.distribution import sample_actions
 from catbox_train.self_play.weights import SharedWeights
 from catbox_train.self_play.worker import check_carried, check_decisions
 
+if TYPE_CHECKING:
+    from catbox_train.algorithms.ppo.on_device import OnDevice
+
 #: Rows that the critic looks at in one call: as many as the nearer caches hold.
 EVALUATED_AT_ONCE = 2048
 
@@ -34,6 +38,9 @@ class Worker(self_play.Worker):
     """
 
     networks: ActorCriticNetworks
+    #: The worker's own device and the thread that plays for it, where each worker has one (`devices`).
+    on_device: OnDevice | None = None
+    threads: ThreadPoolExecutor
 
     def __init__(
         self,

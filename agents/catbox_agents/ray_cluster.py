@@ -1,0 +1,105 @@
+"""Ray clusters: how this process connects to one, quietly and with an end to every wait."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from catbox_agents.versions import warn_untested
+
+#: The releases of Ray that the tests ran with: from, and up to but not including.
+TESTED = ("2.60", "2.61")
+#: How long an address may take to answer, in seconds.
+TIME_TO_ANSWER = 30.0
+#: Said of Ray's client addresses.
+_NO_CLIENT = (
+    "this is an address of Ray's client, and a run of catbox has to be started on a machine of the cluster: log in to "
+    "one, or send the command there with 'ray job submit', and name --ray-address auto"
+)
+_CONNECT = """
+import sys, ray
+try:
+    ray.init(address=sys.argv[1], logging_level="CRITICAL", log_to_driver=False)
+except BaseException as error:
+    print(f"{type(error).__name__}: {error}")
+    sys.exit(1)
+"""
+
+
+def check_installed() -> None:
+    """Raise ``ValueError``, with what to install, unless Ray is there; warn for a release that was not tested."""
+    if importlib.util.find_spec("ray") is None:
+        raise ValueError('Ray is not installed.\nInstall the extra "ray":  pip install "catbox-env[ray]"')
+    warn_untested("ray", *TESTED)
+
+
+@contextmanager
+def connected(address: str | None, num_cpus: int) -> Iterator[None]:
+    """Ray is connected until the end of the block; a connection that there is already is used, and kept.
+
+    Args:
+        address: of the head of a cluster (``"10.0.0.1:6379"``), ``"auto"`` for the cluster of this machine, or None:
+            Ray is started on this machine, for this process alone, and is ended with the block.
+        num_cpus: with None: how many cores Ray may give away.
+
+    Raises ``ValueError`` where Ray is not installed or the address is none, ``ConnectionError`` where no cluster
+    answers within ``TIME_TO_ANSWER``.
+    """
+    check_installed()
+    # Before Ray is imported: it reports nothing about its use, and says nothing about settings of its own.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    import ray
+
+    if ray.is_initialized():
+        yield
+        return
+    if address is None:
+        ray.init(
+            "local", num_cpus=num_cpus, include_dashboard=False, logging_level="ERROR", log_to_driver=False
+        )
+    else:
+        _check_answers(address)
+        ray.init(address, logging_level="ERROR", log_to_driver=False)
+    # Raylets report every process that ends, to stderr; who uses the cluster says that in its own words.
+    ray._private.worker._worker_logs_enabled = False
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def short_reason(error: BaseException) -> str:
+    """The first sentence of what Ray says in an ``error``, which may run over pages."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{(lines[-1] if lines else type(error).__name__).partition('. ')[0]:.200}".rstrip(".")
+
+
+def _check_answers(address: str) -> None:
+    """Raise unless a cluster answers at ``address``. Asked in another process: Ray itself may wait for ever."""
+    if "://" in address:
+        raise ValueError(f"--ray-address {address}: {_NO_CLIENT}")
+    try:
+        found = subprocess.run(
+            [sys.executable, "-c", _CONNECT, address],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            timeout=TIME_TO_ANSWER,
+            check=False,
+        )
+        reason = found.stdout.strip().partition("\n")[0]
+    except subprocess.TimeoutExpired:
+        reason = f"nothing within {TIME_TO_ANSWER:g} s"
+    else:
+        if found.returncode == 0:
+            return
+    raise ConnectionError(
+        f"no Ray cluster answers at {address!r} ({reason:.300}); start one with 'ray start --head', name the address "
+        "of its head, such as 10.0.0.1:6379, or 'auto' for the cluster of this machine"
+    )

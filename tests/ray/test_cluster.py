@@ -1,0 +1,150 @@
+"""Connecting to a cluster, and the commands."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from catbox_agents import ray_cluster, versions
+from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_app.cli import app
+from tests.train.ppo_runs import assert_same_end, command
+
+SETTINGS = {
+    "num_envs": 32,
+    "batch_size": 512,
+    "minibatch_size": 128,
+    "hidden": 16,
+    "checkpoint_every": 3,
+    "evaluate_every": 1000,
+    "final_deals": 10,
+    "opponents": "random",
+    "precision": "float32",
+}
+
+
+def arguments(run: Path, **settings: object) -> list[str]:
+    given = [f"{name}={value}" for name, value in {**SETTINGS, **settings}.items()]
+    return [
+        "train",
+        "--output",
+        str(run),
+        "--players",
+        "3",
+        *(part for each in given for part in ("--set", each)),
+    ]
+
+
+def start(*given: str) -> subprocess.Popen[str]:
+    """The command in a process of its own, with a Ray of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "catbox_app", *given],
+        env={**os.environ, "COLUMNS": "200", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+def test_the_command_trains_on_a_ray_of_its_own_and_says_what_a_local_run_says(tmp_path: Path) -> None:
+    """Ctrl-C stops it as any run; --resume goes on, here without Ray. Nothing of Ray's own is said."""
+    run = tmp_path / "run"
+    many = {"total_decisions": 60 * 512}
+    script = start(*arguments(run, **many), "--workers-on-ray", "2")
+    until = time.monotonic() + 120
+    while not latest_checkpoint(run) and time.monotonic() < until and script.poll() is None:
+        time.sleep(0.05)
+    script.send_signal(signal.SIGINT)
+    out, err = script.communicate(timeout=60)
+    assert script.returncode == 130, err
+    assert err.startswith("Stopped after ")
+    assert "everything is saved. Go on with: " in err
+    assert len(err.strip().splitlines()) == 1, err
+    lines = [line for line in out.replace(str(run), "").splitlines() if not line.startswith("Waiting for 2 ")]
+    assert not [line for line in lines if "ray" in line.lower()]
+
+    text = (run / "config.yaml").read_text()
+    assert "workers: 2" in text
+    (run / "config.yaml").write_text(text)
+    ended = start("train", "--resume", "--output", str(run), "--workers-on-ray", "2")
+    out, err = ended.communicate(timeout=200)
+    assert (ended.returncode, err) == (0, "")
+    code, _ = command(*arguments(tmp_path / "local", **many, workers=2, device="cpu"))
+    assert code == 0
+    assert_same_end(tmp_path / "local", run)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--ray-address", "auto"), "--ray-address: say with --workers-on-ray how many workers"),
+        (("--workers-on-ray", "2", "--set", "workers=3"), "leave out --set workers"),
+        (("--workers-on-ray", "3"), "num_envs = 32: expected a multiple of workers (3)"),
+        (("--workers-on-ray", "2", "--ray-address", "ray://10.0.0.1:10001"), "an address of Ray's client"),
+        (("--workers-on-ray", "2", "--ray-address", "nonsense"), "no Ray cluster answers at 'nonsense'"),
+    ],
+)
+def test_bad_input_is_one_clear_message(given: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    code, message = command(*arguments(tmp_path / "run"), *given)
+    assert code == 2, message
+    assert message.startswith("catbox: ")
+    assert said in message
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The address of something that takes connections and never says anything."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_an_address_that_does_not_answer_is_not_waited_for_without_end(
+    silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_cluster, "TIME_TO_ANSWER", 4.0)
+    began = time.monotonic()
+    ran = CliRunner().invoke(app, ["arena", "random", "heuristic", "--ray-address", silent])
+    assert time.monotonic() - began < 30
+    assert ran.exit_code == 2
+    assert f"catbox: no Ray cluster answers at '{silent}' (nothing within 4 s)" in ran.stderr
+
+
+def test_a_release_that_was_not_tested_warns_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "_warned", set())
+    monkeypatch.setattr(versions.metadata, "version", lambda package: "2.9.3")
+    with pytest.warns(UserWarning, match=r"ray 2\.9\.3 is installed; catbox was tested with ray from 2\.60"):
+        ray_cluster.check_installed()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ray_cluster.check_installed()
+
+
+def test_the_release_that_is_installed_was_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(versions, "_warned", set())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ray_cluster.check_installed()
+
+
+def test_the_arena_command_plays_on_the_cluster(cluster: Any) -> None:
+    given = ["arena", "random", "heuristic", "--players", "3", "--deals", "10"]
+    here = CliRunner().invoke(app, [*given, "--processes", "1"])
+    there = CliRunner().invoke(app, [*given, "--ray-address", cluster.address])
+    assert there.exit_code == 0, there.stderr
+    margins = [re.findall(r"\S+ ± \S+", ran.stdout) for ran in (here, there)]
+    assert margins[0] == margins[1]
+    assert margins[0]

@@ -1,0 +1,74 @@
+"""A node of a cluster is killed in the middle of a run; and a cluster is too small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from rich.console import Console
+
+from catbox_train.config import TrainConfig
+from catbox_train.ray import RayWorkers
+from catbox_train.ray import crew as ray_crew
+from catbox_train.runs import checkpoint
+from catbox_train.runs.loop import train
+from tests.ray.test_training import local, quiet
+from tests.train.ppo_runs import assert_same_end, small
+
+
+def test_a_node_that_is_killed_costs_the_updates_since_the_checkpoint(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One worker on each node; the node of one is killed, and both go on on the other one."""
+    config, run, write = small(), tmp_path / "run", checkpoint.write_arrays
+    with RayWorkers(2, cluster.address) as workers:
+        facts: list[Any] = []
+
+        def crew(config: TrainConfig) -> Any:
+            made = workers.crew(config)
+            facts.append(made.facts)
+            return made
+
+        # One core of each node is taken until then.
+        takes = [
+            ray.remote(_Idle).options(num_cpus=1, scheduling_strategy="SPREAD").remote() for _ in range(2)
+        ]
+        assert len(set(ray.get([taken.here.remote() for taken in takes]))) == 2
+
+        def write_and_kill(path: Path, arrays: Any) -> None:
+            write(path, arrays)
+            if cluster.other in cluster.worker_nodes:
+                cluster.remove_node(cluster.other, allow_graceful=False)
+                for taken in takes:
+                    ray.kill(taken)
+
+        monkeypatch.setattr(checkpoint, "write_arrays", write_and_kill)
+        train(config, run, Console(width=1000), make_crew=crew)
+    assert len({fact["node"] for fact in facts[0]}) == 2
+    assert len(facts) == 2
+    assert "Workers were lost (" in capsys.readouterr().out
+    assert_same_end(local(config, tmp_path / "local"), run)
+
+
+class _Idle:
+    """Takes cores, and does nothing."""
+
+    def here(self) -> str:
+        """The node where it is."""
+        return ray.get_runtime_context().get_node_id()
+
+
+def test_workers_that_find_no_cores_are_not_waited_for_without_end(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_crew, "TIME_TO_BEGIN", 4.0)
+    config = small(workers=16, num_envs=32)
+    with (
+        RayWorkers(16, cluster.address) as workers,
+        pytest.raises(
+            ChildProcessError, match=r"16 workers on Ray did not begin within 4 s: .* cores, of which"
+        ),
+    ):
+        train(config, tmp_path / "run", quiet(), make_crew=workers.crew)

@@ -1,0 +1,220 @@
+"""The workers of a run on a Ray cluster, as the run sees them."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import torch
+
+import catbox_env
+from catbox_agents.ray_cluster import connected
+from catbox_env.core.checks import check_integer
+from catbox_train.algorithm import WorkersLost
+from catbox_train.config import TrainConfig
+from catbox_train.ray.channel import Channel
+from catbox_train.self_play.crew import Crew, raise_first
+from catbox_train.self_play.weights import SharedWeights
+from catbox_train.self_play.worker import Worker
+
+#: Most workers of a run.
+MAX_WORKERS = 4096
+#: How long the run waits for its workers to begin, in seconds: for cores that are free, and new machines.
+TIME_TO_BEGIN = 300.0
+#: How long the workers may take to end, in seconds.
+_TIME_TO_END = 20.0
+#: So many times in a row workers are lost before they have made an update; then the run ends.
+MAX_LOSSES = 3
+#: How often it is looked whether Ray Train is still there, in seconds.
+_INTERVAL = 1.0
+
+
+class RayWorkers:
+    """``count`` processes of Ray Train, in which the workers of a run play and learn, of one run after the other. A
+    context manager.
+
+    Where a process or a machine is lost, Ray Train starts all of them anew, and the run goes on from its last
+    checkpoint.
+
+    Args:
+        address: of the cluster; see `catbox_agents.ray_cluster.connected`.
+        say: told what happens to the workers, a line each time.
+
+    Raises ``ValueError`` where Ray is not installed, ``ConnectionError`` where no cluster answers, both when the
+    context is entered.
+    """
+
+    def __init__(
+        self, count: int, address: str | None = None, say: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self.count = check_integer("workers on Ray", count, 1, MAX_WORKERS)
+        self._address, self._say = address, say
+        self._generation = self._lost_generation = self._losses = 0
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        self._gpu = False
+
+    def __enter__(self) -> RayWorkers:
+        self._stack = ExitStack()
+        with ExitStack() as stack:
+            stack.enter_context(connected(self._address, self.count))
+            import ray
+
+            here = ray.get_runtime_context().get_node_id()
+            kind = ray.remote(Channel).options(num_cpus=0, label_selector={"ray.io/node-id": here})
+            self.channel = kind.remote()
+            self._folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="catbox-ray-"))
+            stack.callback(self._end)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def _end(self) -> None:
+        import ray
+
+        self.channel.stop.remote()
+        if self._thread is not None and self._generation > self._lost_generation:  # else nobody hears it
+            self._thread.join(_TIME_TO_END)
+        ray.kill(self.channel)
+
+    def crew(self, config: TrainConfig) -> RayCrew:
+        """The workers of a run with ``config``, which has as many, once all of them have begun.
+
+        Raises ``ValueError`` for another number or device, ``ChildProcessError`` where they do not begin in time or
+        were lost too often.
+        """
+        if config.device not in ("cpu", "cuda") or config.num_workers != self.count:
+            raise ValueError(
+                f"device = {config.device!r}, workers = {config.num_workers}: expected cpu or cuda, and {self.count}, "
+                "the number of workers on Ray"
+            )
+        gpu = config.device == "cuda"
+        if self._thread is not None and gpu != self._gpu:
+            raise ValueError(
+                f"device = {config.device!r}: the workers on Ray have begun {'without' if gpu else 'with'} GPUs"
+            )
+        if self._thread is None:
+            self._gpu = gpu
+            self._thread = threading.Thread(target=self._train, daemon=True)
+            self._thread.start()
+        facts = self._begun()
+        return RayCrew(self, config, facts)
+
+    def _train(self) -> None:
+        """Let Ray Train run the workers until they are told to end."""
+        from catbox_train.ray.trainer import fit
+
+        try:
+            fit(self.count, self._gpu, self.channel, self._folder)
+        except BaseException as error:  # noqa: BLE001  (of another thread; raised where the workers are asked)
+            self._error = error
+
+    def _begun(self) -> list[dict[str, Any]]:
+        """The facts of the workers' processes, once all have begun."""
+        import ray
+
+        until, told = time.monotonic() + TIME_TO_BEGIN, time.monotonic() + 60.0
+        while True:
+            found = ray.get(self.channel.begun.remote(self._lost_generation, _INTERVAL))
+            if found is not None:
+                self._generation, facts = found
+                break
+            self.check()
+            if time.monotonic() > until:
+                raise ChildProcessError(
+                    f"the {self.count} workers on Ray did not begin within {TIME_TO_BEGIN:g} s: {self._cores()}"
+                )
+            if time.monotonic() > told:
+                self._say(f"Waiting for {self.count} workers on Ray: {self._cores()}")
+                told = until
+        wrong = {
+            fact["machine"]: fact["catbox"] for fact in facts if fact["catbox"] != catbox_env.__version__
+        }
+        if wrong:
+            found = ", ".join(f"{version} on {machine}" for machine, version in wrong.items())
+            raise ValueError(
+                f"catbox is {catbox_env.__version__} here and {found}: install the same release on all machines"
+            )
+        return facts
+
+    def _cores(self) -> str:
+        """How many cores, or GPUs, there are, in words."""
+        import ray
+
+        key, name = ("GPU", "GPUs") if self._gpu else ("CPU", "cores")
+        total, free = ray.cluster_resources().get(key, 0), ray.available_resources().get(key, 0)
+        return f"the cluster has {total:g} {name}, of which {free:g} are free"
+
+    def check(self) -> None:
+        """Raise ``ChildProcessError`` if Ray Train has ended."""
+        if self._thread is not None and not self._thread.is_alive():
+            raise ChildProcessError(
+                f"the workers on Ray have ended: {self._error or 'Ray Train has stopped'}"
+            )
+
+    def ask(self, message: Any) -> Any:
+        """The workers' answer to ``message``. Raises ``WorkersLost`` if one of them was lost."""
+        import ray
+
+        asked = self.channel.ask.remote(self._generation, pickle.dumps(message))
+        while not ray.wait([asked], timeout=_INTERVAL)[0]:
+            self.check()
+        answer = ray.get(asked)
+        if answer is None:
+            self._lost_generation = self._generation
+            self._losses += 1
+            why = ray.get(self.channel.why.remote())
+            if self._losses >= MAX_LOSSES:
+                raise ChildProcessError(
+                    f"workers on Ray were lost {self._losses} times without an update in between: {why}"
+                )
+            raise WorkersLost(why)
+        return pickle.loads(answer)
+
+    def made_progress(self) -> None:
+        """An update was made: earlier losses do not count any more."""
+        self._losses = 0
+
+
+class RayCrew(Crew[Worker]):
+    """The workers of one run. None is in this process."""
+
+    def __init__(self, cluster: RayWorkers, config: TrainConfig, facts: Sequence[dict[str, Any]]) -> None:
+        self.workers = []
+        self.facts = facts
+        self._cluster = cluster
+        seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
+        self._ask("begin", config, each=[(seed,) for seed in seeds])
+
+    def _ask(self, name: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
+        """The result of a method of every ``Host``; raises what it raises."""
+        answers = self._cluster.ask((name, args, each))
+        raise_first([error for error, _ in answers])
+        return [result for _, result in answers]
+
+    def map(
+        self, function: Callable[..., Any], *args: Any, each: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        return self._ask("call", function, *args, each=each)
+
+    def fetch(self, weights: SharedWeights) -> None:
+        kept = weights.kept()
+        for name, array in self._ask("fetch")[0].items():
+            kept[name].copy_(torch.from_numpy(array))
+        weights.refresh()
+        self._cluster.made_progress()
+
+    def publish(self, weights: SharedWeights, *names: str) -> None:
+        kept = weights.kept()
+        self._ask("publish", {name: kept[name].numpy() for name in names})
+
+    def close(self) -> None:
+        """The workers end with their context."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -141,6 +141,11 @@ class Game(ABC):
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Statistics for training and evaluation, each (n, P) float64, computed from ``info`` arrays (n, P)."""
 
+    def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Any]:
+        """The deals from which ``actions`` may lead to ``state``, for a game that hides nothing; deals that do not are
+        sorted out. None stands for the beginning of a game without deals."""
+        yield None
+
     def weighted_deals(self) -> Iterator[tuple[Any, int]]:
         """Every deal of the first round, as `set_deal` takes it, with a weight that its probability is proportional to.
 
@@ -227,17 +232,38 @@ class Game(ABC):
         total = sum(weight for _, weight in weighted)
         return [(deal, weight / total) for deal, weight in weighted]
 
-    def sample_state(self, observation: np.ndarray, seed: Any = None) -> GameState:
+    def sample_state(
+        self,
+        observation: np.ndarray,
+        seed: Any = None,
+        history: np.ndarray | None = None,
+        beginnings: np.ndarray | None = None,
+    ) -> GameState:
         """A full state drawn uniformly from all those consistent with one observation.
 
         Args:
             observation: int8 (O,), what one seat sees before the end of the game.
             seed: as in ``new_initial_state``; the deals of later rounds are drawn from it as well.
+            history: int8 (T, 2), what that seat has seen of all actions: its ``history_observation``.
+            beginnings: int8 (K, O), what it saw at the beginning of each round, the first ones first; None: what it saw
+                only then, such as a card of an earlier round that it did not play, is drawn too. Needs ``history``.
 
-        The ``history()`` of the state begins empty. A game may need a search to find out what an observation tells;
-        if that search is limited, the game's rules page says how often it stops early. Raises ``ValueError`` for a
-        vector that no seat of this game can see, or that was made after the end.
+        Without ``history`` the ``history()`` of the state begins empty. With it the state has a past: its ``history()``
+        holds all actions since the beginning of the game, those of other seats that were hidden too, and its returns
+        those of the earlier rounds. Then the state is drawn with its past, uniformly from all that agree with
+        observation and history, cards of equal rank told apart: so what only the history tells counts, such as the
+        order of play.
+
+        A game may need a search to find out what an observation tells; if that search is limited, the game's rules
+        page says how often it stops early. Raises ``ValueError`` for a vector that no seat of this game can see, or
+        that was made after the end; for a history that does not go with it, which is known after a million draws.
         """
+        if history is not None:
+            from catbox_env.core.past import sample_past
+
+            return sample_past(self, self._checked_observations(observation, 1), seed, history, beginnings)
+        if beginnings is not None:
+            raise ValueError("beginnings were given without the history of the same seat; give both")
         generators = new_generators([seed_sequence(seed)])
         records = np.zeros(1, self.state_dtype)
         self._sample(self._checked_observations(observation, 1), np.ones(1, np.int64), generators, records)

@@ -1,24 +1,32 @@
-"""The past of drawn worlds: how a round can have come to them.
+"""The past of drawn worlds: how a round, or a whole game, can have come to them.
 
 A world is drawn from what a seat sees now (`Game.sample_states`). With the history of that seat it is taken back to the
 beginning of its round, and the actions that the seat could not see, such as a discard, get a value that agrees with the
-world. A search replays them to ask how likely other seats would have acted so.
+world. A search replays them to ask how likely other seats would have acted so (`rewind`). A single state can be given
+such a past, its earlier rounds included (`sample_past`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from catbox_env.core.checks import as_array, shown
 from catbox_env.core.kernels import UNUSED
-from catbox_env.core.rng import split_generators
+from catbox_env.core.rng import new_generators, seed_sequence, split_generators
 from catbox_env.core.saved import check_same_game
 
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
-    from catbox_env.core.game import Game
+    from catbox_env.core.game import Game, GameState
+
+#: Worlds, or deals of an earlier round, that are drawn before a history counts as impossible.
+MOST_DRAWN = 1_000_000
+#: Beginnings of a round that are drawn to find one with the observer on its seat.
+MANY_SEATS = 64
+#: Worlds drawn at a time, at most.
+MOST_AT_ONCE = 4096
 
 
 class Past(NamedTuple):
@@ -30,11 +38,14 @@ class Past(NamedTuple):
       proportion to P / D: D is the chance with which the world and the hidden actions were drawn, P the chance of the
       deal that they imply. So worlds weigh as they must, by Bayes' rule, when each weight is multiplied by the chances
       of all ``actions``.
+    - ``shares`` (N,) float64, 0 to 1: 0 where the weight is 0, else in proportion to the number of pasts that lead to
+      the world, with all cards told apart. Worlds that are kept with these chances have uniform pasts.
     """
 
     beginnings: Vec
     actions: np.ndarray
     weights: np.ndarray
+    shares: np.ndarray
 
 
 def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarray | None = None) -> Past:
@@ -54,14 +65,21 @@ def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarra
         )
     given = _checked_histories(game, histories)
     of = _checked_places(history_of, len(given), worlds.num_envs)
+    return _rewind(game, worlds, worlds.current_player.astype(np.int64), given, of)
+
+
+def _rewind(game: Game, worlds: Vec, seats: np.ndarray, histories: np.ndarray, of: np.ndarray) -> Past:
+    """As `rewind`; world i was drawn for the seat ``seats[i]`` and has the history ``histories[of[i]]``."""
+    from catbox_env.core.batch import Vec
+
     records, generators, _ = worlds._copied(0)
     actions = np.empty((worlds.num_envs, game.history_length), np.int64)
-    weights = np.empty(worlds.num_envs)
+    weights, shares = np.empty(worlds.num_envs), np.empty(worlds.num_envs)
     drawn_by = split_generators(generators.copy(), np.ones(worlds.num_envs, np.int64))
     again = np.zeros(1, game.state_dtype)
     vectors = np.empty((2, game.state_layout.size), np.int8)
     misfit = game.loops.rewind_games(
-        game.params, drawn_by, records, given, of, actions, weights, again, vectors
+        game.params, drawn_by, records, seats, histories, of, actions, weights, shares, again, vectors
     )
     if misfit >= 0:
         raise ValueError(
@@ -71,7 +89,180 @@ def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarra
     beginnings = Vec._undealt(game, worlds.num_envs, worlds.num_threads, auto_deal=False)
     beginnings._fill(records, generators)
     longest = int((actions != UNUSED).sum(axis=1).max(initial=0))
-    return Past(beginnings, np.ascontiguousarray(actions[:, :longest]), weights)
+    return Past(beginnings, np.ascontiguousarray(actions[:, :longest]), weights, shares)
+
+
+def sample_past(
+    game: Game, observation: np.ndarray, seed: Any, history: np.ndarray, beginnings: np.ndarray | None
+) -> GameState:
+    """See `Game.sample_state`; ``observation`` (1, O) is checked."""
+    given = as_array("history", history)
+    if given.ndim != 2:
+        raise ValueError(
+            f"history: shape {given.shape}; expected int8 of shape ({game.history_length}, 2), as given by "
+            "state.history_observation(player)"
+        )
+    given = _checked_histories(game, given)
+    seen = None if beginnings is None else game._checked_observations(beginnings, 2)
+    root = seed_sequence(seed)
+    own = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 0), pool_size=root.pool_size)
+    draw = _drawn_freely if game.hides_nothing else _drawn_with_hidden_cards
+    state, observer = draw(game, observation, given, seen, new_generators([root]), np.random.default_rng(own))
+    same = (
+        state is not None
+        and np.array_equal(state.observation(observer), observation[0])
+        and np.array_equal(state.history_observation(observer), given[0])
+    )
+    if state is None or not same:
+        raise ValueError(
+            "history: no game leads to this observation with it; give the observation, the history and the beginnings "
+            "of the same seat at the same moment"
+        )
+    return state
+
+
+def _observers_of(worlds: Vec, observation: np.ndarray) -> np.ndarray:
+    """The seat (N,) of each of ``worlds`` that sees ``observation`` (O,)."""
+    seats = [
+        (worlds.observe(np.full(worlds.num_envs, seat)) == observation).all(axis=1)
+        for seat in range(worlds.game.num_players)
+    ]
+    return np.argmax(seats, axis=0)
+
+
+def _beginning_of(game: Game, observation: np.ndarray, observer: int, generators: np.ndarray) -> Any:
+    """A deal of a round at whose beginning ``observer`` sees ``observation`` (O,); None if it cannot.
+
+    Many are drawn, because where the first start player is random, a world has the observer on any seat.
+    """
+    worlds = game.sample_states_from(observation[None], np.array([MANY_SEATS]), generators)
+    found = np.flatnonzero(_observers_of(worlds, observation) == observer)
+    return game.deal_of(worlds.take(found[:1])._copied(0)[0][0]) if len(found) else None
+
+
+def _drawn_freely(
+    game: Game,
+    observation: np.ndarray,
+    given: np.ndarray,
+    seen: np.ndarray | None,
+    generators: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[GameState | None, int]:
+    """The state of a game that hides nothing, by one of the deals from which its actions lead to it; None: by none."""
+    world = game.sample_states_from(observation, np.ones(1, np.int64), generators)
+    record, observer = world._copied(0)[0], int(_observers_of(world, observation[0])[0])
+    actions = [int(action) for action in given[0, :, 1] if action != UNUSED]
+    if seen is None:
+        deals = list(game.deals_before(record[0], actions))
+    else:
+        deals = [_beginning_of(game, seen[0], observer, generators)]
+    found = []
+    for deal in deals:
+        try:
+            state = game.initial_state_from(split_generators(generators, np.ones(1, np.int64)), deal)
+            for action in actions:
+                state.apply_action(action)
+        except ValueError:  # this deal is not possible, or an action is illegal after it
+            continue
+        if np.array_equal(state.observation(observer), observation[0]):
+            found.append(state)
+    return (found[rng.integers(len(found))] if found else None), observer
+
+
+def _drawn_with_hidden_cards(
+    game: Game,
+    observation: np.ndarray,
+    given: np.ndarray,
+    seen: np.ndarray | None,
+    generators: np.ndarray,
+    rng: np.random.Generator,
+) -> tuple[GameState | None, int]:
+    """A state with hidden cards and a past, both drawn; None if ``given`` (1, T, 2) cannot be its history."""
+    world = _draw_current_round(game, observation, given, generators, rng)
+    observer = world.observer
+    used = int((given[0, :, 0] != UNUSED).sum())
+    current = used - len(world.actions)
+    state = game.initial_state_from(split_generators(generators, np.ones(1, np.int64)))
+    first = rounds = 0
+    while first < current:
+        known = seen is not None and rounds < len(seen)
+        if known:
+            deal = _beginning_of(game, seen[rounds], observer, generators)
+            if deal is None:
+                return None, observer
+            game.set_deal(state.record, deal)
+        next_seat = world.current_player
+        deal, actions = _draw_earlier_round(game, state, observer, known, given[0], first, next_seat, generators)
+        if first + len(actions) > current:
+            return None, observer
+        _play(game, state, deal, actions)
+        first += len(actions)
+        rounds += 1
+    _play(game, state, world.deal, world.actions)
+    return state, observer
+
+
+class _Round(NamedTuple):
+    """The current round in a world: who observes, who is to move, the deal, and the actions since."""
+
+    observer: int
+    current_player: int
+    deal: Any
+    actions: list[int]
+
+
+def _draw_current_round(
+    game: Game, observation: np.ndarray, given: np.ndarray, generators: np.ndarray, rng: np.random.Generator
+) -> _Round:
+    """A world with its past in this round, uniformly drawn from all that the observation and the history allow."""
+    drawn, at_once = 0, 1
+    while drawn < MOST_DRAWN:
+        worlds = game.sample_states_from(observation, np.array([at_once]), generators)
+        seats = _observers_of(worlds, observation[0])
+        past = _rewind(game, worlds, seats, given, np.zeros(at_once, np.int64))
+        kept = np.flatnonzero(rng.random(at_once) < past.shares)
+        if len(kept):
+            i = kept[0]
+            deal = game.deal_of(past.beginnings.take(kept[:1])._copied(0)[0][0])
+            actions = [int(action) for action in past.actions[i] if action != UNUSED]
+            return _Round(int(seats[i]), int(worlds.current_player[i]), deal, actions)
+        drawn += at_once
+        at_once = min(4 * at_once, MOST_AT_ONCE)
+    raise ValueError(_none_found("this round", drawn))
+
+
+def _draw_earlier_round(
+    game: Game,
+    state: GameState,
+    observer: int,
+    known: bool,
+    history: np.ndarray,
+    first: int,
+    next_seat: int,
+    generators: np.ndarray,
+) -> tuple[Any, list[int]]:
+    """The deal of the round that ``state`` begins, and its actions: the rows of ``history`` (T, 2) from ``first`` on."""
+    actions, drawn = np.full(game.history_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
+    count = game.loops.draw_earlier_round(
+        game.params, generators, state.records, observer, known, history, first, next_seat, actions, drawn, MOST_DRAWN
+    )
+    if count <= 0:
+        raise ValueError(_none_found("an earlier round", MOST_DRAWN))
+    return game.deal_of(drawn[0]), actions[first : first + count].tolist()
+
+
+def _play(game: Game, state: GameState, deal: Any, actions: list[int]) -> None:
+    """Deal the round that ``state`` begins, and play it."""
+    game.set_deal(state.record, deal)
+    for action in actions:
+        state.apply_action(action)
+
+
+def _none_found(which: str, drawn: int) -> str:
+    return (
+        f"history: none of {drawn:,} draws of {which} agrees with it; give the observation, the history and the "
+        f"beginnings of the same seat at the same moment"
+    )
 
 
 def _checked_histories(game: Game, histories: np.ndarray) -> np.ndarray:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import permutations
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -60,6 +60,25 @@ def _boards(deck: Counter[str], specials: Counter[str], cells: int) -> Iterator[
         for tiles, weight in _boards(deck, specials, cells - 1):
             yield (tile, *tiles), weight * (left if pile is deck else 1)
         pile[tile] += 1
+
+
+def deals_before(rules: Rules, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
+    """Deals from which ``actions`` may lead to ``state``; not all of them do.
+
+    A player leaves a place only when its cell is closed, or to another player. So the places at the beginning are those
+    that are closed or taken now and where no action led to. A zero where somebody landed is a copy of another tile now.
+    """
+    names = [TILE_NAMES[tile] for tile in state.tile[: rules.num_cells]]
+    landed, taken = set(actions), {int(cell) for cell in state.position[: rules.num_players]}
+    closed = {cell for cell in range(rules.num_cells) if not int(state.open) >> cell & 1 and names[cell] != "W"}
+    starts = sorted((closed | taken) - landed)
+    if len(starts) != rules.num_players:
+        return
+    for zeros in combinations(sorted(landed), max(0, rules.zeros - names.count("0"))):
+        tiles = ["0" if cell in zeros else name for cell, name in enumerate(names)]
+        rows = [tiles[first : first + rules.size] for first in range(0, rules.num_cells, rules.size)]
+        for positions in permutations(starts):
+            yield Deal(rows, positions)
 
 
 @cached_njit

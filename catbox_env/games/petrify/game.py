@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.petrify import text
-from catbox_env.games.petrify.deals import weighted_deals
+from catbox_env.games.petrify.deals import deals_before, weighted_deals
 from catbox_env.games.petrify.features import make_features
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
 from catbox_env.games.petrify.layout import observation_layout
@@ -75,6 +75,9 @@ class Petrify(Game):
 
     def weighted_deals(self) -> Iterator[tuple[Deal, int]]:
         return weighted_deals(self.rules, self.params)
+
+    def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
+        return deals_before(self.rules, state, actions)
 
     def deal_of(self, state: np.record) -> dict[str, Any]:
         size = self.rules.size

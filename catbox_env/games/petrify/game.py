@@ -9,7 +9,7 @@ import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.petrify import text
-from catbox_env.games.petrify.deals import deals_before, weighted_deals
+from catbox_env.games.petrify.deals import BoardDraws, deals_before
 from catbox_env.games.petrify.features import make_features
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
 from catbox_env.games.petrify.layout import observation_layout
@@ -46,6 +46,8 @@ class Petrify(Game):
         }[self.reward]
         self.params = make_params(rules, self.reward)
         self.features = make_features(self)
+        self.draws = BoardDraws(rules, self.params)
+        self.score_sum = 0.0
 
     def action_to_string(self, action: int) -> str:
         return f"move to {text.cell_name(self.rules, self.check_action_id(action))}"
@@ -72,9 +74,6 @@ class Petrify(Game):
                     f"deal: player_{seat} has no legal end cell; a game begins only where every player would have "
                     f"one if it were to move first"
                 )
-
-    def weighted_deals(self) -> Iterator[tuple[Deal, int]]:
-        return weighted_deals(self.rules, self.params)
 
     def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
         return deals_before(self.rules, state, actions)

@@ -211,6 +211,11 @@ class Game(ABC):
         return state
 
     @property
+    def num_rounds(self) -> int:
+        """Rounds in a game: ``rules.num_rounds``, 1 where there is none."""
+        return getattr(self.rules, "num_rounds", 1)
+
+    @property
     def utility_sum(self) -> float | None:
         """What the returns of all seats sum to at the end of every game, in units of ``reward``; None: not the same."""
         return {"score": self.score_sum, "margin": 0.0, "win": 1.0}[self.reward]
@@ -307,7 +312,8 @@ class Game(ABC):
         if history is not None:
             from catbox_env.core.past import sample_past
 
-            return sample_past(self, self._checked_observations(observation, 1), seed, history, beginnings)
+            checked = self._checked_observations(observation, 1)
+            return sample_past(self, checked, seed, history, beginnings)[0]
         if beginnings is not None:
             raise ValueError("beginnings were given without the history of the same seat; give both")
         generators = new_generators([seed_sequence(seed)])

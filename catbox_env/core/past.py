@@ -92,10 +92,25 @@ def _rewind(game: Game, worlds: Vec, seats: np.ndarray, histories: np.ndarray, o
     return Past(beginnings, np.ascontiguousarray(actions[:, :longest]), weights, shares)
 
 
+class PastRound(NamedTuple):
+    """A round of a past: its deal, as `Game.deal_of` gives it, and the actions since, hidden ones too."""
+
+    deal: dict[str, Any] | None
+    actions: list[int]
+
+
 def sample_past(
-    game: Game, observation: np.ndarray, seed: Any, history: np.ndarray, beginnings: np.ndarray | None
-) -> GameState:
-    """See `Game.sample_state`; ``observation`` (1, O) is checked."""
+    game: Game,
+    observation: np.ndarray,
+    seed: Any,
+    history: np.ndarray,
+    beginnings: np.ndarray | None = None,
+    seat: int | None = None,
+) -> tuple[GameState, list[PastRound]]:
+    """A state as `Game.sample_state` draws it from ``history``, and all rounds from the beginning of the game to it.
+
+    ``seat``: the seat that sees ``observation`` (1, O), which is checked; None: any that can see it.
+    """
     given = as_array("history", history)
     if given.ndim != 2:
         raise ValueError(
@@ -107,7 +122,8 @@ def sample_past(
     root = seed_sequence(seed)
     own = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 0), pool_size=root.pool_size)
     draw = _drawn_freely if game.hides_nothing else _drawn_with_hidden_cards
-    state, observer = draw(game, observation, given, seen, new_generators([root]), np.random.default_rng(own))
+    drawn = _Drawn(game, observation[0], given[0], seen, seat, new_generators([root]), np.random.default_rng(own))
+    state, rounds, observer = draw(drawn)
     same = (
         state is not None
         and np.array_equal(state.observation(observer), observation[0])
@@ -118,7 +134,23 @@ def sample_past(
             "history: no game leads to this observation with it; give the observation, the history and the beginnings "
             "of the same seat at the same moment"
         )
-    return state
+    return state, rounds
+
+
+class _Drawn(NamedTuple):
+    """What a past is drawn from, and the generators of its deals and of its choices."""
+
+    game: Game
+    observation: np.ndarray
+    history: np.ndarray
+    beginnings: np.ndarray | None
+    seat: int | None
+    generators: np.ndarray
+    rng: np.random.Generator
+
+    def new_state(self, deal: Any = None) -> GameState:
+        """The beginning of a game."""
+        return self.game.initial_state_from(split_generators(self.generators, np.ones(1, np.int64)), deal)
 
 
 def _observers_of(worlds: Vec, observation: np.ndarray) -> np.ndarray:
@@ -140,127 +172,109 @@ def _beginning_of(game: Game, observation: np.ndarray, observer: int, generators
     return game.deal_of(worlds.take(found[:1])._copied(0)[0][0]) if len(found) else None
 
 
-def _drawn_freely(
-    game: Game,
-    observation: np.ndarray,
-    given: np.ndarray,
-    seen: np.ndarray | None,
-    generators: np.ndarray,
-    rng: np.random.Generator,
-) -> tuple[GameState | None, int]:
+def _drawn_freely(drawn: _Drawn) -> tuple[GameState | None, list[PastRound], int]:
     """The state of a game that hides nothing, by one of the deals from which its actions lead to it; None: by none."""
-    world = game.sample_states_from(observation, np.ones(1, np.int64), generators)
-    record, observer = world._copied(0)[0], int(_observers_of(world, observation[0])[0])
-    actions = [int(action) for action in given[0, :, 1] if action != UNUSED]
-    if seen is None:
-        deals = list(game.deals_before(record[0], actions))
+    game, observation = drawn.game, drawn.observation
+    world = game.sample_states_from(observation[None], np.ones(1, np.int64), drawn.generators)
+    record, observer = world._copied(0)[0][0], int(_observers_of(world, observation)[0])
+    actions = [int(action) for action in drawn.history[:, 1] if action != UNUSED]
+    if drawn.beginnings is None:
+        deals = list(game.deals_before(record, actions))
     else:
-        deals = [_beginning_of(game, seen[0], observer, generators)]
-    found = []
+        deals = [_beginning_of(game, drawn.beginnings[0], observer, drawn.generators)]
+    found: list[tuple[GameState, list[PastRound]]] = []
     for deal in deals:
         try:
-            state = game.initial_state_from(split_generators(generators, np.ones(1, np.int64)), deal)
+            state = drawn.new_state(deal)
+            round_ = PastRound(game.deal_of(state.record), actions)
             for action in actions:
                 state.apply_action(action)
         except ValueError:  # this deal is not possible, or an action is illegal after it
             continue
-        if np.array_equal(state.observation(observer), observation[0]):
-            found.append(state)
-    return (found[rng.integers(len(found))] if found else None), observer
+        if np.array_equal(state.observation(observer), observation):
+            found.append((state, [round_]))
+    if not found:
+        return None, [], observer
+    return *found[drawn.rng.integers(len(found))], observer
 
 
-def _drawn_with_hidden_cards(
-    game: Game,
-    observation: np.ndarray,
-    given: np.ndarray,
-    seen: np.ndarray | None,
-    generators: np.ndarray,
-    rng: np.random.Generator,
-) -> tuple[GameState | None, int]:
-    """A state with hidden cards and a past, both drawn; None if ``given`` (1, T, 2) cannot be its history."""
-    world = _draw_current_round(game, observation, given, generators, rng)
-    observer = world.observer
-    used = int((given[0, :, 0] != UNUSED).sum())
-    current = used - len(world.actions)
-    state = game.initial_state_from(split_generators(generators, np.ones(1, np.int64)))
-    first = rounds = 0
-    while first < current:
-        known = seen is not None and rounds < len(seen)
+def _drawn_with_hidden_cards(drawn: _Drawn) -> tuple[GameState | None, list[PastRound], int]:
+    """A state with hidden cards and its rounds, all drawn; None where the history is of another game."""
+    game = drawn.game
+    observer, next_seat, current = _draw_current_round(drawn)
+    used = int((drawn.history[:, 0] != UNUSED).sum())
+    state, rounds, first = drawn.new_state(), list[PastRound](), 0
+    while first < used - len(current.actions):
+        known = drawn.beginnings is not None and len(rounds) < len(drawn.beginnings)
         if known:
-            deal = _beginning_of(game, seen[rounds], observer, generators)
+            assert drawn.beginnings is not None
+            deal = _beginning_of(game, drawn.beginnings[len(rounds)], observer, drawn.generators)
             if deal is None:
-                return None, observer
+                return None, [], observer
             game.set_deal(state.record, deal)
-        next_seat = world.current_player
-        deal, actions = _draw_earlier_round(game, state, observer, known, given[0], first, next_seat, generators)
-        if first + len(actions) > current:
-            return None, observer
-        _play(game, state, deal, actions)
-        first += len(actions)
-        rounds += 1
-    _play(game, state, world.deal, world.actions)
-    return state, observer
+        rounds.append(_draw_earlier_round(drawn, state, observer, known, first, next_seat))
+        first += len(rounds[-1].actions)
+        if first > used - len(current.actions):
+            return None, [], observer
+        _play(state, rounds[-1])
+    _play(state, current)
+    return state, [*rounds, current], observer
 
 
-class _Round(NamedTuple):
-    """The current round in a world: who observes, who is to move, the deal, and the actions since."""
-
-    observer: int
-    current_player: int
-    deal: Any
-    actions: list[int]
-
-
-def _draw_current_round(
-    game: Game, observation: np.ndarray, given: np.ndarray, generators: np.ndarray, rng: np.random.Generator
-) -> _Round:
-    """A world with its past in this round, uniformly drawn from all that the observation and the history allow."""
-    drawn, at_once = 0, 1
-    while drawn < MOST_DRAWN:
-        worlds = game.sample_states_from(observation, np.array([at_once]), generators)
-        seats = _observers_of(worlds, observation[0])
-        past = _rewind(game, worlds, seats, given, np.zeros(at_once, np.int64))
-        kept = np.flatnonzero(rng.random(at_once) < past.shares)
+def _draw_current_round(drawn: _Drawn) -> tuple[int, int, PastRound]:
+    """The current round in a world, uniformly drawn from all that the observation and the history allow; before it who
+    observes, and who is to move."""
+    game, tried, at_once = drawn.game, 0, 1
+    while tried < MOST_DRAWN:
+        worlds = game.sample_states_from(drawn.observation[None], np.array([at_once]), drawn.generators)
+        seats = _observers_of(worlds, drawn.observation)
+        past = _rewind(game, worlds, seats, drawn.history[None], np.zeros(at_once, np.int64))
+        keep = drawn.rng.random(at_once) < past.shares
+        kept = np.flatnonzero(keep if drawn.seat is None else keep & (seats == drawn.seat))
         if len(kept):
             i = kept[0]
             deal = game.deal_of(past.beginnings.take(kept[:1])._copied(0)[0][0])
             actions = [int(action) for action in past.actions[i] if action != UNUSED]
-            return _Round(int(seats[i]), int(worlds.current_player[i]), deal, actions)
-        drawn += at_once
+            return int(seats[i]), int(worlds.current_player[i]), PastRound(deal, actions)
+        tried += at_once
         at_once = min(4 * at_once, MOST_AT_ONCE)
-    raise ValueError(_none_found("this round", drawn))
+    raise ValueError(_none_found("this round", tried))
 
 
 def _draw_earlier_round(
-    game: Game,
-    state: GameState,
-    observer: int,
-    known: bool,
-    history: np.ndarray,
-    first: int,
-    next_seat: int,
-    generators: np.ndarray,
-) -> tuple[Any, list[int]]:
-    """The deal of the round that ``state`` begins, and its actions: the rows of ``history`` (T, 2) from ``first`` on."""
-    actions, drawn = np.full(game.history_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
+    drawn: _Drawn, state: GameState, observer: int, known: bool, first: int, next_seat: int
+) -> PastRound:
+    """The round that ``state`` begins, to which the rows of the history from ``first`` on belong."""
+    game, actions = drawn.game, np.full(drawn.game.history_length, UNUSED, np.int64)
+    records = np.zeros(2, game.state_dtype)
     count = game.loops.draw_earlier_round(
-        game.params, generators, state.records, observer, known, history, first, next_seat, actions, drawn, MOST_DRAWN
+        game.params,
+        drawn.generators,
+        state.records,
+        observer,
+        known,
+        drawn.history,
+        first,
+        next_seat,
+        actions,
+        records,
+        MOST_DRAWN,
     )
     if count <= 0:
         raise ValueError(_none_found("an earlier round", MOST_DRAWN))
-    return game.deal_of(drawn[0]), actions[first : first + count].tolist()
+    return PastRound(game.deal_of(records[0]), actions[first : first + count].tolist())
 
 
-def _play(game: Game, state: GameState, deal: Any, actions: list[int]) -> None:
+def _play(state: GameState, round_: PastRound) -> None:
     """Deal the round that ``state`` begins, and play it."""
-    game.set_deal(state.record, deal)
-    for action in actions:
+    state.game.set_deal(state.record, round_.deal)
+    for action in round_.actions:
         state.apply_action(action)
 
 
-def _none_found(which: str, drawn: int) -> str:
+def _none_found(which: str, tried: int) -> str:
     return (
-        f"history: none of {drawn:,} draws of {which} agrees with it; give the observation, the history and the "
+        f"history: none of {tried:,} draws of {which} agrees with it; give the observation, the history and the "
         f"beginnings of the same seat at the same moment"
     )
 

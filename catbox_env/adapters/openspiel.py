@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
+from functools import wraps
 from math import prod
 from typing import Any
 
@@ -588,23 +589,36 @@ def _register(game_id: str) -> None:
     pyspiel.register_game(type_, class_)
 
 
-def _guard(bot: type) -> None:
-    """Have the method ``step`` of one of OpenSpiel's bots in C++ keep the interpreter lock for our states.
+def _guard_bots() -> None:
+    """Keep two of OpenSpiel's bots in C++ from killing the process when they get one of our states.
 
-    It gives the lock away, and the states of a game in Python are then called without it, which kills the process.
-    ``step_with_policy`` does the same and keeps the lock.
+    Their method ``step`` gives the interpreter lock away, and then calls the game, which is in Python, without it.
+    ``step_with_policy`` of `pyspiel.MCTSBot` does the same with the lock. `pyspiel.ISMCTSBot` has no use for a game in
+    Python: it does not call its ``resample_from_infostate``.
     """
-    unguarded = bot.step  # type: ignore[attr-defined]
+    for bot, names in ((pyspiel.MCTSBot, ["step"]), (pyspiel.ISMCTSBot, ["step", "step_with_policy", "get_policy"])):
+        for name in names:
+            setattr(bot, name, _guarded(getattr(bot, name)))
 
-    def step(self: Any, state: Any) -> int:
-        return self.step_with_policy(state)[1] if isinstance(state, SpielState) else unguarded(self, state)
 
-    step.__doc__ = unguarded.__doc__
-    bot.step = step  # type: ignore[attr-defined]
+def _guarded(method: Callable) -> Callable:
+    """A method of one of these bots, safe for our states and unchanged for others."""
+
+    @wraps(method)
+    def guarded(self: Any, state: Any, *args: Any) -> Any:
+        if not isinstance(state, SpielState):
+            return method(self, state, *args)
+        if isinstance(self, pyspiel.ISMCTSBot):
+            raise ValueError(
+                "pyspiel.ISMCTSBot: it cannot resample the states of a game in Python; take "
+                "open_spiel.python.algorithms.ismcts.ISMCTSBot, which can"
+            )
+        return self.step_with_policy(state)[1]
+
+    return guarded
 
 
 for _game_id in GAMES:
     if short_name(_game_id) not in pyspiel.registered_names():
         _register(_game_id)
-for _bot in (pyspiel.MCTSBot, pyspiel.ISMCTSBot):
-    _guard(_bot)
+_guard_bots()

@@ -18,6 +18,8 @@ Thing = TypeVar("Thing")
 
 #: How much sums of rewards may be off by rounding.
 TOLERANCE = 1e-4
+#: The share of the states of a game in which its past is sampled.
+PAST_SHARE = 0.1
 
 
 class ConformanceError(AssertionError):
@@ -66,6 +68,8 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
         check_illegal(state, rng)
         check_copies(state)
         check_information(state, int(rng.integers(2**31)))
+        if rng.random() < PAST_SHARE:
+            check_past(state, int(rng.integers(2**31)))
         action = int(rng.choice(state.legal_actions()))
         before = state.history()
         state.apply_action(action)
@@ -163,6 +167,19 @@ def check_information(state: GameState, seed: int) -> None:
         if seat == state.current_player:
             unchanged = np.array_equal(other.action_mask(), state.action_mask())
             _require(unchanged, "hidden things change the mask of a seat")
+
+
+def check_past(state: GameState, seed: int) -> None:
+    """A state sampled with the history of a seat, any seat, has one that looks the same to it."""
+    for seat in range(state.game.num_players):
+        history = state.history_observation(seat)
+        try:
+            other = state.game.sample_state(state.observation(seat), seed, history=history)
+        except ValueError as error:
+            raise ConformanceError(f"sample_state refuses a history of seat {seat}: {error}") from error
+        found = [s for s in range(state.game.num_players) if np.array_equal(other.history_observation(s), history)]
+        _require(bool(found), "a sampled state does not give the history it was sampled from")
+        _require(len(other.history()) == len(state.history()), "a sampled past has another length")
 
 
 def check_end(state: GameState) -> None:

@@ -42,25 +42,24 @@ class Draws(ABC):
         """Whether a game can begin with the complete deal ``drawn``; if not, all is drawn again."""
         return True
 
+    def every_deal(self) -> Iterator[tuple[list[int], float]]:
+        """The draws of every possible deal of the first round, ascending, with the probability that they are drawn.
 
-def every_deal(draws: Draws) -> Iterator[tuple[list[int], float]]:
-    """The draws of every deal of the first round, in ascending order, with the probability that they are drawn.
+        Where deals are not possible the probabilities sum to less than 1. A game may have a faster way to list them.
+        """
+        drawn: list[int] = []
 
-    Deals that are not possible are left out: the probabilities then sum to less than 1.
-    """
-    drawn: list[int] = []
+        def follow(probability: float) -> Iterator[tuple[list[int], float]]:
+            following = self.weights(drawn, True)
+            if not following and self.is_possible(drawn):
+                yield drawn.copy(), probability
+            total = sum(weight for _, weight in following)
+            for draw, weight in following:
+                drawn.append(draw)
+                yield from follow(probability * (weight / total))
+                drawn.pop()
 
-    def follow(probability: float) -> Iterator[tuple[list[int], float]]:
-        following = draws.weights(drawn, True)
-        if not following and draws.is_possible(drawn):
-            yield drawn.copy(), probability
-        total = sum(weight for _, weight in following)
-        for draw, weight in following:
-            drawn.append(draw)
-            yield from follow(probability * (weight / total))
-            drawn.pop()
-
-    return follow(1.0)
+        return follow(1.0)
 
 
 class DrawTable:
@@ -68,7 +67,7 @@ class DrawTable:
 
     def __init__(self, draws: Draws) -> None:
         self._after: dict[tuple[int, ...], dict[int, float]] = {}
-        for drawn, probability in every_deal(draws):
+        for drawn, probability in draws.every_deal():
             for i, draw in enumerate(drawn):
                 following = self._after.setdefault(tuple(drawn[:i]), {})
                 following[draw] = following.get(draw, 0.0) + probability

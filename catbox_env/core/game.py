@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from catbox_env.core.binding import bind
-from catbox_env.core.checks import as_array, check_action, check_integer, check_seat, is_integer, shown
-from catbox_env.core.draws import MOST_LISTED, Draws, DrawTable, every_deal
+from catbox_env.core.checks import as_array, check_action, check_flag, check_integer, check_seat, is_integer, shown
+from catbox_env.core.draws import MOST_LISTED, Draws, DrawTable
 from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout
 from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence, split_generators
@@ -235,7 +235,7 @@ class Game(ABC):
         limit = check_integer("limit", limit, 1, 2**62)
         if self.draws is None:
             return [(None, 1.0)]
-        drawn = list(itertools.islice(every_deal(self.draws), limit + 1))
+        drawn = list(itertools.islice(self.draws.every_deal(), limit + 1))
         if len(drawn) > limit:
             raise ValueError(
                 f"{self.id} with {self.rules} has more than limit={limit:,} deals; take smaller rules or a larger limit"
@@ -256,7 +256,7 @@ class Game(ABC):
         """
         if self.draws is None:
             return []
-        drawn = self._checked_draws(drawn)
+        drawn, first_round = self._checked_draws(drawn), check_flag("first_round", first_round)
         if self._draw_table is not None:
             return self._draw_table.outcomes(drawn)
         weights = self.draws.weights(drawn, first_round)
@@ -280,7 +280,7 @@ class Game(ABC):
         draws = self.draws
         if draws is None or type(draws).is_possible is Draws.is_possible:
             return None
-        few = len(list(itertools.islice(every_deal(draws), MOST_LISTED + 1))) <= MOST_LISTED
+        few = len(list(itertools.islice(draws.every_deal(), MOST_LISTED + 1))) <= MOST_LISTED
         return DrawTable(draws) if few else None
 
     def sample_state(

@@ -245,6 +245,8 @@ def _draw_earlier_round(
     drawn: _Drawn, state: GameState, observer: int, known: bool, first: int, next_seat: int
 ) -> PastRound:
     """The round that ``state`` begins, to which the rows of the history from ``first`` on belong."""
+    if drawn.game.kernels.draw_round is None:
+        raise ValueError(f"{drawn.game.id} has no kernel draw_round, so that no earlier round of it can be drawn")
     game, actions = drawn.game, np.full(drawn.game.history_length, UNUSED, np.int64)
     records = np.zeros(2, game.state_dtype)
     count = game.loops.draw_earlier_round(

@@ -18,7 +18,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields
-from functools import wraps
+from fractions import Fraction
+from functools import cache, wraps
 from math import prod
 from typing import Any
 
@@ -50,6 +51,8 @@ warn_untested("open_spiel", "1.6", "3")
 
 #: How often the chance nodes of a deal may begin again, for ``max_chance_nodes_in_history``.
 MOST_REDRAWN = 100
+#: Rewards are fractions with denominators up to here: means over the other seats, shares of a win.
+LARGEST_DENOMINATOR = 1000
 #: The values of parameters that stand for "follows from the other rules" and "no word".
 OPEN_NUMBER, OPEN_LIST, NO_WORD = -1, "open", "none"
 WORD = "_word"
@@ -233,6 +236,9 @@ class SpielGame(pyspiel.Game):
             )
         return SpielState(self)
 
+    def __reduce__(self) -> tuple:
+        return pyspiel.load_game, (short_name(self.game_id), self.get_parameters())
+
     def max_chance_nodes_in_history(self) -> int:
         """The most chance nodes in a game. Deals that are drawn again have no bound; this one is not reached."""
         draws = self.game.draws
@@ -391,14 +397,20 @@ class SpielState(pyspiel.State):
 
     def returns(self) -> list[float]:
         """What each player was paid since the beginning."""
-        return self.play.state.returns() if self.play.state is not None else self._nothing()
+        return _exact(self.play.state.returns()) if self.play.state is not None else self._nothing()
 
     def rewards(self) -> list[float]:
         """What the last action of a player paid to each player."""
-        return self.play.state.rewards() if self.play.state is not None else self._nothing()
+        return _exact(self.play.state.rewards()) if self.play.state is not None else self._nothing()
 
     def _nothing(self) -> list[float]:
         return [0.0] * self.num_players()
+
+    def __deepcopy__(self, memo: dict) -> SpielState:
+        return self.clone()
+
+    def __reduce__(self) -> tuple:
+        return _read_state, (self.get_game(), self.serialize())
 
     def __str__(self) -> str:
         play, game = self.play, self.get_game().game
@@ -438,6 +450,20 @@ class SpielState(pyspiel.State):
             for action in round_.actions:
                 other.apply_action(action)
         return other
+
+
+def _exact(paid: list[float]) -> list[float]:
+    """``paid``, which catbox has as float32, in double precision, where OpenSpiel adds it up: thirds are thirds."""
+    return [each if each == int(each) else _fraction(each) for each in paid]
+
+
+@cache
+def _fraction(value: float) -> float:
+    return float(Fraction(value).limit_denominator(LARGEST_DENOMINATOR))
+
+
+def _read_state(game: SpielGame, data: str) -> SpielState:
+    return game.deserialize_state(data)
 
 
 _CHANCE, _TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
@@ -579,7 +605,8 @@ def _text_of(layout: Layout, names: list[str], vector: NDArray[np.int8]) -> str:
 def _register(game_id: str) -> None:
     """Register one game with OpenSpiel."""
     kinds = pyspiel.GameType
-    class_ = type(f"SpielGame_{game_id}", (SpielGame,), {"game_id": game_id})
+    class_ = type(f"SpielGame_{game_id}", (SpielGame,), {"game_id": game_id, "__module__": __name__})
+    globals()[class_.__name__] = class_  # where pickle looks for it
     type_ = _game_type(
         game_class(game_id),
         kinds.Utility.GENERAL_SUM,

@@ -266,7 +266,7 @@ class Game(ABC):
     def _checked_draws(self, drawn: Any) -> list[int]:
         draws = self.draws
         assert draws is not None
-        listed = isinstance(drawn, Sequence) and len(drawn) <= draws.length
+        listed = isinstance(drawn, list | tuple) and len(drawn) <= draws.length
         if not listed or not all(is_integer(draw) and 0 <= draw < draws.num_values for draw in drawn):
             raise ValueError(
                 f"drawn={shown(drawn)}: expected at most {draws.length} integers from 0 to {draws.num_values - 1}, "

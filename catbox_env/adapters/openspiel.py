@@ -47,7 +47,7 @@ except ModuleNotFoundError as error:
 
 __all__ = ["SpielGame", "SpielState", "load"]
 
-warn_untested("open_spiel", "1.6", "3")
+warn_untested("open_spiel", "2.0", "3")
 
 #: How often the chance nodes of a deal may begin again, for ``max_chance_nodes_in_history``.
 MOST_REDRAWN = 100

@@ -530,9 +530,9 @@ def test_without_openspiel_the_error_names_what_to_install() -> None:
 def test_a_release_that_was_not_tested_warns_once_with_the_range(monkeypatch: pytest.MonkeyPatch) -> None:
     versions.warn_untested.cache_clear()
     monkeypatch.setattr(versions, "version", lambda package: "7.1rc2")
-    with pytest.warns(UserWarning, match=r"open_spiel 7.1rc2: catbox is tested with open_spiel >= 1.6, < 3"):
-        versions.warn_untested("open_spiel", "1.6", "3")
-    versions.warn_untested("open_spiel", "1.6", "3")  # a second warning would be an error
+    with pytest.warns(UserWarning, match=r"open_spiel 7.1rc2: catbox is tested with open_spiel >= 2.0, < 3"):
+        versions.warn_untested("open_spiel", "2.0", "3")
+    versions.warn_untested("open_spiel", "2.0", "3")  # a second warning would be an error
     for release, low, below in (("2.0.2", "1.6", "3"), ("1.6", "1.6", "3"), ("2", "2", "2.0.1")):
         monkeypatch.setattr(versions, "version", lambda package, release=release: release)
         versions.warn_untested("open_spiel", low, below)

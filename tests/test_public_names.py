@@ -90,7 +90,9 @@ def names_of_ours(code: str) -> set[str]:
 def is_public(name: str) -> bool:
     """Whether ``name`` is a public module or a public name of one, or belongs to such a name (``Rules.full``)."""
     listed = public_names()
-    if any(f"{module}.".startswith(f"{name}.") for module in listed):  # one of them, or a package that holds one
+    if any(
+        f"{module}.".startswith(f"{name}.") for module in listed
+    ):  # one of them, or a package that holds one
         return True
     module = max((m for m in listed if name.startswith(f"{m}.")), key=len, default=None)
     return module is not None and name.removeprefix(f"{module}.").partition(".")[0] in listed[module]

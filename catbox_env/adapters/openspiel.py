@@ -5,8 +5,8 @@ Importing this module registers each game: ``some_game_v0`` as ``python_some_gam
 
     pyspiel.load_game("python_some_game(players=3,reward=margin)")
 
-- A rule that follows from others if it is left open is -1, or ``open`` for a list. A list is written with spaces between
-  its items, ``bids=1 3 4``; of one or no item in brackets, ``bids=[1]``, ``bids=[]``.
+- A rule that follows from others when it is left open is then -1, or ``open`` for a list. A list has spaces between its
+  items, ``bids=1 3 4``; with one item or none it has brackets, ``bids=[1]``, ``bids=[]``.
 - A rule that takes a number or a word has two parameters: ``rounds=2``, or ``rounds_word=match``.
 
 Every draw of a deal is a chance node: a card, a tile, a place (`core.draws`). A later round begins with such nodes too.
@@ -17,25 +17,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import Field, fields
 from fractions import Fraction
 from functools import cache, wraps
-from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from catbox_env.adapters.openspiel_observer import Beginning, Observer, Play
+from catbox_env.adapters.openspiel_parameters import (
+    numbers_of_players,
+    options_of,
+    parameters_of,
+    specification_of,
+)
 from catbox_env.core.checks import check_seat, shown
 from catbox_env.core.draws import Draws
 from catbox_env.core.game import Game, check_game_object
-from catbox_env.core.kernels import REWARDS, UNUSED
-from catbox_env.core.layout import Layout
-from catbox_env.core.options import parse_value
 from catbox_env.core.past import sample_past
 from catbox_env.core.registry import GAMES, game_class, make_game
 from catbox_env.core.rng import new_generators, seed_sequence
-from catbox_env.core.state import GameState, copy_records
+from catbox_env.core.state import copy_records
 from catbox_env.core.versions import warn_untested
 
 try:
@@ -53,9 +54,6 @@ warn_untested("open_spiel", "2.0", "3")
 MOST_REDRAWN = 100
 #: Rewards are fractions with denominators up to here: means over the other seats, shares of a win.
 LARGEST_DENOMINATOR = 1000
-#: The values of parameters that stand for "follows from the other rules" and "no word".
-OPEN_NUMBER, OPEN_LIST, NO_WORD = -1, "open", "none"
-WORD = "_word"
 
 
 def load(game: Game | str, **options: Any) -> SpielGame:
@@ -70,7 +68,7 @@ def load(game: Game | str, **options: Any) -> SpielGame:
         game = make_game(game, **options)
     elif options:
         raise ValueError(f"{', '.join(options)}: given with a game; give the id of a game with its options")
-    return pyspiel.load_game(short_name(check_game_object(game).id), _parameters_of(game))
+    return pyspiel.load_game(short_name(check_game_object(game).id), parameters_of(game))
 
 
 def short_name(game_id: str) -> str:
@@ -78,83 +76,8 @@ def short_name(game_id: str) -> str:
     return f"python_{game_id.rpartition('_v')[0]}"
 
 
-# Parameters.
-
-
-def _kind(field: Field) -> str:
-    """What a rule takes: ``number``, ``number or word``, ``list``, ``flag`` or ``word``."""
-    kind = str(field.type)
-    if kind.startswith("tuple"):
-        return "list"
-    return {"int": "number", "int | str": "number or word", "bool": "flag", "str": "word"}[kind]
-
-
-def _specification(rules_class: type) -> dict[str, Any]:
-    """The parameters of a game with their default values."""
-    specification: dict[str, Any] = {"reward": REWARDS[0]}
-    for field in fields(rules_class):
-        name, kind, default = field.name, _kind(field), field.default
-        if name == "num_players":
-            specification["players"] = default
-        elif kind == "number" and default is None:
-            specification[name] = OPEN_NUMBER
-        elif kind == "list":
-            specification[name] = OPEN_LIST if default is None else _list_text(default)
-        else:
-            specification[name] = default
-            if kind == "number or word":
-                specification[name + WORD] = NO_WORD
-    return specification
-
-
-def _options_of(rules_class: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of ``make_game`` that ``parameters`` stand for. Raises ``ValueError`` for a list that is none."""
-    options: dict[str, Any] = {"reward": parameters["reward"]}
-    for field in fields(rules_class):
-        name, kind = field.name, _kind(field)
-        value = parameters["players" if name == "num_players" else name]
-        if kind == "number" and field.default is None:
-            value = None if value == OPEN_NUMBER else value
-        elif kind == "list":
-            value = None if value == OPEN_LIST else _list_of(name, value)
-        elif kind == "number or word" and parameters[name + WORD] != NO_WORD:
-            value = parameters[name + WORD]
-        options[name] = value
-    return options
-
-
-def _parameters_of(game: Game) -> dict[str, Any]:
-    """The parameters that stand for the options of ``game``."""
-    parameters: dict[str, Any] = {"reward": game.reward}
-    for field in fields(game.rules_class):
-        name, value = field.name, getattr(game.rules, field.name)
-        if _kind(field) == "list":
-            parameters[name] = _list_text(value)
-        elif _kind(field) == "number or word" and isinstance(value, str):
-            parameters[name + WORD] = value
-        else:
-            parameters["players" if name == "num_players" else name] = value
-    return parameters
-
-
-def _list_text(items: Any) -> str:
-    text = " ".join(map(str, items))
-    return text if len(items) > 1 else f"[{text}]"
-
-
-def _list_of(name: str, text: str) -> list[Any]:
-    inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-    items = [parse_value(item) for item in inner.replace(",", " ").split()]
-    if not all(isinstance(item, int) for item in items):
-        raise ValueError(
-            f"{name}={shown(text)}: expected integers with spaces between them, such as '1 3 4', '[1]' for one, '[]' "
-            f"for none, or {OPEN_LIST!r}"
-        )
-    return items
-
-
 def _game_type(game: type[Game] | Game, utility: Any, rewards: Any, chance: Any) -> Any:
-    players = _numbers_of_players(game.rules_class)
+    players = numbers_of_players(game.rules_class)
     perfect = game.kernels.rewind is None
     kinds = pyspiel.GameType
     return kinds(
@@ -162,7 +85,9 @@ def _game_type(game: type[Game] | Game, utility: Any, rewards: Any, chance: Any)
         long_name=f"catbox {game.id}",
         dynamics=kinds.Dynamics.SEQUENTIAL,
         chance_mode=chance,
-        information=kinds.Information.PERFECT_INFORMATION if perfect else kinds.Information.IMPERFECT_INFORMATION,
+        information=kinds.Information.PERFECT_INFORMATION
+        if perfect
+        else kinds.Information.IMPERFECT_INFORMATION,
         utility=utility,
         reward_model=rewards,
         max_num_players=max(players),
@@ -172,21 +97,9 @@ def _game_type(game: type[Game] | Game, utility: Any, rewards: Any, chance: Any)
         provides_observation_string=True,
         provides_observation_tensor=True,
         provides_factored_observation_string=True,
-        parameter_specification=_specification(game.rules_class),
+        parameter_specification=specification_of(game.rules_class),
         default_loadable=True,
     )
-
-
-def _numbers_of_players(rules_class: type) -> list[int]:
-    """The numbers of players that a game accepts, with every other rule left open."""
-    accepted = []
-    for number in range(1, 11):
-        try:
-            rules_class(num_players=number)
-        except ValueError:
-            continue
-        accepted.append(number)
-    return accepted
 
 
 # Games and states.
@@ -202,8 +115,8 @@ class SpielGame(pyspiel.Game):
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         rules_class = game_class(self.game_id).rules_class
-        given = {**_specification(rules_class), **(params or {})}
-        self.game = game = make_game(self.game_id, **_options_of(rules_class, given))
+        given = {**specification_of(rules_class), **(params or {})}
+        self.game = game = make_game(self.game_id, **options_of(rules_class, given))
         kinds, draws, total = pyspiel.GameType, game.draws, game.utility_sum
         utility = kinds.Utility.GENERAL_SUM if total is None else kinds.Utility.CONSTANT_SUM
         if total == 0.0:
@@ -251,13 +164,20 @@ class SpielGame(pyspiel.Game):
         """What a player sees, as ``iig_obs_type`` says; None: an observation. See `Observer`."""
         if params:
             raise ValueError(f"params={shown(params)}: an observer of catbox has no parameters; give none")
-        return Observer(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False))
+        type_ = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        kinds = pyspiel.PrivateInfoType
+        hidden = {kinds.NONE: "none", kinds.SINGLE_PLAYER: "own", kinds.ALL_PLAYERS: "all"}[
+            type_.private_info
+        ]
+        return Observer(self.game, self.action_names, type_.public_info, hidden, type_.perfect_recall)
 
     def deserialize_state(self, data: str) -> SpielState:
         """The state that ``serialize`` wrote, played again from its history. Raises ``ValueError`` for other text."""
         found = re.match(r"history=((?:-?\d+:\d+,?)*)\n", data) if isinstance(data, str) else None
         if not found:
-            raise ValueError(f"state={shown(data)}: it is damaged; expected what serialize() of a state returned")
+            raise ValueError(
+                f"state={shown(data)}: it is damaged; expected what serialize() of a state returned"
+            )
         state = self.new_initial_state()
         for step in filter(None, found[1].split(",")):
             player, action = map(int, step.split(":"))
@@ -270,56 +190,6 @@ class SpielGame(pyspiel.Game):
         return state
 
 
-class _Beginning:
-    """A round that has been dealt: the records (1,) at its beginning. Not changed any more, so that copies share it."""
-
-    def __init__(self, game: Game, records: NDArray[Any]) -> None:
-        self.game, self.records = game, records
-        self._seen: dict[int, NDArray[np.int8]] = {}
-        self._texts: dict[int, str] = {}
-
-    def seen(self, player: int) -> NDArray[np.int8]:
-        """What ``player`` saw: (O,)."""
-        if player not in self._seen:
-            vector = np.empty(self.game.observation_layout.size, np.int8)
-            self.game.loops.observe_one(self.game.params, self.records, player, vector)
-            self._seen[player] = vector
-        return self._seen[player]
-
-    def text(self, player: int, names: list[str]) -> str:
-        """The same in words."""
-        if player not in self._texts:
-            self._texts[player] = _text_of(self.game.observation_layout, names, self.seen(player))
-        return self._texts[player]
-
-    def __reduce__(self) -> tuple:
-        return _Beginning, (self.game, self.records)
-
-
-class _Play:
-    """What a `SpielState` is beside its history; cheap to copy.
-
-    Attributes:
-        state: the game under way; None until the first deal is complete.
-        drawn: the draws of the deal under way; None while players move.
-        beginnings: the rounds that have been dealt.
-    """
-
-    __slots__ = ("beginnings", "drawn", "state")
-
-    def __init__(
-        self, state: GameState | None, drawn: list[int] | None, beginnings: tuple[_Beginning, ...]
-    ) -> None:
-        self.state, self.drawn, self.beginnings = state, drawn, beginnings
-
-    def __deepcopy__(self, memo: dict) -> _Play:
-        state = None if self.state is None else self.state.__deepcopy__(memo)
-        return _Play(state, None if self.drawn is None else self.drawn.copy(), self.beginnings)
-
-    def __reduce__(self) -> tuple:
-        return _Play, (self.state, self.drawn, self.beginnings)
-
-
 class SpielState(pyspiel.State):
     """One game under way, for OpenSpiel: chance draws the deals, card by card, and players move.
 
@@ -328,7 +198,7 @@ class SpielState(pyspiel.State):
 
     def __init__(self, game: SpielGame) -> None:
         super().__init__(game)
-        self.play = _Play(None, [], ())
+        self.play = Play(None, [], ())
         if game.game.draws is None:
             self._begin(game.game, None)
 
@@ -339,7 +209,7 @@ class SpielState(pyspiel.State):
             play.state = game.initial_state_from(self.get_game().generators.copy(), deal)
         else:
             game.set_deal(play.state.record, deal)
-        play.beginnings = (*play.beginnings, _Beginning(game, copy_records(play.state.records)))
+        play.beginnings = (*play.beginnings, Beginning(game, copy_records(play.state.records)))
         play.drawn = None
 
     def current_player(self) -> int:
@@ -367,6 +237,7 @@ class SpielState(pyspiel.State):
     def _apply_action(self, action: int) -> None:
         play, game = self.play, self.get_game().game
         if play.drawn is None:
+            assert play.state is not None
             play.state.apply_action(action)  # raises ValueError for an illegal one
             if play.state.round_ended and not play.state.is_terminal() and game.draws is not None:
                 play.drawn = []
@@ -374,14 +245,10 @@ class SpielState(pyspiel.State):
         outcomes = [draw for draw, _ in self.chance_outcomes()]
         if action not in outcomes:
             raise ValueError(f"chance outcome {shown(action)}: expected one of {shown(outcomes)}")
-        self._draw(game, action)
-
-    def _draw(self, game: Game, draw: int) -> None:
-        """One draw of the deal under way; the last one begins the round."""
-        play, draws = self.play, game.draws
-        play.drawn.append(int(draw))
-        first_round = not play.beginnings
-        # a later round may have fewer draws, but for who starts
+        play.drawn.append(int(action))
+        draws, first_round = game.draws, not play.beginnings
+        assert draws is not None
+        # who starts is drawn in the first round alone
         if len(play.drawn) < draws.length - 1 or draws.weights(play.drawn, first_round):
             return
         if draws.is_possible(play.drawn):
@@ -469,139 +336,6 @@ def _read_state(game: SpielGame, data: str) -> SpielState:
 _CHANCE, _TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 
 
-# Observers.
-
-
-class Observer:
-    """What a player sees of a `SpielState`, as OpenSpiel asks for it: `set_from` fills the tensors.
-
-    ``tensor`` (n,) float32 holds everything; ``dict`` has views of its pieces by name, in order:
-
-    - ``player`` (P,): who observes, one-hot; not where only what everybody sees was asked for.
-    - the parts of ``game.observation_layout``, seats relative to the player: those that everybody sees, and the
-      player's own hidden cards, as the type of observation says. With the hidden cards of all players these parts are
-      those of ``game.state_layout``. What everybody sees is seen from player 0 where it is asked for alone.
-    - with perfect recall ``history`` (T, 2): rows of (relative seat, action), -1 for a hidden action, -2 for no action
-      yet; and ``beginnings`` (R, n): these parts at the beginning of each of the R rounds.
-
-    While cards are dealt, and before, the parts are zeros.
-    """
-
-    def __init__(self, spiel_game: SpielGame, type_: Any) -> None:
-        self.game = game = spiel_game.game
-        self.names = spiel_game.action_names
-        self.type = type_
-        self.all_hidden = type_.private_info == pyspiel.PrivateInfoType.ALL_PLAYERS
-        self.own_hidden = type_.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
-        self.layout = game.state_layout if self.all_hidden else game.observation_layout
-        # Hidden cards have a row for each seat in the state.
-        public = [name for name, part in self.layout.items() if game.state_layout[name].shape == part.shape]
-        if self.all_hidden:
-            own = game.observation_layout
-            public = [name for name, part in self.layout.items() if own[name].shape == part.shape]
-        hidden = [name for name in self.layout if name not in public]
-        shows_hidden = self.all_hidden or self.own_hidden
-        self.parts = [
-            name for name in self.layout if (type_.public_info and name in public) or (shows_hidden and name in hidden)
-        ]
-        slices = [np.arange(self.layout.size)[self.layout[name].slice] for name in self.parts]
-        self.places = np.concatenate([np.empty(0, np.int64), *slices]).astype(np.int64)
-        pieces: list[tuple[str, tuple[int, ...]]] = []
-        if shows_hidden:
-            pieces.append(("player", (game.num_players,)))
-        pieces += [(name, self.layout[name].shape) for name in self.parts]
-        if type_.perfect_recall:
-            if type_.public_info:
-                pieces.append(("history", (game.history_length, 2)))
-            pieces.append(("beginnings", (game.num_rounds, len(self.places))))
-        self.tensor = np.zeros(sum(prod(shape) for _, shape in pieces), np.float32)
-        self.dict: dict[str, NDArray[np.float32]] = {}
-        first = 0
-        for name, shape in pieces:
-            self.dict[name] = self.tensor[first : first + prod(shape)].reshape(shape)
-            first += prod(shape)
-        first = game.num_players if shows_hidden else 0
-        self._now = self.tensor[first : first + len(self.places)]
-
-    def set_from(self, state: SpielState, player: int) -> None:
-        """Write what ``player`` sees into ``tensor``."""
-        self.tensor.fill(0)
-        player = self._seat(player)
-        play = state.play
-        if "player" in self.dict:
-            self.dict["player"][player] = 1
-        if play.drawn is None:
-            self._now[:] = self._seen(play.state, player)[self.places]
-        if "history" in self.dict:
-            self.dict["history"][:] = self._history(play.state, player)
-        if "beginnings" in self.dict:
-            for i, beginning in enumerate(play.beginnings):
-                self.dict["beginnings"][i] = self._seen_at(beginning, player)[self.places]
-
-    def string_from(self, state: SpielState, player: int) -> str:
-        """What ``player`` sees, in words: what is not 0 in each part, as ``place`` or ``place=value``."""
-        player, play = self._seat(player), state.play
-        lines = [f"player {player}"] if "player" in self.dict else []
-        if play.drawn is None:
-            now = _text_of(self.layout, self.parts, self._seen(play.state, player))
-            lines.append(now)
-        else:
-            lines.append("to be dealt")
-        if "beginnings" in self.dict:
-            for i, beginning in enumerate(play.beginnings):
-                seen = (
-                    _text_of(self.layout, self.parts, self._seen_at(beginning, player))
-                    if self.all_hidden
-                    else beginning.text(player, self.parts)
-                )
-                lines.append(f"round {i + 1} began with {seen}")
-        if "history" in self.dict:
-            rows = self._history(play.state, player).tolist()
-            taken = (f"{seat} {self.names[a] if a >= 0 else 'hidden'}" for seat, a in rows if seat != UNUSED)
-            lines.append(f"actions: {', '.join(taken)}")
-        return "\n".join(lines)
-
-    def _seat(self, player: int) -> int:
-        player = check_seat("player", player, self.game.num_players)
-        return player if "player" in self.dict else 0
-
-    def _seen(self, state: GameState, player: int) -> NDArray[np.int8]:
-        return state.state_vector(player) if self.all_hidden else state.observation(player)
-
-    def _seen_at(self, beginning: _Beginning, player: int) -> NDArray[np.int8]:
-        if not self.all_hidden:
-            return beginning.seen(player)
-        vector = np.empty(self.layout.size, np.int8)
-        self.game.loops.state_one(self.game.params, beginning.records, player, vector)
-        return vector
-
-    def _history(self, state: GameState | None, player: int) -> NDArray[np.int8]:
-        """Rows (T, 2) of (relative seat, action), as the type of observation shows them."""
-        if state is None:
-            return np.full((self.game.history_length, 2), UNUSED, np.int8)
-        rows = state.history_observation(player)
-        if not self.own_hidden:
-            used = len(state.history())
-            rows[:used, 1] = state.log[:used, 1 if self.all_hidden else 2]
-        return rows
-
-
-def _text_of(layout: Layout, names: list[str], vector: NDArray[np.int8]) -> str:
-    """What is not 0 in the parts ``names`` of ``vector``."""
-    words = []
-    values = vector.tolist()
-    for name in names:
-        part = layout[name]
-        items = [
-            f"{i}" if value == 1 else f"{i}={value}"
-            for i, value in enumerate(values[part.offset : part.offset + part.size])
-            if value
-        ]
-        if items:
-            words.append(f"{name} {' '.join(items)}")
-    return "; ".join(words)
-
-
 def _register(game_id: str) -> None:
     """Register one game with OpenSpiel."""
     kinds = pyspiel.GameType
@@ -623,7 +357,10 @@ def _guard_bots() -> None:
     ``step_with_policy`` of `pyspiel.MCTSBot` does the same with the lock. `pyspiel.ISMCTSBot` has no use for a game in
     Python: it does not call its ``resample_from_infostate``.
     """
-    for bot, names in ((pyspiel.MCTSBot, ["step"]), (pyspiel.ISMCTSBot, ["step", "step_with_policy", "get_policy"])):
+    for bot, names in (
+        (pyspiel.MCTSBot, ["step"]),
+        (pyspiel.ISMCTSBot, ["step", "step_with_policy", "get_policy"]),
+    ):
         for name in names:
             setattr(bot, name, _guarded(getattr(bot, name)))
 

@@ -177,7 +177,9 @@ def check_past(state: GameState, seed: int) -> None:
             other = state.game.sample_state(state.observation(seat), seed, history=history)
         except ValueError as error:
             raise ConformanceError(f"sample_state refuses a history of seat {seat}: {error}") from error
-        found = [s for s in range(state.game.num_players) if np.array_equal(other.history_observation(s), history)]
+        found = [
+            s for s in range(state.game.num_players) if np.array_equal(other.history_observation(s), history)
+        ]
         _require(bool(found), "a sampled state does not give the history it was sampled from")
         _require(len(other.history()) == len(state.history()), "a sampled past has another length")
 

@@ -1,4 +1,4 @@
-"""Deals, one draw after the other: a card, a tile, a place. What `Game.chance_outcomes` and chance nodes are made of."""
+"""Deals, one draw after the other: a card, a tile, a place. `Game.chance_outcomes` and chance nodes are made of them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from catbox_env.core.binding import bind
-from catbox_env.core.checks import as_array, check_action, check_flag, check_integer, check_seat, is_integer, shown
+from catbox_env.core.checks import (
+    as_array,
+    check_action,
+    check_flag,
+    check_integer,
+    check_seat,
+    is_integer,
+    shown,
+)
 from catbox_env.core.draws import MOST_LISTED, Draws, DrawTable
 from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout

@@ -122,7 +122,9 @@ def sample_past(
     root = seed_sequence(seed)
     own = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 0), pool_size=root.pool_size)
     draw = _drawn_freely if game.hides_nothing else _drawn_with_hidden_cards
-    drawn = _Drawn(game, observation[0], given[0], seen, seat, new_generators([root]), np.random.default_rng(own))
+    drawn = _Drawn(
+        game, observation[0], given[0], seen, seat, new_generators([root]), np.random.default_rng(own)
+    )
     state, rounds, observer = draw(drawn)
     same = (
         state is not None
@@ -246,7 +248,9 @@ def _draw_earlier_round(
 ) -> PastRound:
     """The round that ``state`` begins, to which the rows of the history from ``first`` on belong."""
     if drawn.game.kernels.draw_round is None:
-        raise ValueError(f"{drawn.game.id} has no kernel draw_round, so that no earlier round of it can be drawn")
+        raise ValueError(
+            f"{drawn.game.id} has no kernel draw_round, so that no earlier round of it can be drawn"
+        )
     game, actions = drawn.game, np.full(drawn.game.history_length, UNUSED, np.int64)
     records = np.zeros(2, game.state_dtype)
     count = game.loops.draw_earlier_round(

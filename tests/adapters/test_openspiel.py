@@ -212,7 +212,9 @@ class AgentPolicy(policies.Policy):
 def test_nash_conv_of_the_heuristic_is_that_of_the_command_exploitability() -> None:
     game = tiny()
     agent = make_agent("heuristic", game.game, seed=0)
-    found = exploitability.nash_conv(game, AgentPolicy(game, agent))  # on the game itself, not on a cached tree
+    found = exploitability.nash_conv(
+        game, AgentPolicy(game, agent)
+    )  # on the game itself, not on a cached tree
     assert found == pytest.approx(exact_exploitability(game.game, agent).nash_conv, abs=1e-9)
     assert found == pytest.approx(1.93333, abs=1e-5)
 
@@ -383,9 +385,7 @@ def test_is_mcts_of_openspiel_plays_with_our_resampling(name: str) -> None:
     game, rng = pyspiel.load_game(name), np.random.default_rng(0)
     evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(0))
     for samples in (-1, 4):
-        bot = ismcts.ISMCTSBot(
-            game, evaluator, 2.0, 30, samples, random_state=np.random.RandomState(0)
-        )
+        bot = ismcts.ISMCTSBot(game, evaluator, 2.0, 30, samples, random_state=np.random.RandomState(0))
         state = advance(game.new_initial_state(), rng, game.game.draws.length + 7)
         assert not state.is_chance_node()
         assert bot.step(state) in state.legal_actions()
@@ -422,7 +422,11 @@ def test_bots_in_cpp_never_kill_the_process() -> None:
         print("alive")
     """
     result = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120, env=os.environ
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ,
     )
     assert result.returncode == 0, result.stderr
     assert "alive" in result.stdout
@@ -460,7 +464,9 @@ def test_clones_are_independent_and_texts_of_states_exact(name: str) -> None:
     "reward=points",
 ])  # fmt: skip
 def test_wrong_parameters_are_errors(parameters: str) -> None:
-    with pytest.raises((ValueError, pyspiel.SpielError), match=parameters.partition("=")[0].replace("_word", "")):
+    with pytest.raises(
+        (ValueError, pyspiel.SpielError), match=parameters.partition("=")[0].replace("_word", "")
+    ):
         pyspiel.load_game(f"python_cat_in_the_box({parameters})")
 
 
@@ -530,7 +536,9 @@ def test_without_openspiel_the_error_names_what_to_install() -> None:
         except ModuleNotFoundError as error:
             print(error)
     """
-    result = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=os.environ)
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=os.environ
+    )
     assert 'pip install "catbox-env[spiel]"' in result.stdout
 
 

@@ -170,7 +170,10 @@ def test_the_draws_lead_to_every_deal_with_its_probability() -> None:
 
 def test_random_deals_of_the_kernels_come_up_as_the_draws_say() -> None:
     """The first draws of Cat Te and of a large board, which cannot be listed."""
-    for game, places in ((make_game("cat_te_v0", num_players=3), [0, 5, 17]), (make_game("petrify_v0"), [0, 7])):
+    for game, places in (
+        (make_game("cat_te_v0", num_players=3), [0, 5, 17]),
+        (make_game("petrify_v0"), [0, 7]),
+    ):
         for place in places:
             expected = np.zeros(game.draws.num_values)
             found = np.zeros(game.draws.num_values)
@@ -188,7 +191,14 @@ def test_random_deals_of_the_kernels_come_up_as_the_draws_say() -> None:
 
 
 def test_the_fast_list_of_deals_is_the_one_that_the_draws_give() -> None:
-    options = {"num_players": 3, "num_ranks": 3, "copies": 4, "hand_size": 3, "revealed_cards": 2, "start_player": "random"}
+    options = {
+        "num_players": 3,
+        "num_ranks": 3,
+        "copies": 4,
+        "hand_size": 3,
+        "revealed_cards": 2,
+        "start_player": "random",
+    }
     draws = make_game("cat_in_the_box_v0", **options).draws
     fast, slow = list(draws.every_deal()), list(Draws.every_deal(draws))
     assert [drawn for drawn, _ in fast] == [drawn for drawn, _ in slow]

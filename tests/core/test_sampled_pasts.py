@@ -61,7 +61,7 @@ def test_a_state_drawn_with_a_history_has_one_that_looks_the_same(
             assert drawn.current_player == state.current_player
             assert drawn.returns() == state.returns()
             assert drawn.record.rounds_ended == state.record.rounds_ended
-            assert sum((round_.actions for round_ in rounds), []) == drawn.history()
+            assert [action for round_ in rounds for action in round_.actions] == drawn.history()
             differ += drawn.history() != state.history()
             assert game.deserialize_state(drawn.serialize()).history() == drawn.history()
             if not beginnings:
@@ -154,11 +154,21 @@ def begun_deals(game: Game) -> list[tuple[Any, float, list[np.ndarray]]]:
     return found
 
 
-SMALL = {"num_players": 2, "num_ranks": 3, "num_colors": 2, "copies": 3, "hand_size": 4, "revealed_cards": 0, "bids": ()}
+SMALL = {
+    "num_players": 2,
+    "num_ranks": 3,
+    "num_colors": 2,
+    "copies": 3,
+    "hand_size": 4,
+    "revealed_cards": 0,
+    "bids": (),
+}
 SHORT = {**SMALL, "num_ranks": 4, "copies": 2, "hand_size": 3, "revealed_cards": 1}
 
 
-def check_round(game: Game, state: GameState, observer: int, start: np.ndarray, deals: list, count: int) -> float:
+def check_round(
+    game: Game, state: GameState, observer: int, start: np.ndarray, deals: list, count: int
+) -> float:
     """The chance of what is drawn for ``observer``, who saw ``start`` at the beginning of the only round."""
     seen, history = state.observation(observer), state.history_observation(observer)
     shown = history[history[:, 0] != UNUSED]
@@ -301,7 +311,9 @@ def test_every_past_of_cat_te_is_as_likely(earlier: bool) -> None:
             legal = state.legal_actions()
             off = [a for a in legal if a < 52 and state.record.led >= 0 and a % 4 != state.record.led]
             folds = [a for a in legal if a >= 52]
-            state.apply_action(int(rng.choice(off if off else folds if folds and rng.random() < 0.5 else legal)))
+            state.apply_action(
+                int(rng.choice(off if off else folds if folds and rng.random() < 0.5 else legal))
+            )
             if state.round_ended:
                 begun.append(state.clone())
         observer = seed % 2
@@ -424,15 +436,24 @@ def test_random_histories_never_crash() -> None:
         actions = np.full(game.history_length, UNUSED, np.int64)
         for seed in range(20):
             state = game.new_initial_state(seed=seed)
-            history = np.stack(
-                [rng.integers(-1, game.num_players, game.history_length), rng.integers(-1, game.num_actions, game.history_length)],
-                axis=1,
-            ).astype(np.int8)  # fmt: skip
+            history = np.empty((game.history_length, 2), np.int8)
+            history[:, 0] = rng.integers(-1, game.num_players, game.history_length)
+            history[:, 1] = rng.integers(-1, game.num_actions, game.history_length)
             if game.kernels.draw_round is not None:
                 drawn = np.zeros(2, game.state_dtype)
                 for known in (False, True):
                     for first in range(0, game.history_length, 7):
                         found = game.loops.draw_earlier_round(
-                            game.params, state.generators, state.records, 0, known, history, first, 0, actions, drawn, 5
+                            game.params,
+                            state.generators,
+                            state.records,
+                            0,
+                            known,
+                            history,
+                            first,
+                            0,
+                            actions,
+                            drawn,
+                            5,
                         )
                         assert found <= 0

@@ -16,8 +16,8 @@ def rewind(params, generator, state, observer, history, actions):
     """See ``core.kernels``.
 
     A world is drawn as if the cards of a rank were told apart, and so each action of a seat with c cards of the rank
-    comes c times. To play the rank is one action, so each card that goes back is a factor 1 / c of the weight. The world
-    has one past, because it holds the discards, and so its share is 1.
+    comes c times. To play the rank is one action, so each card that goes back is a factor 1 / c of the weight. A world
+    holds the discards, so that it has one past: its share is 1.
     """
     players = params.num_players
     num_moves = moves_in_round(params, state)

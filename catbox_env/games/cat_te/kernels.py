@@ -255,5 +255,14 @@ def end_round(params, generator, state, winner, factor, shower):
 
 
 KERNELS = Kernels(
-    deal, apply, write_mask, write_observation, write_state, shown_action, sample, check_state, rewind, draw_round
+    deal,
+    apply,
+    write_mask,
+    write_observation,
+    write_state,
+    shown_action,
+    sample,
+    check_state,
+    rewind,
+    draw_round,
 )

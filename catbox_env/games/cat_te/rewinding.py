@@ -207,7 +207,9 @@ def place_seen_cards(params, state, observer, known, history, first, actions):
                 return -1
             seen |= 1 << card
             if not known or mover != observer:
-                if popcount(int(state.hand[mover])) == HAND_SIZE or held_by_another(params, state, mover, card):
+                if popcount(int(state.hand[mover])) == HAND_SIZE or held_by_another(
+                    params, state, mover, card
+                ):
                     return -1
                 state.hand[mover] |= 1 << card
             if led == NONE:

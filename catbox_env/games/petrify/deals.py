@@ -99,7 +99,9 @@ def deals_before(rules: Rules, state: np.record, actions: Sequence[int]) -> Iter
     """
     names = [TILE_NAMES[tile] for tile in state.tile[: rules.num_cells]]
     landed, taken = set(actions), {int(cell) for cell in state.position[: rules.num_players]}
-    closed = {cell for cell in range(rules.num_cells) if not int(state.open) >> cell & 1 and names[cell] != "W"}
+    closed = {
+        cell for cell in range(rules.num_cells) if not int(state.open) >> cell & 1 and names[cell] != "W"
+    }
     starts = sorted((closed | taken) - landed)
     if len(starts) != rules.num_players:
         return

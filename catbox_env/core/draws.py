@@ -1,4 +1,4 @@
-"""Deals, one draw after the other: a card, a tile, a place. `Game.chance_outcomes` and chance nodes are made of them."""
+"""Deals, one draw after the other: a card, a tile, a place. What chance outcomes and chance nodes are made of."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def test_cfr_plus_comes_to_the_known_values() -> None:
 
 
 def test_external_sampling_mccfr_learns_the_tiny_game() -> None:
-    np.random.seed(0)  # the solver draws from NumPy's global generator
+    np.random.seed(0)  # noqa: NPY002  # the solver draws from NumPy's global generator
     game = tiny()
     solver = external_sampling_mccfr.ExternalSamplingSolver(game)
     for _ in range(20):  # on the game itself

@@ -102,7 +102,7 @@ def test_a_limit_and_games_that_have_no_deals() -> None:
     assert len(TINY.chance_outcomes(55)) == 55
     with pytest.raises(ValueError, match="more than limit=54 deals"):
         TINY.chance_outcomes(54)
-    with pytest.raises(ValueError, match="cat_te_v0 with Rules.* has more than limit=1,000 deals"):
+    with pytest.raises(ValueError, match=r"cat_te_v0 with Rules.* has more than limit=1,000 deals"):
         make_game("cat_te_v0", num_players=2, side_pot=1).chance_outcomes(1000)
     for value in VALUES:
         if not is_one_of(value, [99_999]):

@@ -30,8 +30,8 @@ from catbox_env.games.cat_te.state import ALL_CARDS, CLAIM, FOLD, NONE, SHOW
 
 @numba.njit
 def rewind(params, generator, state, observer, history, actions):
-    """See ``core.kernels``. The weight is the number of orders in which the cards can have been folded; the share is that
-    number over the number of all orders."""
+    """See ``core.kernels``. The weight is the number of orders in which the cards can have been folded; the share is
+    that number over the number of all orders."""
     players = params.num_players
     num_moves = moves_in_round(params, state)
     first = history_rows(history) - num_moves
@@ -207,8 +207,8 @@ def place_seen_cards(params, state, observer, known, history, first, actions):
                 return -1
             seen |= 1 << card
             if not known or mover != observer:
-                if popcount(int(state.hand[mover])) == HAND_SIZE or held_by_another(
-                    params, state, mover, card
+                if popcount(int(state.hand[mover])) == HAND_SIZE or others_cards(params, state, mover) & (
+                    1 << card
                 ):
                     return -1
                 state.hand[mover] |= 1 << card
@@ -227,9 +227,10 @@ def place_seen_cards(params, state, observer, known, history, first, actions):
 
 
 @numba.njit
-def held_by_another(params, state, seat, card):
-    """Whether a seat other than ``seat`` holds ``card``."""
+def others_cards(params, state, seat):
+    """The set of the cards in the hands of all seats but ``seat``."""
+    cards = 0
     for other in range(params.num_players):
-        if other != seat and (int(state.hand[other]) >> card) & 1:
-            return True
-    return False
+        if other != seat:
+            cards |= int(state.hand[other])
+    return cards

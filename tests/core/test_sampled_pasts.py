@@ -429,6 +429,27 @@ def test_a_history_that_does_not_go_with_the_observation_is_refused() -> None:
         petrify.sample_state(state.observation(0), 0, history=wrong)
 
 
+@pytest.mark.parametrize("rows", [
+    [[0, 0], [1, -1], *[[0, r] for r in (0, 1, 2, 3, 4) for _ in range(5)], [0, -9]],  # discards without end
+    [[0, 0], [1, -1], *[[1, 5 + i] for i in range(14)], [0, -9]],  # one seat plays for both
+    [[1, -1]] * 2 + [[1, 5 + i] for i in range(15)] + [[0, -9]],
+    [[0, -9]],
+    [[1, -1], [1, -1], [0, -9]],
+])  # fmt: skip
+def test_histories_in_which_a_seat_plays_more_cards_than_it_has_are_refused(rows: list[list[int]]) -> None:
+    """Drawing what they leave would run out of cards. -9 stands for a paradox."""
+    game = make_game("cat_in_the_box_v0", num_players=2, rounds=3)
+    history = np.full((game.history_length, 2), UNUSED, np.int8)
+    history[: len(rows)] = [[seat, game.rules.paradox if a == -9 else a] for seat, a in rows]
+    actions, drawn = np.full(game.history_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
+    state = game.new_initial_state(seed=0)
+    for known in (False, True):
+        found = game.loops.draw_earlier_round(
+            game.params, state.generators, state.records, 0, known, history, 0, 0, actions, drawn, 5
+        )
+        assert found == -1 or (len(rows) == 3 and found == 0)
+
+
 def test_random_histories_never_crash() -> None:
     rng = np.random.default_rng(0)
     for game_id, options in RULES:

@@ -68,6 +68,8 @@ def draw_round(params, generator, state, observer, known, history, first, action
         action, discards = int(history[first + count, 1]), count < players
         if mover == NONE or (action < 0 and not (discards and mover != observer)):
             return -1
+        if discards != (action < ranks):
+            return -1
         actions[first + count] = action
         count += 1
         rank = rank_of_action(params, action)
@@ -78,6 +80,8 @@ def draw_round(params, generator, state, observer, known, history, first, action
                 return -1
             state.undealt[rank] -= 1
             state.hand[mover, rank] += 1
+    if too_many_cards(params, state, history, first, actions, observer):
+        return -1
     left = 0
     for rank in range(ranks):
         left += int(state.undealt[rank])
@@ -90,8 +94,6 @@ def draw_round(params, generator, state, observer, known, history, first, action
         held = 0
         for rank in range(ranks):
             held += int(state.hand[seat, rank])
-        if held > params.hand_size:
-            return -1
         for _ in range(params.hand_size - held):
             state.hand[seat, draw(generator, state, left)] += 1
             left -= 1
@@ -102,6 +104,21 @@ def draw_round(params, generator, state, observer, known, history, first, action
     clear_table(params, state)
     block_cells(params, state)
     return count
+
+
+@numba.njit
+def too_many_cards(params, state, history, first, actions, observer):
+    """Whether a seat played more cards than it was dealt. Its hidden discard, among ``actions``, is not drawn yet."""
+    for seat in range(params.num_players):
+        held = 0
+        for rank in range(params.num_ranks):
+            held += int(state.hand[seat, rank])
+        for i in range(first, first + params.num_players):
+            if actions[i] < 0 and absolute_seat(int(history[i, 0]), observer, params.num_players) == seat:
+                held += 1
+        if held > params.hand_size:
+            return True
+    return False
 
 
 @numba.njit

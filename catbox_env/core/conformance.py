@@ -18,8 +18,8 @@ Thing = TypeVar("Thing")
 
 #: How much sums of rewards may be off by rounding.
 TOLERANCE = 1e-4
-#: The share of the states of a game in which its past is sampled.
-PAST_SHARE = 0.1
+#: After so many actions each, the past of a game is sampled.
+PAST_EVERY = 7
 
 
 class ConformanceError(AssertionError):
@@ -67,9 +67,10 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
         check_views(state)
         check_illegal(state, rng)
         check_copies(state)
-        check_information(state, int(rng.integers(2**31)))
-        if rng.random() < PAST_SHARE:
-            check_past(state, int(rng.integers(2**31)))
+        drawn_by = int(rng.integers(2**31))
+        check_information(state, drawn_by)
+        if len(state.history()) % PAST_EVERY == PAST_EVERY - 1:
+            check_past(state, drawn_by)
         action = int(rng.choice(state.legal_actions()))
         before = state.history()
         state.apply_action(action)

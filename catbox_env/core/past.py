@@ -8,6 +8,7 @@ such a past, its earlier rounds included (`sample_past`).
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Worlds, or deals of an earlier round, that are drawn before a history counts as impossible.
 MOST_DRAWN = 1_000_000
+#: Deals that are tried, at most, of a game that hides nothing.
+MOST_TRIED = 20_000
 #: Beginnings of a round that are drawn to find one with the observer on its seat.
 MANY_SEATS = 64
 #: Worlds drawn at a time, at most.
@@ -181,7 +184,12 @@ def _drawn_freely(drawn: _Drawn) -> tuple[GameState | None, list[PastRound], int
     record, observer = world._copied(0)[0][0], int(_observers_of(world, observation)[0])
     actions = [int(action) for action in drawn.history[:, 1] if action != UNUSED]
     if drawn.beginnings is None:
-        deals = list(game.deals_before(record, actions))
+        deals = list(itertools.islice(game.deals_before(record, actions), MOST_TRIED + 1))
+        if len(deals) > MOST_TRIED:
+            raise ValueError(
+                f"history: {game.id} can have begun with more than {MOST_TRIED:,} deals, too many to try; "
+                "give beginnings, what the seat saw at the beginning"
+            )
     else:
         deals = [_beginning_of(game, drawn.beginnings[0], observer, drawn.generators)]
     found: list[tuple[GameState, list[PastRound]]] = []

@@ -398,6 +398,20 @@ def test_every_board_that_a_game_of_petrify_can_have_begun_on_is_as_likely(optio
     assert smallest > 1e-4
 
 
+def test_where_too_many_boards_can_have_been_the_first_the_beginning_has_to_be_given() -> None:
+    game = make_game("petrify_v0", size=8, zeros=10)
+    for seed in range(40):
+        state, begun = played(game, seed, 25)
+        names = [name for row in game.deal_of(state.record)["tiles"] for name in row]
+        if 10 - names.count("0") >= 4 and len(state.history()) == 25:
+            break
+    seen, history = state.observation(0), state.history_observation(0)
+    with pytest.raises(ValueError, match="more than 20,000 deals, too many to try; give beginnings"):
+        game.sample_state(seen, 0, history=history)
+    drawn = game.sample_state(seen, 0, history=history, beginnings=begun[0].observation(0)[None])
+    assert drawn.history() == state.history()
+
+
 # Bad input.
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from catbox_agents.versions import warn_untested
+from catbox_env.core.versions import warn_untested
 
 #: The releases of Ray that the tests ran with: from, and up to but not including.
 TESTED = ("2.60", "2.61")

@@ -28,10 +28,10 @@ from catbox_agents.drawing import DrawingAgent, draw_actions
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
 from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.sb3_file import note_game, noted_game
-from catbox_agents.versions import warn_untested
 from catbox_env import Game, make_game
 from catbox_env.core.checks import check_integer, shown
 from catbox_env.core.game import check_game_object
+from catbox_env.core.versions import warn_untested
 
 try:
     import torch

@@ -18,6 +18,8 @@ Thing = TypeVar("Thing")
 
 #: How much sums of rewards may be off by rounding.
 TOLERANCE = 1e-4
+#: After so many actions each, the past of a game is sampled.
+PAST_EVERY = 7
 
 
 class ConformanceError(AssertionError):
@@ -65,7 +67,12 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
         check_views(state)
         check_illegal(state, rng)
         check_copies(state)
-        check_information(state, int(rng.integers(2**31)))
+        drawn_by = int(rng.integers(2**31))
+        check_information(state, drawn_by)
+        moves = len(state.history())
+        # Without hidden cards all beginnings are tried, which are many after many actions.
+        if moves % PAST_EVERY == PAST_EVERY - 1 and (moves < PAST_EVERY or not game.hides_nothing):
+            check_past(state, drawn_by)
         action = int(rng.choice(state.legal_actions()))
         before = state.history()
         state.apply_action(action)
@@ -163,6 +170,21 @@ def check_information(state: GameState, seed: int) -> None:
         if seat == state.current_player:
             unchanged = np.array_equal(other.action_mask(), state.action_mask())
             _require(unchanged, "hidden things change the mask of a seat")
+
+
+def check_past(state: GameState, seed: int) -> None:
+    """A state sampled with the history of a seat, any seat, has one that looks the same to it."""
+    for seat in range(state.game.num_players):
+        history = state.history_observation(seat)
+        try:
+            other = state.game.sample_state(state.observation(seat), seed, history=history)
+        except ValueError as error:
+            raise ConformanceError(f"sample_state refuses a history of seat {seat}: {error}") from error
+        found = [
+            s for s in range(state.game.num_players) if np.array_equal(other.history_observation(s), history)
+        ]
+        _require(bool(found), "a sampled state does not give the history it was sampled from")
+        _require(len(other.history()) == len(state.history()), "a sampled past has another length")
 
 
 def check_end(state: GameState) -> None:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import difflib
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from catbox_env.core.binding import bind
-from catbox_env.core.checks import as_array, check_action, check_integer, check_seat, shown
+from catbox_env.core.checks import (
+    as_array,
+    check_action,
+    check_flag,
+    check_integer,
+    check_seat,
+    is_integer,
+    shown,
+)
+from catbox_env.core.draws import MOST_LISTED, Draws, DrawTable
 from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout
 from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence, split_generators
@@ -46,6 +56,8 @@ class Game(ABC):
         lenient_options: options that do not change how an agent has to play, such as who begins and how many rounds
             there are: an agent made for other values may play, if the observation has the same parts.
         params: array (1,) of the game's parameter record.
+        draws: how deals are drawn, card by card (`core.draws`); None: every game begins alike.
+        score_sum: what the scores of all seats sum to at the end of every game; None: not the same.
         features: what the game computes from an observation for a network; None: nothing.
     """
 
@@ -67,6 +79,8 @@ class Game(ABC):
     info_values: dict[str, tuple[int, ...]]
     params: np.ndarray
     features: Features | None = None
+    draws: Draws | None = None
+    score_sum: float | None = None
 
     def __init__(self, *, rules: Any = None, reward: str = "score", **rule_options: Any) -> None:
         if not isinstance(reward, str) or reward not in REWARDS:
@@ -141,13 +155,10 @@ class Game(ABC):
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Statistics for training and evaluation, each (n, P) float64, computed from ``info`` arrays (n, P)."""
 
-    def weighted_deals(self) -> Iterator[tuple[Any, int]]:
-        """Every deal of the first round, as `set_deal` takes it, with a weight that its probability is proportional to.
-
-        Deals that no seat can ever tell apart are one. A game need not have this: without it there are no
-        `chance_outcomes` and no exact solving. Raises ``ValueError`` where the deals are not listed.
-        """
-        raise ValueError(f"{self.id} does not list its deals, so that its game tree cannot be walked through")
+    def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Any]:
+        """The deals from which ``actions`` may lead to ``state``, for a game that hides nothing; deals that do not are
+        sorted out. None stands for the beginning of a game without deals."""
+        yield None
 
     # What follows for every game.
 
@@ -207,37 +218,112 @@ class Game(ABC):
             self.set_deal(state.record, deal)
         return state
 
+    @property
+    def num_rounds(self) -> int:
+        """Rounds in a game: ``rules.num_rounds``, 1 where there is none."""
+        return getattr(self.rules, "num_rounds", 1)
+
+    @property
+    def utility_sum(self) -> float | None:
+        """What the returns of all seats sum to at the end of every game, in units of ``reward``; None: not the same."""
+        return {"score": self.score_sum, "margin": 0.0, "win": 1.0}[self.reward]
+
     def chance_outcomes(self, limit: int = 100_000) -> list[tuple[Any, float]]:
         """Every deal that a game can begin with: pairs (deal, probability), in a fixed order.
 
         Args:
             limit: the most deals to list, 1 .. 2**62.
 
-        ``new_initial_state(deal=deal)`` begins a game with a deal. Deals that no seat can ever tell apart are one:
-        cards of equal rank are alike. Of a game of several rounds these are the deals of the first round.
+        ``new_initial_state(deal=deal)`` begins a game with a deal; a game without deals has the deal None alone. Deals
+        that no seat can ever tell apart are one: cards of equal rank are alike. Of a game of several rounds these are
+        the deals of the first round.
 
-        Raises ``ValueError`` where there are more than ``limit``, and for a game that does not list its deals.
+        Raises ``ValueError`` where there are more than ``limit``.
         """
         limit = check_integer("limit", limit, 1, 2**62)
-        weighted = list(itertools.islice(self.weighted_deals(), limit + 1))
-        if len(weighted) > limit:
+        if self.draws is None:
+            return [(None, 1.0)]
+        drawn = list(itertools.islice(self.draws.every_deal(), limit + 1))
+        if len(drawn) > limit:
             raise ValueError(
                 f"{self.id} with {self.rules} has more than limit={limit:,} deals; take smaller rules or a larger limit"
             )
-        total = sum(weight for _, weight in weighted)
-        return [(deal, weight / total) for deal, weight in weighted]
+        total = sum(probability for _, probability in drawn)
+        return [(self.draws.deal(each, True), probability / total) for each, probability in drawn]
 
-    def sample_state(self, observation: np.ndarray, seed: Any = None) -> GameState:
+    def draw_outcomes(self, drawn: Sequence[int] = (), first_round: bool = True) -> list[tuple[int, float]]:
+        """What the next draw of a deal can be, such as a card: pairs (draw, probability), ascending.
+
+        Args:
+            drawn: the draws of this deal so far.
+            first_round: whether the first round of a game is dealt.
+
+        Empty when the deal is complete; ``game.draws.deal(drawn, first_round)`` is that deal, and
+        ``game.draws.to_string(drawn, draw, first_round)`` names a draw. A deal that is complete may not be possible
+        (``draws.is_possible``); then all is drawn again. Where there are at most 10,000 deals, no draw leads to those.
+        """
+        if self.draws is None:
+            return []
+        drawn, first_round = self._checked_draws(drawn), check_flag("first_round", first_round)
+        if self._draw_table is not None:
+            return self._draw_table.outcomes(drawn)
+        weights = self.draws.weights(drawn, first_round)
+        total = sum(weight for _, weight in weights)
+        return [(draw, weight / total) for draw, weight in weights]
+
+    def _checked_draws(self, drawn: Any) -> list[int]:
+        draws = self.draws
+        assert draws is not None
+        listed = isinstance(drawn, list | tuple) and len(drawn) <= draws.length
+        if not listed or not all(is_integer(draw) and 0 <= draw < draws.num_values for draw in drawn):
+            raise ValueError(
+                f"drawn={shown(drawn)}: expected at most {draws.length} integers from 0 to {draws.num_values - 1}, "
+                "the draws of a deal so far"
+            )
+        return [int(draw) for draw in drawn]
+
+    @cached_property
+    def _draw_table(self) -> DrawTable | None:
+        """The probabilities of all draws where some deals are not possible, and all can be listed."""
+        draws = self.draws
+        if draws is None or type(draws).is_possible is Draws.is_possible:
+            return None
+        few = len(list(itertools.islice(draws.every_deal(), MOST_LISTED + 1))) <= MOST_LISTED
+        return DrawTable(draws) if few else None
+
+    def sample_state(
+        self,
+        observation: np.ndarray,
+        seed: Any = None,
+        history: np.ndarray | None = None,
+        beginnings: np.ndarray | None = None,
+    ) -> GameState:
         """A full state drawn uniformly from all those consistent with one observation.
 
         Args:
             observation: int8 (O,), what one seat sees before the end of the game.
             seed: as in ``new_initial_state``; the deals of later rounds are drawn from it as well.
+            history: int8 (T, 2), what that seat has seen of all actions: its ``history_observation``.
+            beginnings: int8 (K, O), what it saw at the beginning of each round, the first ones first; None: what it saw
+                only then, such as a card of an earlier round that it did not play, is drawn too. Needs ``history``.
 
-        The ``history()`` of the state begins empty. A game may need a search to find out what an observation tells;
-        if that search is limited, the game's rules page says how often it stops early. Raises ``ValueError`` for a
-        vector that no seat of this game can see, or that was made after the end.
+        Without ``history`` the ``history()`` of the state begins empty. With it the state has a past: its ``history()``
+        holds all actions since the beginning of the game, those of other seats that were hidden too, and its returns
+        those of the earlier rounds. Then the state is drawn with its past, uniformly from all that agree with
+        observation and history, cards of equal rank told apart: so what only the history tells counts, such as the
+        order of play.
+
+        A game may need a search to find out what an observation tells; if that search is limited, the game's rules
+        page says how often it stops early. Raises ``ValueError`` for a vector that no seat of this game can see, or
+        that was made after the end; for a history that does not go with it, which is known after a million draws.
         """
+        if history is not None:
+            from catbox_env.core.past import sample_past
+
+            checked = self._checked_observations(observation, 1)
+            return sample_past(self, checked, seed, history, beginnings)[0]
+        if beginnings is not None:
+            raise ValueError("beginnings were given without the history of the same seat; give both")
         generators = new_generators([seed_sequence(seed)])
         records = np.zeros(1, self.state_dtype)
         self._sample(self._checked_observations(observation, 1), np.ones(1, np.int64), generators, records)

@@ -94,13 +94,22 @@ class Kernels:
     - ``check_state(params, state) -> bool``: whether the game can be played on from ``state``: every field in its
       range, cards conserved, the phase consistent, somebody can move or the game is over, and no more moves in the
       history than the game can have taken. ``core`` has checked the fields of its own; nothing is known of the others.
-    - ``rewind(params, generator, state, history, actions) -> float``: take ``state``, a world as ``sample`` draws it,
-      back to the beginning of its round. ``history`` (T, 2) is that of the seat to move; ``actions`` (T,), ``UNUSED``
-      everywhere, gets all actions of the round, those that the history hides too, drawn by ``generator`` where the
-      world does not tell them. Returns a weight: in proportion to how many times as likely as drawn this world and
-      this past are when everybody plays at random from every deal alike (see ``core.past``); -1 for a history that
-      cannot be one of this world. ``core`` plays the actions again and refuses those that do not lead to the world.
-      None: the game hides nothing, and there is one world.
+    - ``rewind(params, generator, state, observer, history, actions) -> (float, float)``: take ``state``, a world as
+      ``sample`` draws it, back to the beginning of its round. ``history`` (T, 2) is that of the seat ``observer``;
+      ``actions`` (T,), ``UNUSED`` everywhere, gets all actions of the round, those that the history hides too, drawn by
+      ``generator`` where the world does not tell them. Returns a weight: in proportion to how many times as likely as
+      drawn this world and this past are when everybody plays at random from every deal alike (see ``core.past``); -1
+      for a history that cannot be one of this world. And a share, 0 to 1, in proportion to the number of pasts that
+      the world can have, with all cards told apart. ``core`` plays the actions again and refuses those that do not
+      lead to the world. None: the game hides nothing, and there is one world.
+    - ``draw_round(params, generator, state, observer, known, history, first, actions) -> int``: deal an earlier round
+      of several. ``state`` is at the beginning of that round, whose actions the rows of ``history`` (T, 2) from
+      ``first`` on are, as the seat ``observer`` saw them. The kernel deals it anew, with every card where it was
+      played from; it draws all others, and the hidden actions, by ``generator``, each place of each card as likely.
+      With ``known`` the hand of the observer and the open cards stay as they are in ``state``. ``actions`` (T,) gets
+      the actions from its row ``first`` on. Returns how many they are; -1 for rows that no round can begin with.
+      ``core`` plays them, and draws again until they are legal and lead on to the next round. None: the game has one
+      round, or hides nothing.
     """
 
     deal: Callable[..., None]
@@ -111,4 +120,5 @@ class Kernels:
     shown_action: Callable[..., int]
     sample: Callable[..., int]
     check_state: Callable[..., bool]
-    rewind: Callable[..., float] | None = None
+    rewind: Callable[..., tuple[float, float]] | None = None
+    draw_round: Callable[..., int] | None = None

@@ -47,6 +47,7 @@ shown_action: Callable
 sample: Callable
 check_state: Callable
 rewind: Callable
+draw_round: Callable
 
 #: About one game, compiled into what calls them.
 ONE_GAME = (
@@ -58,6 +59,7 @@ ONE_GAME = (
     "draw_legal",
     "is_sound",
     "replays",
+    "leads_on",
 )
 #: Called from Python, kept on disk. These release the interpreter lock, so that threads share a batch;
 LOOPS = (
@@ -73,6 +75,7 @@ LOOPS = (
     "first_unsound",
     "sample_batch",
     "rewind_games",
+    "draw_earlier_round",
     "shown_actions",
 )
 #: and these hold it, so that two threads cannot be in the same single game at once.
@@ -385,30 +388,77 @@ def sample_batch(params, observations, counts, generators, states, max_moves):
     return -1
 
 
-def rewind_games(params, generators, states, histories, history_of, actions, weights, again, vectors):
+def rewind_games(
+    params, generators, states, seats, histories, history_of, actions, weights, shares, again, vectors
+):
     """Take worlds (N,) back to the beginning of their round; see ``core.past``.
 
-    World i has the history ``histories[history_of[i]]``. ``actions`` (N, T) and ``weights`` (N,) are filled;
-    ``again`` (1,), a record of a state, and ``vectors`` (2, S) are scratch. Returns -1, or the index of the first
-    world that its history cannot be of.
+    World i has the history ``histories[history_of[i]]`` of the seat ``seats[i]``. ``actions`` (N, T), ``weights`` and
+    ``shares`` (N,) are filled; ``again`` (1,), a record of a state, and ``vectors`` (2, S) are scratch. Returns -1, or
+    the index of the first world that its history cannot be of.
     """
     for i in range(len(states)):
         state = states[i]
-        seat = int(state.current_player)
+        seat, mover = seats[i], int(state.current_player)
         write_state(params[0], state, seat, vectors[0])
         for k in range(actions.shape[1]):
             actions[i, k] = UNUSED
-        weights[i] = rewind(params[0], generators[i], state, histories[history_of[i]], actions[i])
+        history = histories[history_of[i]]
+        weights[i], shares[i] = rewind(params[0], generators[i], state, seat, history, actions[i])
         if weights[i] < 0.0:
             return i
         again[0] = state
         if not replays(params[0], generators[i], again[0], actions[i]):
-            weights[i] = 0.0
+            weights[i], shares[i] = 0.0, 0.0
             continue
         write_state(params[0], again[0], seat, vectors[1])
-        if again[0].current_player != seat or not (vectors[0] == vectors[1]).all():
-            weights[i] = 0.0
+        if again[0].current_player != mover or not (vectors[0] == vectors[1]).all():
+            weights[i], shares[i] = 0.0, 0.0
     return -1
+
+
+def draw_earlier_round(
+    params, generators, states, observer, known, history, first, next_seat, actions, drawn, tries
+):
+    """Draw an earlier round until it agrees with ``history`` (T, 2), at most ``tries`` times.
+
+    ``states`` (1,) is at the beginning of the round; ``drawn`` (2,), records of states, gets it with the deal drawn as
+    its first. ``actions`` (T,) as in the kernel ``draw_round``. ``next_seat`` moves after the last row of the history.
+    Returns how many actions there are; 0 if no draw agrees, -1 for rows that no round can begin with.
+    """
+    for _ in range(tries):
+        drawn[0] = states[0]
+        count = draw_round(params[0], generators[0], drawn[0], observer, known, history, first, actions)
+        if count < 0:
+            return count
+        following = next_seat
+        if first + count < len(history) and history[first + count, 0] != UNUSED:
+            following = (int(history[first + count, 0]) + observer) % params[0].num_players
+        drawn[1] = drawn[0]
+        if leads_on(params, generators[0], drawn[1], observer, history, first, actions, count, following):
+            return count
+    return 0
+
+
+def leads_on(params, generator, state, observer, history, first, actions, count, following):
+    """Whether ``count`` actions are legal from ``state`` on, look to ``observer`` like the rows of ``history``, and end
+    the round but not the game, so that the seat ``following`` begins the next one."""
+    mask = np.empty(params[0].num_actions, np.bool_)
+    no_log = np.empty((0, 3), np.int8)
+    for i in range(first, first + count):
+        action, mover = actions[i], int(state.current_player)
+        if relative_seat(mover, observer, params[0].num_players) != history[i, 0]:
+            return False
+        write_mask(params[0], state, mask)
+        if action < 0 or action >= len(mask) or not mask[action]:
+            return False
+        seen = action if mover == observer else shown_action(params[0], state, action)
+        if seen != history[i, 1]:
+            return False
+        step_game(params[0], generator, state, no_log, action)
+        if (state.round_ended != 0) != (i == first + count - 1):
+            return False
+    return state.current_player == following
 
 
 def replays(params, generator, state, actions):

@@ -238,7 +238,7 @@ def test_a_walk_in_small_batches_gives_the_same_tree(monkeypatch: pytest.MonkeyP
         ("cat_in_the_box_v0", {}, r"exactly: every deal has about \de\+\d\d histories"),
         ("cat_in_the_box_v0", {"rules": replace(TINY, num_ranks=9, num_colors=4)}, r"more than [\d,]+ deals, each"),
         ("petrify_v0", {}, r"more than [\d,]+ deals, each with about .* such as Rules.tiny\(\)"),
-        ("cat_te_v0", {"num_players": 2}, "190,694,571,947,880 deals"),
+        ("cat_te_v0", {"num_players": 2}, r"more than [\d,]+ deals, each"),
         ("cat_in_the_box_v0", {"rules": replace(TINY, rounds=2)}, "cards are dealt during the game"),
     ],
 )  # fmt: skip

@@ -117,6 +117,18 @@ FUNCTIONS: list[Case] = [
     ("game.new_initial_state", GAME.new_initial_state, NONE + INTEGERS),
     ("game.sample_state", GAME.sample_state, []),
     ("game.sample_state seed", lambda v: GAME.sample_state(STATE.observation(0), v), NONE + INTEGERS),
+    (
+        "game.sample_state history",
+        lambda v: GAME.sample_state(STATE.observation(0), 0, history=v),
+        NONE,
+    ),
+    (
+        "game.sample_state beginnings",
+        lambda v: GAME.sample_state(STATE.observation(0), 0, STATE.history_observation(0), v),
+        NONE,
+    ),
+    ("game.draw_outcomes", GAME.draw_outcomes, [[], ()]),
+    ("game.draw_outcomes first_round", lambda v: GAME.draw_outcomes([], v), FLAGS),
     ("game.sample_states count", lambda v: GAME.sample_states(STATE.observation(0), v, 0), INTEGERS[:1]),
     ("game.sample_states seed", lambda v: GAME.sample_states(STATE.observation(0), 2, v), NONE + INTEGERS),
     ("game.string_to_action", GAME.string_to_action, []),

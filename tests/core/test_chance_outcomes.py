@@ -14,7 +14,8 @@ from scipy.stats import chisquare
 import catbox_env
 from catbox_env import Game, GameState, make_game
 from catbox_env.cat_in_the_box_v0 import Rules
-from catbox_env.games.petrify.deals import _boards
+from catbox_env.core.draws import Draws
+from catbox_env.games.petrify.deals import _next_tiles
 from catbox_env.petrify_v0 import Rules as PetrifyRules
 from tests.core.bad_values import VALUES, is_one_of
 
@@ -74,37 +75,154 @@ def test_random_deals_come_up_as_often_as_listed(game: Game) -> None:
 
 
 def test_boards_of_petrify_are_laid_out_as_often_as_physical_cards() -> None:
-    deck, specials, cells = Counter({"1.1": 2, "2.1": 1, "3.1": 1}), Counter({"W": 1, "*": 2}), 5
+    deck, specials, cells = Counter({3: 2, 5: 1, 9: 1}), Counter({21: 1, 22: 2}), 5
     cards = list(deck.elements())
-    ways: Counter[tuple[str, ...]] = Counter()
+    ways: Counter[tuple[int, ...]] = Counter()
     for kept in itertools.permutations(range(len(cards)), cells - specials.total()):
         tiles = [cards[i] for i in kept] + list(specials.elements())
         # the numbers come in the order of ``kept`` already, and equal special tiles are one
         for places in itertools.permutations(range(cells)):
             if list(places[:2]) == sorted(places[:2]) and places[3] < places[4]:
-                board = [""] * cells
+                board = [0] * cells
                 for tile, place in zip(tiles, places, strict=True):
                     board[place] = tile
                 ways[tuple(board)] += 1
-    listed = list(_boards(deck, specials, cells))
-    assert dict(listed) == ways
-    assert len(listed) == len(ways)
+    boards: dict[tuple[int, ...], Fraction] = {(): Fraction(1)}
+    for _ in range(cells):
+        longer: dict[tuple[int, ...], Fraction] = {}
+        for board, probability in boards.items():
+            following = _next_tiles(deck, specials, cells, board)
+            total = sum(weight for _, weight in following)
+            longer |= {(*board, tile): probability * Fraction(weight, total) for tile, weight in following}
+        boards = longer
+    assert boards == {board: Fraction(number, ways.total()) for board, number in ways.items()}
 
 
-def test_a_limit_and_games_that_do_not_list_their_deals() -> None:
+def test_a_limit_and_games_that_have_no_deals() -> None:
     assert len(TINY.chance_outcomes(55)) == 55
     with pytest.raises(ValueError, match="more than limit=54 deals"):
         TINY.chance_outcomes(54)
-    with pytest.raises(ValueError, match=r"has 190,694,571,947,880 deals, which are too many to list"):
-        make_game("cat_te_v0", num_players=2).chance_outcomes()
-    with pytest.raises(ValueError, match=r"has 7,627,782,877,915,200 deals"):
-        make_game("cat_te_v0", num_players=2, side_pot=1).chance_outcomes()
-    with pytest.raises(ValueError, match="cat_in_the_box_v0 does not list its deals"):
-        Game.weighted_deals(TINY)  # of a game that does not define it
+    with pytest.raises(ValueError, match=r"cat_te_v0 with Rules.* has more than limit=1,000 deals"):
+        make_game("cat_te_v0", num_players=2, side_pot=1).chance_outcomes(1000)
     for value in VALUES:
         if not is_one_of(value, [99_999]):
             with pytest.raises(ValueError, match="limit="):
                 TINY.chance_outcomes(value)
+
+
+DRAWN: list[tuple[str, dict[str, Any]]] = [
+    ("cat_in_the_box_v0", {}),
+    ("cat_in_the_box_v0", {"num_players": 2, "rounds": 2}),
+    ("cat_in_the_box_v0", {"num_players": 3, "start_player": "random", "rounds": 2}),
+    ("cat_te_v0", {"num_players": 6}),
+    ("cat_te_v0", {"num_players": 2, "side_pot": 1, "rounds": 2}),
+    ("petrify_v0", {}),
+    ("petrify_v0", {"num_players": 3, "size": 5, "teleports": 3, "walls": 2, "wildcards": 2, "zeros": 1}),
+    ("petrify_v0", {"size": 3, "walls": 3, "wildcards": 6}),
+]
+
+
+def follow_draws(game: Game, first_round: bool, rng: np.random.Generator) -> tuple[list[int], float]:
+    """A random deal, draw by draw, and its probability."""
+    drawn, probability = list[int](), 1.0
+    while outcomes := game.draw_outcomes(drawn, first_round):
+        draws, probabilities = zip(*outcomes, strict=True)
+        assert list(draws) == sorted(set(draws))
+        assert 0 <= draws[0] <= draws[-1] < game.draws.num_values
+        assert min(probabilities) > 0
+        assert sum(probabilities) == pytest.approx(1.0)
+        names = {game.draws.to_string(drawn, draw, first_round) for draw in draws}
+        assert len(names) == len(draws)
+        i = int(rng.choice(len(draws), p=np.array(probabilities) / sum(probabilities)))
+        drawn.append(draws[i])
+        probability *= probabilities[i]
+    assert len(drawn) <= game.draws.length
+    return drawn, probability
+
+
+@pytest.mark.parametrize(("game_id", "options"), DRAWN, ids=str)
+def test_a_deal_is_drawn_card_by_card_and_its_draws_can_be_told_from_it(game_id: str, options: dict) -> None:
+    game, rng = make_game(game_id, **options), np.random.default_rng(0)
+    longest = 0
+    for first_round in [True, False] if options.get("rounds") else [True]:
+        for _ in range(20):
+            drawn, _ = follow_draws(game, first_round, rng)
+            longest = max(longest, len(drawn))
+            if not game.draws.is_possible(drawn):
+                continue
+            deal = game.draws.deal(drawn, first_round)
+            state = game.new_initial_state(seed=0)
+            game.set_deal(state.record, deal)
+            assert game.draws.drawn(game.deal_of(state.record), first_round) == drawn
+    assert longest == game.draws.length
+
+
+def test_the_draws_lead_to_every_deal_with_its_probability() -> None:
+    for game in (TINY, make_game("petrify_v0", rules=PetrifyRules.tiny())):
+        for deal, probability in game.chance_outcomes()[::7]:
+            state = game.new_initial_state(seed=0, deal=deal)
+            drawn = game.draws.drawn(game.deal_of(state.record), True)
+            along = 1.0
+            for i, draw in enumerate(drawn):
+                along *= dict(game.draw_outcomes(drawn[:i]))[draw]
+            assert along == pytest.approx(probability)
+
+
+def test_random_deals_of_the_kernels_come_up_as_the_draws_say() -> None:
+    """The first draws of Cat Te and of a large board, which cannot be listed."""
+    for game, places in (
+        (make_game("cat_te_v0", num_players=3), [0, 5, 17]),
+        (make_game("petrify_v0"), [0, 7]),
+    ):
+        for place in places:
+            expected = np.zeros(game.draws.num_values)
+            found = np.zeros(game.draws.num_values)
+            for seed in range(600):
+                deal = game.deal_of(game.new_initial_state(seed=seed).record)
+                drawn = game.draws.drawn(deal, True)
+                # Given all draws before, so that each is a test of its own.
+                for draw, probability in game.draw_outcomes(drawn[:place]):
+                    expected[draw] += probability
+                found[drawn[place]] += 1
+            often = expected >= 5
+            assert found[~often].sum() == pytest.approx(expected[~often].sum(), abs=15)
+            scale = found[often].sum() / expected[often].sum()
+            assert chisquare(found[often], expected[often] * scale).pvalue > 1e-3
+
+
+def test_the_fast_list_of_deals_is_the_one_that_the_draws_give() -> None:
+    options = {
+        "num_players": 3,
+        "num_ranks": 3,
+        "copies": 4,
+        "hand_size": 3,
+        "revealed_cards": 2,
+        "start_player": "random",
+    }
+    draws = make_game("cat_in_the_box_v0", **options).draws
+    fast, slow = list(draws.every_deal()), list(Draws.every_deal(draws))
+    assert [drawn for drawn, _ in fast] == [drawn for drawn, _ in slow]
+    assert [p for _, p in fast] == pytest.approx([p for _, p in slow])
+
+
+def test_draws_of_a_deal_that_are_none_are_refused() -> None:
+    for drawn in (None, 3, [-1], [3], ["a"], [0] * 7, [0.5], [True]):
+        with pytest.raises(ValueError, match="drawn="):
+            TINY.draw_outcomes(drawn)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("game_id", "options"), DRAWN, ids=str)
+@pytest.mark.parametrize("reward", ["score", "margin", "win"])
+def test_returns_sum_to_the_utility_sum(game_id: str, options: dict, reward: str) -> None:
+    game, rng = make_game(game_id, reward=reward, **options), np.random.default_rng(1)
+    sums = set()
+    for seed in range(8):
+        state = game.new_initial_state(seed=seed)
+        while not state.is_terminal():
+            state.apply_action(int(rng.choice(state.legal_actions())))
+        sums.add(round(sum(state.returns()), 6))
+    assert game.utility_sum is None or sums == {game.utility_sum}
+    assert (game.utility_sum is None) == (game_id.startswith("cat_in") and reward == "score")
 
 
 def histories(state: GameState) -> Any:

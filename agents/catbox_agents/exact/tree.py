@@ -63,7 +63,6 @@ class GameTree:
         check_game_object(game)
         limit = check_integer("max_histories", max_histories, 1)
         self.game, self.num_players = game, game.num_players
-        game.weighted_deals()  # raises ValueError for a game that does not list its deals
         per_deal = histories_per_deal(game)
         most_deals = min(int(SLACK * limit / per_deal), 2**62)
         if most_deals == 0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numba
 
 from catbox_env.core.bits import lowest_bit, popcount, relative_seat
+from catbox_env.core.rng import random_below
 from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, RED
 
 
@@ -61,6 +62,18 @@ def clear_table(params, state):
         state.trick_rank[seat] = NONE
         for color in range(params.num_colors):
             state.x_tokens[seat, color] = 1
+
+
+@numba.njit
+def draw(generator, state, left):
+    """Take one of the ``left`` undealt cards at random; its rank."""
+    card = random_below(generator, left)
+    rank = 0
+    while card >= state.undealt[rank]:
+        card -= state.undealt[rank]
+        rank += 1
+    state.undealt[rank] -= 1
+    return rank
 
 
 @numba.njit

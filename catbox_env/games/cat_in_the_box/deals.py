@@ -1,46 +1,117 @@
-"""Every deal of a round, with its weight: what `chance_outcomes` lists."""
+"""How a round is dealt, draw by draw: who starts, where that is random, then each hand and the revealed cards.
+
+A draw is a rank index, or the seat that starts. The cards of a hand come in ascending order, so that a hand can come in
+one way alone; their probabilities are those of any order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from math import comb, prod
+from typing import Any
 
+from catbox_env.core.draws import Draws
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
 
-#: Cards of each rank, from rank 1 on.
-Counts = tuple[int, ...]
 
+class CardDraws(Draws):
+    """The draws of Cat in the Box under ``rules``."""
 
-def weighted_deals(rules: Rules) -> Iterator[tuple[Deal, int]]:
-    """Every deal of the first round; its weight is the number of ways to deal it with all cards told apart."""
-    sizes = (*[rules.hand_size] * rules.num_players, rules.revealed_cards)
-    starts: list[int | None] = [None]
-    if rules.start_player == "random":
-        starts = list(range(rules.num_players))
-    for parts, weight in _split((rules.copies,) * rules.num_ranks, sizes):
-        *hands, revealed = ([rank + 1 for rank, n in enumerate(counts) for _ in range(n)] for counts in parts)
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.random_start = rules.start_player == "random"
+        self.sizes = [*[rules.hand_size] * rules.num_players, rules.revealed_cards]
+        self.length = sum(self.sizes) + self.random_start
+        self.num_values = max(rules.num_ranks, rules.num_players) if self.random_start else rules.num_ranks
+
+    def _parts(self, drawn: Sequence[int], first_round: bool) -> tuple[int | None, list[list[int]]]:
+        """Who starts, None if that is not among ``drawn``, and the ranks of each hand and of the revealed cards so
+        far."""
+        start = None
+        if first_round and self.random_start:
+            start, drawn = (drawn[0] if len(drawn) else None), drawn[1:]
+        parts, first = [], 0
+        for size in self.sizes:
+            parts.append(list(drawn[first : first + size]))
+            first += size
+        return start, parts
+
+    def weights(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, int]]:
+        start, parts = self._parts(drawn, first_round)
+        if first_round and self.random_start and start is None:
+            return [(seat, 1) for seat in range(self.rules.num_players)]
+        left = [self.rules.copies] * self.rules.num_ranks
+        for part, size in zip(parts, self.sizes, strict=True):
+            if len(part) < size:
+                return _next_ranks(left, part, size)
+            for rank in part:
+                left[rank] -= 1
+        return []
+
+    def deal(self, drawn: Sequence[int], first_round: bool) -> Deal:
+        start, (*hands, revealed) = self._parts(drawn, first_round)
+        printed = [[rank + 1 for rank in hand] for hand in hands]
+        return Deal(printed, [rank + 1 for rank in revealed], start)
+
+    def drawn(self, deal: dict[str, Any], first_round: bool) -> list[int]:
+        start = [deal["start_player"]] if first_round and self.random_start else []
+        parts = [*deal["hands"], deal.get("revealed", [])]
+        return start + [rank - 1 for part in parts for rank in sorted(part)]
+
+    def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
+        if first_round and self.random_start and not drawn:
+            return f"player_{draw} starts"
+        seat = (len(drawn) - (first_round and self.random_start)) // self.rules.hand_size
+        return f"deal {draw + 1} to player_{seat}" if seat < self.rules.num_players else f"reveal {draw + 1}"
+
+    def every_deal(self) -> Iterator[tuple[list[int], float]]:
+        starts = [[seat] for seat in range(self.rules.num_players)] if self.random_start else [[]]
+        left, ways = (self.rules.copies,) * self.rules.num_ranks, 1
+        for i, size in enumerate(self.sizes):
+            ways *= comb(sum(left) - sum(self.sizes[:i]), size)
         for start in starts:
-            yield Deal(hands, revealed, start), weight
+            for drawn, weight in _split(left, tuple(self.sizes)):
+                yield [*start, *drawn], weight / ways / len(starts)
 
 
-def _split(left: Counts, sizes: tuple[int, ...]) -> Iterator[tuple[tuple[Counts, ...], int]]:
-    """Every way to take parts of these sizes from the cards ``left``, one after the other, with its weight."""
+def _next_ranks(left: Sequence[int], part: Sequence[int], size: int) -> list[tuple[int, int]]:
+    """The ranks that can follow ``part``, ascending, of ``size`` cards drawn from ``left``; weighed by the number of
+    ways to draw them all, cards told apart."""
+    lowest, held = (part[-1], Counter(part)[part[-1]]) if part else (0, 0)
+    below = len(part) - held
+    ranks = [(lowest, _ways(left, lowest, held + 1, size - below))]
+    for rank in range(lowest + 1, len(left)):
+        ranks.append((rank, comb(left[lowest], held) * _ways(left, rank, 1, size - len(part))))
+    return [(rank, ways) for rank, ways in ranks if ways]
+
+
+def _ways(left: Sequence[int], rank: int, least: int, size: int) -> int:
+    """The ways to take ``size`` cards of ``rank`` and above, at least ``least`` of them of ``rank``."""
+    above = sum(left[rank + 1 :])
+    return sum(comb(left[rank], n) * comb(above, size - n) for n in range(least, min(left[rank], size) + 1))
+
+
+def _split(left: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[list[int], int]]:
+    """Every way to take parts of these sizes from ``left`` cards of each rank, one after the other: all ranks in order;
+    and the number of ways to take them with all cards told apart."""
     if not sizes:
-        yield (), 1
+        yield [], 1
         return
-    for part in _parts(left, sizes[0]):
-        weight = prod(map(comb, left, part))
-        remaining = tuple(have - taken for have, taken in zip(left, part, strict=True))
-        for parts, ways in _split(remaining, sizes[1:]):
-            yield (part, *parts), weight * ways
+    for counts in _counts(left, sizes[0]):
+        ranks = [rank for rank, number in enumerate(counts) for _ in range(number)]
+        weight = prod(map(comb, left, counts))
+        remaining = tuple(have - taken for have, taken in zip(left, counts, strict=True))
+        for others, ways in _split(remaining, sizes[1:]):
+            yield ranks + others, weight * ways
 
 
-def _parts(left: Counts, size: int) -> Iterator[Counts]:
+def _counts(left: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
     """Every choice of ``size`` of the cards ``left``; those with many cards of low ranks come first."""
     if not left:
         if size == 0:
             yield ()
         return
     for taken in range(min(left[0], size), max(0, size - sum(left[1:])) - 1, -1):
-        for others in _parts(left[1:], size - taken):
+        for others in _counts(left[1:], size - taken):
             yield (taken, *others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from catbox_env.core.game import Game
 from catbox_env.games.cat_in_the_box import text
 from catbox_env.games.cat_in_the_box.board import block_cells
-from catbox_env.games.cat_in_the_box.deals import weighted_deals
+from catbox_env.games.cat_in_the_box.deals import CardDraws
 from catbox_env.games.cat_in_the_box.features import make_features
 from catbox_env.games.cat_in_the_box.kernels import KERNELS, clear_round
 from catbox_env.games.cat_in_the_box.layout import observation_layout, state_layout
@@ -51,6 +51,7 @@ class CatInTheBox(Game):
             self.info_values = {"bid": rules.bids}
         self.params = make_params(rules, self.reward)
         self.features = make_features(self)
+        self.draws = CardDraws(rules)
 
     def action_to_string(self, action: int) -> str:
         return text.action_to_string(self.rules, self.check_action_id(action))
@@ -78,9 +79,6 @@ class CatInTheBox(Game):
             state.revealed[rank - 1] += 1
             state.undealt[rank - 1] -= 1
         block_cells(self.params[0], state)
-
-    def weighted_deals(self) -> Iterator[tuple[Deal, int]]:
-        return weighted_deals(self.rules)
 
     def deal_of(self, state: np.record) -> dict[str, Any]:
         def ranks(counts: np.ndarray) -> list[int]:

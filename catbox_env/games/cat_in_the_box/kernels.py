@@ -19,13 +19,14 @@ from catbox_env.core.wins import share_win
 from catbox_env.games.cat_in_the_box.board import (
     block_cells,
     clear_table,
+    draw,
     largest_group,
     lay_token,
     made_bid,
     trick_winner,
 )
 from catbox_env.games.cat_in_the_box.observation import write_observation, write_state
-from catbox_env.games.cat_in_the_box.rewinding import rewind
+from catbox_env.games.cat_in_the_box.rewinding import draw_round, rewind
 from catbox_env.games.cat_in_the_box.sampling import sample
 from catbox_env.games.cat_in_the_box.state import (
     BID,
@@ -68,18 +69,6 @@ def deal_round(params, generator, state):
         state.revealed[draw(generator, state, left)] += 1
         left -= 1
     block_cells(params, state)
-
-
-@numba.njit
-def draw(generator, state, left):
-    """Take one of the ``left`` undealt cards at random; its rank."""
-    card = random_below(generator, left)
-    rank = 0
-    while card >= state.undealt[rank]:
-        card -= state.undealt[rank]
-        rank += 1
-    state.undealt[rank] -= 1
-    return rank
 
 
 @numba.njit
@@ -233,5 +222,14 @@ def end_round(params, generator, state, paradox):
 
 
 KERNELS = Kernels(
-    deal, apply, write_mask, write_observation, write_state, shown_action, sample, check_state, rewind
+    deal,
+    apply,
+    write_mask,
+    write_observation,
+    write_state,
+    shown_action,
+    sample,
+    check_state,
+    rewind,
+    draw_round,
 )

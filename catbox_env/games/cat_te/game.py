@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import comb
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.cat_te import text
+from catbox_env.games.cat_te.deals import CardDraws
 from catbox_env.games.cat_te.features import make_features
 from catbox_env.games.cat_te.kernels import KERNELS, clear_round
 from catbox_env.games.cat_te.layout import observation_layout, state_layout
 from catbox_env.games.cat_te.render import render
-from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_TRICKS, Deal, Rules
+from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
 from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE, make_params
 
 
@@ -50,6 +50,8 @@ class CatTe(Game):
         }[self.reward]
         self.params = make_params(rules, self.reward)
         self.features = make_features(self)
+        self.draws = CardDraws(rules)
+        self.score_sum = 0.0  # a side pot that is left at the end goes back in equal parts
 
     def action_to_string(self, action: int) -> str:
         return text.action_to_string(self.check_action_id(action))
@@ -71,15 +73,6 @@ class CatTe(Game):
             state.hand[seat] = sum(1 << int(card) for card in hand)
         if deal.upturned is not None:
             state.upturned = deal.upturned
-
-    def weighted_deals(self) -> NoReturn:
-        rules, left = self.rules, NUM_CARDS
-        deals = 1
-        for _ in range(rules.num_players):
-            deals *= comb(left, HAND_SIZE)
-            left -= HAND_SIZE
-        deals *= left if rules.side_pot else 1
-        raise ValueError(f"{self.id} with {rules} has {deals:,} deals, which are too many to list")
 
     def deal_of(self, state: np.record) -> dict[str, Any]:
         hands = [

@@ -18,7 +18,7 @@ from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
 from catbox_env.games.cat_te.cards import clear_table, is_blind, suit_of, trick_winner
 from catbox_env.games.cat_te.observation import write_observation, write_state
-from catbox_env.games.cat_te.rewinding import rewind
+from catbox_env.games.cat_te.rewinding import draw_round, rewind
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     HAND_SIZE,
@@ -255,5 +255,14 @@ def end_round(params, generator, state, winner, factor, shower):
 
 
 KERNELS = Kernels(
-    deal, apply, write_mask, write_observation, write_state, shown_action, sample, check_state, rewind
+    deal,
+    apply,
+    write_mask,
+    write_observation,
+    write_state,
+    shown_action,
+    sample,
+    check_state,
+    rewind,
+    draw_round,
 )

@@ -1,14 +1,16 @@
-"""Every board with the players' places on it, with its weight: what `chance_outcomes` lists."""
+"""How a game is laid out, draw by draw; and the boards that a game can have begun on."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import permutations
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations
+from typing import Any
 
 import numpy as np
 
 from catbox_env.core.compilation import cached_njit
+from catbox_env.core.draws import Draws
 from catbox_env.games.petrify.kernels import begin_play
 from catbox_env.games.petrify.reach import all_can_move
 from catbox_env.games.petrify.rules import (
@@ -20,24 +22,52 @@ from catbox_env.games.petrify.rules import (
     special_tiles,
 )
 from catbox_env.games.petrify.state import STATE, TILE_NAMES
+from catbox_env.games.petrify.text import cell_name
 
 
-def weighted_deals(rules: Rules, params: np.ndarray) -> Iterator[tuple[Deal, int]]:
-    """Every deal; its weight is the number of ways to lay it out with all cards told apart.
+class BoardDraws(Draws):
+    """The draws of Petrify under ``rules``: the tile of each cell, then the cell of each player."""
 
-    ``params`` (1,): the parameter record. Boards on which somebody could not move are left out, as in `kernels.deal`.
-    """
-    deck = Counter(NUMBER_TILES[_number_tile(i)] for i in range(rules.num_cells))
-    specials = Counter(special_tiles(rules))
-    states = np.zeros(1, STATE)
-    for tiles, weight in _boards(deck, specials, rules.num_cells):
-        valid = [cell for cell, tile in enumerate(tiles) if tile in deck or tile == "*"]
-        states[0].tile[: rules.num_cells] = [TILE_NAMES.index(tile) for tile in tiles]
-        rows = [tiles[first : first + rules.size] for first in range(0, rules.num_cells, rules.size)]
-        for positions in permutations(valid, rules.num_players):
-            states[0].position[: rules.num_players] = positions
-            if _can_begin(params, states):
-                yield Deal(rows, positions), weight
+    def __init__(self, rules: Rules, params: np.ndarray) -> None:
+        self.rules, self.params = rules, params
+        self.deck = Counter(_number_tile(i) for i in range(rules.num_cells))
+        self.specials = Counter(TILE_NAMES.index(name) for name in special_tiles(rules))
+        self.length = rules.num_cells + rules.num_players
+        self.num_values = max(len(TILE_NAMES), rules.num_cells)
+
+    def weights(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, int]]:
+        cells = self.rules.num_cells
+        if len(drawn) < cells:
+            return _next_tiles(self.deck, self.specials, cells, drawn)
+        if len(drawn) == self.length:
+            return []
+        tiles, taken = drawn[:cells], drawn[cells:]
+        return [(c, 1) for c, tile in enumerate(tiles) if tile in _BEGIN_ON and c not in taken]
+
+    def deal(self, drawn: Sequence[int], first_round: bool) -> Deal:
+        size, cells = self.rules.size, self.rules.num_cells
+        names = [TILE_NAMES[tile] for tile in drawn[:cells]]
+        return Deal([names[first : first + size] for first in range(0, cells, size)], list(drawn[cells:]))
+
+    def drawn(self, deal: dict[str, Any], first_round: bool) -> list[int]:
+        return [TILE_NAMES.index(name) for row in deal["tiles"] for name in row] + list(deal["positions"])
+
+    def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
+        cells = self.rules.num_cells
+        if len(drawn) < cells:
+            return f"tile {TILE_NAMES[draw]} on {cell_name(self.rules, len(drawn))}"
+        return f"player_{len(drawn) - cells} on {cell_name(self.rules, draw)}"
+
+    def is_possible(self, drawn: Sequence[int]) -> bool:
+        """Whether everybody could move if it were the first, as in `kernels.deal`."""
+        states, cells = np.zeros(1, STATE), self.rules.num_cells
+        states[0].tile[:cells] = drawn[:cells]
+        states[0].position[: self.rules.num_players] = drawn[cells:]
+        return bool(_can_begin(self.params, states))
+
+
+#: Tiles that a player can begin on.
+_BEGIN_ON = {TILE_NAMES.index(name) for name in (*NUMBER_TILES, "*")}
 
 
 def _number_tile(i: int) -> int:
@@ -45,21 +75,41 @@ def _number_tile(i: int) -> int:
     return i % NUM_SYMBOLS * NUM_NUMBER_COLORS + i // NUM_SYMBOLS % NUM_NUMBER_COLORS
 
 
-def _boards(deck: Counter[str], specials: Counter[str], cells: int) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Every order of all ``specials`` and as many cards of ``deck`` as fill ``cells``, with its number of ways."""
-    if cells == 0:
-        yield (), 1
+def _next_tiles(
+    deck: Counter[int], specials: Counter[int], cells: int, laid: Sequence[int]
+) -> list[tuple[int, int]]:
+    """What can lie on the next of ``cells`` after ``laid``, by weight: all ``specials``, and cards of ``deck``.
+
+    As many cards of the deck as fill the cells are taken at random, and all are shuffled.
+    """
+    left, specials_left = deck.copy(), specials.copy()
+    for tile in laid:
+        (left if tile in deck else specials_left)[tile] -= 1
+    numbers = cells - len(laid) - specials_left.total()
+    weights = {tile: numbers * number for tile, number in left.items()}
+    weights |= {tile: left.total() * number for tile, number in specials_left.items()}
+    return sorted((tile, weight) for tile, weight in weights.items() if weight)
+
+
+def deals_before(rules: Rules, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
+    """Deals from which ``actions`` may lead to ``state``; not all of them do.
+
+    A player leaves a place only when its cell is closed, or to another player. So the places at the beginning are those
+    that are closed or taken now and where no action led to. A zero where somebody landed is a copy of another tile now.
+    """
+    names = [TILE_NAMES[tile] for tile in state.tile[: rules.num_cells]]
+    landed, taken = set(actions), {int(cell) for cell in state.position[: rules.num_players]}
+    closed = {
+        cell for cell in range(rules.num_cells) if not int(state.open) >> cell & 1 and names[cell] != "W"
+    }
+    starts = sorted((closed | taken) - landed)
+    if len(starts) != rules.num_players:
         return
-    numbers = cells - specials.total()
-    for tile, left in [*(deck.items() if numbers else ()), *specials.items()]:
-        if left == 0:
-            continue
-        # a number card is one of those of its kind; the special tiles of one kind are the same
-        pile = deck if tile in deck else specials
-        pile[tile] -= 1
-        for tiles, weight in _boards(deck, specials, cells - 1):
-            yield (tile, *tiles), weight * (left if pile is deck else 1)
-        pile[tile] += 1
+    for zeros in combinations(sorted(landed), max(0, rules.zeros - names.count("0"))):
+        tiles = ["0" if cell in zeros else name for cell, name in enumerate(names)]
+        rows = [tiles[first : first + rules.size] for first in range(0, rules.num_cells, rules.size)]
+        for positions in permutations(starts):
+            yield Deal(rows, positions)
 
 
 @cached_njit

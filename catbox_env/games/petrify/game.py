@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from catbox_env.core.game import Game
 from catbox_env.games.petrify import text
-from catbox_env.games.petrify.deals import weighted_deals
+from catbox_env.games.petrify.deals import BoardDraws, deals_before
 from catbox_env.games.petrify.features import make_features
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
 from catbox_env.games.petrify.layout import observation_layout
@@ -46,6 +46,8 @@ class Petrify(Game):
         }[self.reward]
         self.params = make_params(rules, self.reward)
         self.features = make_features(self)
+        self.draws = BoardDraws(rules, self.params)
+        self.score_sum = 0.0
 
     def action_to_string(self, action: int) -> str:
         return f"move to {text.cell_name(self.rules, self.check_action_id(action))}"
@@ -73,8 +75,8 @@ class Petrify(Game):
                     f"one if it were to move first"
                 )
 
-    def weighted_deals(self) -> Iterator[tuple[Deal, int]]:
-        return weighted_deals(self.rules, self.params)
+    def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
+        return deals_before(self.rules, state, actions)
 
     def deal_of(self, state: np.record) -> dict[str, Any]:
         size = self.rules.size

@@ -7,7 +7,7 @@ from importlib import metadata
 
 import pytest
 
-from catbox_agents import versions
+from catbox_env.core import versions
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,79 @@
+"""Deals, one draw after the other: a card, a tile, a place. What chance outcomes and chance nodes are made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+#: Where deals can turn out to be impossible, they are listed beforehand if there are no more than so many.
+MOST_LISTED = 10_000
+
+
+class Draws(ABC):
+    """How the deals of a game are drawn. A draw is an integer; what it means depends on the draws before it.
+
+    Attributes: ``num_values``: draws are ``0 .. num_values - 1``; ``length``: the most draws in a deal.
+    """
+
+    num_values: int
+    length: int
+
+    @abstractmethod
+    def weights(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, int]]:
+        """What can be drawn after ``drawn``, ascending, each with a weight that its probability is proportional to.
+
+        Empty when the deal is complete.
+        """
+
+    @abstractmethod
+    def deal(self, drawn: Sequence[int], first_round: bool) -> Any:
+        """The complete deal of ``drawn``, as `Game.set_deal` takes it."""
+
+    @abstractmethod
+    def drawn(self, deal: dict[str, Any], first_round: bool) -> list[int]:
+        """The draws of a deal as `Game.deal_of` gives it: the inverse of ``deal``."""
+
+    @abstractmethod
+    def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
+        """What ``draw`` after ``drawn`` is, in words."""
+
+    def is_possible(self, drawn: Sequence[int]) -> bool:
+        """Whether a game can begin with the complete deal ``drawn``; if not, all is drawn again."""
+        return True
+
+    def every_deal(self) -> Iterator[tuple[list[int], float]]:
+        """The draws of every possible deal of the first round, ascending, with the probability that they are drawn.
+
+        Where deals are not possible the probabilities sum to less than 1. A game may have a faster way to list them.
+        """
+        drawn: list[int] = []
+
+        def follow(probability: float) -> Iterator[tuple[list[int], float]]:
+            following = self.weights(drawn, True)
+            if not following and self.is_possible(drawn):
+                yield drawn.copy(), probability
+            total = sum(weight for _, weight in following)
+            for draw, weight in following:
+                drawn.append(draw)
+                yield from follow(probability * (weight / total))
+                drawn.pop()
+
+        return follow(1.0)
+
+
+class DrawTable:
+    """The probabilities of all draws, where some deals are not possible and there are few: no draw leads to those."""
+
+    def __init__(self, draws: Draws) -> None:
+        self._after: dict[tuple[int, ...], dict[int, float]] = {}
+        for drawn, probability in draws.every_deal():
+            for i, draw in enumerate(drawn):
+                following = self._after.setdefault(tuple(drawn[:i]), {})
+                following[draw] = following.get(draw, 0.0) + probability
+
+    def outcomes(self, drawn: Sequence[int]) -> list[tuple[int, float]]:
+        """Pairs (draw, probability) after ``drawn``; empty when the deal is complete."""
+        following = self._after.get(tuple(drawn), {})
+        total = sum(following.values())
+        return [(draw, probability / total) for draw, probability in following.items()]

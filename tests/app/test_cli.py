@@ -388,7 +388,7 @@ def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.Mo
     kept: list[bool] = []
     monkeypatch.setattr(memory, "keep_freed_memory", lambda: kept.append(True))
     calls: list[tuple[Any, Path]] = []
-    monkeypatch.setattr(loop, "train", lambda config, output: calls.append((config, Path(output))))
+    monkeypatch.setattr(loop, "train", lambda config, output, make_crew: calls.append((config, Path(output))))
     monkeypatch.chdir(tmp_path)
     settings = tmp_path / "mine.yaml"
     settings.write_text("seed: 5\nepochs: 3\n")

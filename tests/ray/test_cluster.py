@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from catbox_agents import ray_cluster, versions
+from catbox_agents import ray_cluster
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
+from catbox_env.core import versions
 from tests.train.ppo_runs import assert_same_end, command
 
 SETTINGS = {

@@ -11,13 +11,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 
+import gymnasium
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from benchmarks.learner_seat import LearnerSeat
 from benchmarks.report import Metric, alternate, metric_of, ratio_of
 from benchmarks.training import training_run
+from catbox_env.registration import gymnasium_id
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.memory import keep_freed_memory
@@ -46,7 +47,7 @@ def settings(precision: str, minibatch_size: int, batch_size: int) -> TrainConfi
 def sb3_run(config: TrainConfig, num_envs: int) -> Callable[[], float]:
     """A run of one batch of MaskablePPO with the numbers of ``config``, torch on all cores."""
     options = ppo_options(config)
-    make = partial(LearnerSeat, GAME, num_players=NUM_PLAYERS)
+    make = partial(gymnasium.make, gymnasium_id(GAME), num_players=NUM_PLAYERS, opponents="random")
     model = MaskablePPO(
         "MlpPolicy",
         DummyVecEnv([make] * num_envs),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -22,6 +22,9 @@ from catbox_train.settings import Settings, nearest
 if TYPE_CHECKING:
     from catbox_agents.networks.network import Network
     from catbox_train.config import TrainConfig
+
+#: Takes the settings of a run, and gives its workers (`catbox_train.self_play.crew.Crew`).
+MakeCrew = Callable[["TrainConfig"], Any]
 
 #: Name -> (class of the options, class of the algorithm), each "module:Class". The options are imported without torch.
 ALGORITHMS = {

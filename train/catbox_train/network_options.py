@@ -14,8 +14,8 @@ Activation = Literal["relu", "tanh"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
 
-class NetworkOptions(AlgorithmOptions):
-    """What the networks look like and how they compute."""
+class LayerOptions(AlgorithmOptions):
+    """What the networks look like."""
 
     size_settings = ("hidden",)
 
@@ -30,6 +30,11 @@ class NetworkOptions(AlgorithmOptions):
         True,
         description="the networks also see the features of the position that the game computes, where it has any",
     )
+
+
+class NetworkOptions(LayerOptions):
+    """What the project's own networks see beside that, and how they compute."""
+
     action_features: Flag = Field(
         True,
         description="the policy also sees the features of each legal action, weighted alike for all actions",

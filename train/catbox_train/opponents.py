@@ -70,13 +70,7 @@ class OpponentOptions(AlgorithmOptions):
             return [
                 f"learner_seats = {self.learner_seats}: expected 0 or 1 to {seats - 1} of the {seats} seats of a table"
             ]
-        total = sum(self.opponents_in_training.values())
-        if total > 1 + _ROUNDING:
-            shown = self.opponents_in_training
-            return [
-                f"opponents_in_training = {shown}: expected shares that add up to at most 1, not {total:g}"
-            ]
-        return []
+        return wrong_shares(self.opponents_in_training)
 
     def opponent_agents(self) -> tuple[str, ...]:
         """The agents among the opponents."""
@@ -85,6 +79,16 @@ class OpponentOptions(AlgorithmOptions):
     def pool_size(self) -> int:
         """How many earlier policies are kept at most."""
         return self.past_policies if PAST in self.opponents_in_training else 0
+
+
+def wrong_shares(opponents_in_training: Mapping[str, float]) -> list[str]:
+    """A sentence where the shares add up to more than 1."""
+    total = sum(opponents_in_training.values())
+    if total <= 1 + _ROUNDING:
+        return []
+    return [
+        f"opponents_in_training = {opponents_in_training}: expected shares that add up to at most 1, not {total:g}"
+    ]
 
 
 def history_needed(options: OpponentOptions, game: Game) -> bool:

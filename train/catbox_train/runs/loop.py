@@ -24,7 +24,14 @@ from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import imports_module
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, DivergedError, TrainingState, WorkersLost, algorithm_class
+from catbox_train.algorithm import (
+    Algorithm,
+    DivergedError,
+    MakeCrew,
+    TrainingState,
+    WorkersLost,
+    algorithm_class,
+)
 from catbox_train.config import TrainConfig
 from catbox_train.memory import check_memory
 from catbox_train.runs.checkpoint import best_margin, damage_error, load_training, save_best, save_training
@@ -40,9 +47,6 @@ from catbox_train.runs.progress import (
     what_is_kept,
 )
 from catbox_train.runs.report import evaluate_policy, final_report
-
-#: Takes the settings of a run, and gives its workers (`catbox_train.self_play.crew.Crew`).
-MakeCrew = Callable[[TrainConfig], Any]
 
 
 @dataclass

@@ -18,7 +18,7 @@ import torch
 
 from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, DivergedError, TrainingState, algorithm_class
+from catbox_train.algorithm import Algorithm, DivergedError, MakeCrew, TrainingState, algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST, Pool, pool_bytes
 from catbox_train.self_play.adam import LARGEST_STEP
@@ -39,12 +39,7 @@ class SelfPlay(Algorithm, Generic[AnyWorker]):
     #: Decisions of a run from which on its workers have processes, on a CPU: it takes seconds to start them.
     processes_from: ClassVar[int] = 1_000_000
 
-    def __init__(
-        self,
-        config: TrainConfig,
-        game: Game,
-        make_crew: Callable[[TrainConfig], Crew[AnyWorker]] | None = None,
-    ) -> None:
+    def __init__(self, config: TrainConfig, game: Game, make_crew: MakeCrew | None = None) -> None:
         """``make_crew`` gives the workers where they are not on this machine, with weights as those of this process."""
         super().__init__(config, game)
         self._threads_before = torch.get_num_threads()

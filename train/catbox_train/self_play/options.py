@@ -1,4 +1,4 @@
-"""The settings that all algorithms of self-play have."""
+"""The settings that several algorithms of self-play have."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from catbox_train.algorithm import AlgorithmOptions
 from catbox_train.network_options import NetworkOptions
 from catbox_train.opponents import OpponentOptions
 from catbox_train.settings import MAX_COUNT, Float, Integer, Text
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from catbox_train.config import TrainConfig
 
 
-class SelfPlayOptions(OpponentOptions, NetworkOptions):
+class LearningOptions(AlgorithmOptions):
     """How long and how fast is learned from a batch."""
 
     epochs: Integer = Field(2, ge=1, le=MAX_COUNT, description="times that each batch is learned from")
@@ -33,6 +34,47 @@ class SelfPlayOptions(OpponentOptions, NetworkOptions):
         if self.learning_rate_end > rate:
             settings["learning_rate_end"] = min(rate, default.learning_rate_end)
         return settings
+
+
+class ClippedOptions(LearningOptions):
+    """What PPO learns by (Schulman et al. 2017, https://arxiv.org/abs/1707.06347), whoever computes it."""
+
+    entropy: Float = Field(
+        0.06, ge=0, description="weight of the entropy bonus at the start, falling linearly to entropy_end"
+    )
+    entropy_end: Float = Field(0.002, ge=0, description="weight of the entropy bonus at the end")
+    clip: Float = Field(
+        0.15,
+        gt=0,
+        description="the ratio of the new to the old probability is clipped to 1 - clip .. 1 + clip",
+    )
+    gamma: Float = Field(
+        1.0, ge=0, le=1, description="discount from one of a seat's own decisions to its next"
+    )
+    gae_lambda: Float = Field(
+        0.95, ge=0, le=1, description="lambda of the advantage estimate, counted in the seat's own decisions"
+    )
+
+    def check(self, config: TrainConfig) -> list[str]:
+        """The minibatches share the batch in equal parts."""
+        wrong = super().check(config)
+        if config.batch_size % self.minibatch_size:
+            wrong.append(
+                f"batch_size = {config.batch_size}: expected a multiple of minibatch_size ({self.minibatch_size})"
+            )
+        return wrong
+
+    def calmer(self) -> dict[str, float]:
+        """A tenth of the learning rate, and nothing above the defaults."""
+        default, settings = type(self)(), super().calmer()
+        for name in ("entropy", "entropy_end"):
+            if getattr(self, name) > getattr(default, name):
+                settings[name] = getattr(default, name)
+        return settings
+
+
+class SelfPlayOptions(LearningOptions, OpponentOptions, NetworkOptions):
+    """The settings of an algorithm whose networks play all seats but those of opponents."""
 
 
 class PolicyOptions(SelfPlayOptions):

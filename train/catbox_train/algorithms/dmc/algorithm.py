@@ -8,7 +8,6 @@ noisy.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,13 +15,12 @@ import numpy as np
 import torch
 
 from catbox_env import Game
-from catbox_train.algorithm import TrainingState
+from catbox_train.algorithm import MakeCrew, TrainingState
 from catbox_train.algorithms.dmc.loss import check_outputs, loss_gradient
 from catbox_train.algorithms.dmc.options import DMCOptions, dmc_options
 from catbox_train.algorithms.dmc.rollout import Worker
 from catbox_train.config import TrainConfig
 from catbox_train.self_play.algorithm import SelfPlay, memory_of_weights
-from catbox_train.self_play.crew import Crew
 from catbox_train.self_play.weights import Actor
 from catbox_train.self_play.worker import buffer_bytes
 
@@ -38,12 +36,7 @@ class DMC(SelfPlay[Worker]):
     Worker = Worker
     options: DMCOptions
 
-    def __init__(
-        self,
-        config: TrainConfig,
-        game: Game,
-        make_crew: Callable[[TrainConfig], Crew[Any]] | None = None,
-    ) -> None:
+    def __init__(self, config: TrainConfig, game: Game, make_crew: MakeCrew | None = None) -> None:
         super().__init__(config, game, make_crew)
         self.scale = 0.0
 

@@ -7,15 +7,14 @@ says; all the rest is the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
 
 from catbox_env import Game
-from catbox_train.algorithm import DivergedError
+from catbox_train.algorithm import DivergedError, MakeCrew
 from catbox_train.algorithms.ppo.devices import Devices
 from catbox_train.algorithms.ppo.loss import (
     LEARNING_METRICS,
@@ -33,7 +32,7 @@ from catbox_train.algorithms.ppo.rollout import Worker, check_enough_to_learn
 from catbox_train.config import TrainConfig
 from catbox_train.self_play.adam import LARGEST_STEP
 from catbox_train.self_play.algorithm import SelfPlay, between, memory_of_weights
-from catbox_train.self_play.crew import Crew, Threads
+from catbox_train.self_play.crew import Threads
 from catbox_train.self_play.worker import buffer_bytes
 
 
@@ -44,12 +43,7 @@ class PPO(SelfPlay[Worker]):
     Worker = Worker
     options: PPOOptions
 
-    def __init__(
-        self,
-        config: TrainConfig,
-        game: Game,
-        make_crew: Callable[[TrainConfig], Crew[Any]] | None = None,
-    ) -> None:
+    def __init__(self, config: TrainConfig, game: Game, make_crew: MakeCrew | None = None) -> None:
         super().__init__(config, game, make_crew)
         self.on_device: OnDevice | Devices | None = None
         device = accelerator(config)

@@ -46,6 +46,7 @@ class SB3Options(ClippedOptions, LayerOptions):
     )
     epochs: Integer = Field(4, ge=1, le=MAX_COUNT, description="times that each batch is learned from")
     minibatch_size: Integer = Field(2048, ge=2, le=MAX_COUNT, description="decisions for each gradient step")
+    max_grad_norm: Float = Field(0.5, gt=0, description="longest gradient, of actor and critic together")
     entropy: Float = Field(
         0.02, ge=0, description="weight of the entropy bonus at the start, falling linearly to entropy_end"
     )

@@ -1,8 +1,8 @@
 """The MaskablePPO of a run of ``catbox train --algo sb3``, to go on with in a program of your own.
 
-from catbox_train.sb3 import load_model
-model = load_model("runs/sb3")
-model.save("model.zip")
+    from catbox_train.sb3 import load_model
+    model = load_model("runs/sb3")
+    model.save("model.zip")
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ def _check_pickle(content: bytes) -> None:
     for instruction, argument, _ in pickletools.genops(content):
         if instruction.proto > 2:
             raise ValueError(f"policy.pth has the instruction {instruction.name}, which torch does not write")
-        if instruction.name in ("PUT", "BINPUT", "LONG_BINPUT") and argument >= len(content):
+        if instruction.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) >= len(content):
             raise ValueError(f"policy.pth keeps a value in place {argument}, more than it can have values")
 
 

@@ -58,8 +58,8 @@ def facts_of_process() -> dict[str, Any]:
 def serve(settings: dict[str, Any]) -> None:
     """The function that Ray Train calls in each process: do what the run asks for, until it asks no more.
 
-    ``settings``: ``channel``, the handle of the `Channel`, and ``folder``, the working directory of the run. An error that is raised here is one of the cluster, and Ray
-    Train starts all workers anew; those of the worker are answers.
+    ``settings``: ``channel``, the handle of the `Channel`, and ``folder``, the working directory of the run. An error
+    that is raised here is one of the cluster, and Ray Train starts all workers anew; those of the worker are answers.
     """
     channel = settings["channel"]
     with suppress(OSError):  # paths in the settings are relative to it; a machine without it may need none

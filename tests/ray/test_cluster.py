@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -72,15 +73,15 @@ def test_the_command_trains_on_a_ray_of_its_own_and_says_what_a_local_run_says(t
     out, err = script.communicate(timeout=60)
     assert script.returncode == 130, err
     assert err.startswith("Stopped after ")
+    assert err.rstrip().endswith(f" train --resume --output {run} --workers-on-ray 2")
     assert "everything is saved. Go on with: " in err
     assert len(err.strip().splitlines()) == 1, err
     lines = [line for line in out.replace(str(run), "").splitlines() if not line.startswith("Waiting for 2 ")]
     assert not [line for line in lines if "ray" in line.lower()]
 
-    text = (run / "config.yaml").read_text()
-    assert "workers: 2" in text
-    (run / "config.yaml").write_text(text)
-    ended = start("train", "--resume", "--output", str(run), "--workers-on-ray", "2")
+    assert "workers: 2" in (run / "config.yaml").read_text()
+    said = shlex.split(err.partition("Go on with: ")[2])
+    ended = start(*said[said.index("train") :])
     out, err = ended.communicate(timeout=200)
     assert (ended.returncode, err) == (0, "")
     code, _ = command(*arguments(tmp_path / "local", **many, workers=2, device="cpu"))

@@ -31,7 +31,6 @@ from catbox_env.adapters.openspiel_parameters import (
     specification_of,
 )
 from catbox_env.core.checks import check_seat, shown
-from catbox_env.core.draws import Draws
 from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.past import sample_past
 from catbox_env.core.registry import GAMES, game_class, make_game
@@ -157,8 +156,7 @@ class SpielGame(pyspiel.Game):
         draws = self.game.draws
         if draws is None:
             return 0
-        again = type(draws).is_possible is not Draws.is_possible and self.game._draw_table is None
-        return draws.length * self.game.num_rounds * (MOST_REDRAWN if again else 1)
+        return draws.length * self.game.num_rounds * (MOST_REDRAWN if draws.may_begin_again else 1)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
         """What a player sees, as ``iig_obs_type`` says; None: an observation. See `Observer`."""
@@ -232,7 +230,7 @@ class SpielState(pyspiel.State):
         """What can be drawn next: pairs (draw, probability). Raises ``ValueError`` where a player is to move."""
         if self.play.drawn is None:
             raise ValueError("chance_outcomes: no chance node; see is_chance_node()")
-        return self.get_game().game.draw_outcomes(self.play.drawn, not self.play.beginnings)
+        return self.get_game().game.draws.outcomes(self.play.drawn, not self.play.beginnings)
 
     def _apply_action(self, action: int) -> None:
         play, game = self.play, self.get_game().game

@@ -7,7 +7,6 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,10 +18,9 @@ from catbox_env.core.checks import (
     check_flag,
     check_integer,
     check_seat,
-    is_integer,
     shown,
 )
-from catbox_env.core.draws import MOST_LISTED, Draws, DrawTable
+from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout
 from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence, split_generators
@@ -261,35 +259,13 @@ class Game(ABC):
         Empty when the deal is complete; ``game.draws.deal(drawn, first_round)`` is that deal, and
         ``game.draws.to_string(drawn, draw, first_round)`` names a draw. A deal that is complete may not be possible
         (``draws.is_possible``); then all is drawn again. Where there are at most 10,000 deals, no draw leads to those.
+
+        Raises ``ValueError`` for draws that no deal begins with.
         """
         if self.draws is None:
             return []
-        drawn, first_round = self._checked_draws(drawn), check_flag("first_round", first_round)
-        if self._draw_table is not None:
-            return self._draw_table.outcomes(drawn)
-        weights = self.draws.weights(drawn, first_round)
-        total = sum(weight for _, weight in weights)
-        return [(draw, weight / total) for draw, weight in weights]
-
-    def _checked_draws(self, drawn: Any) -> list[int]:
-        draws = self.draws
-        assert draws is not None
-        listed = isinstance(drawn, list | tuple) and len(drawn) <= draws.length
-        if not listed or not all(is_integer(draw) and 0 <= draw < draws.num_values for draw in drawn):
-            raise ValueError(
-                f"drawn={shown(drawn)}: expected at most {draws.length} integers from 0 to {draws.num_values - 1}, "
-                "the draws of a deal so far"
-            )
-        return [int(draw) for draw in drawn]
-
-    @cached_property
-    def _draw_table(self) -> DrawTable | None:
-        """The probabilities of all draws where some deals are not possible, and all can be listed."""
-        draws = self.draws
-        if draws is None or type(draws).is_possible is Draws.is_possible:
-            return None
-        few = len(list(itertools.islice(draws.every_deal(), MOST_LISTED + 1))) <= MOST_LISTED
-        return DrawTable(draws) if few else None
+        first_round = check_flag("first_round", first_round)
+        return self.draws.outcomes(self.draws.check_drawn(drawn, first_round), first_round)
 
     def sample_state(
         self,

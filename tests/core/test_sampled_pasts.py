@@ -432,15 +432,26 @@ def test_a_history_that_does_not_go_with_the_observation_is_refused() -> None:
             game.sample_state(seen, 0, history=history, beginnings=wrong)
     with pytest.raises(ValueError, match="histor"):  # of another seat
         game.sample_state(seen, 0, history=history, beginnings=np.stack([s.observation(1) for s in begun]))
+    begun_with = np.stack([each.observation(0) for each in begun])
+    assert game.sample_state(seen, 0, history=history, beginnings=begun_with).history()
+    scores, hand = (begun_with.copy() for _ in range(2))
+    scores[1, game.observation_layout["scores"].offset] += 1
+    hand[1] = game.new_initial_state(seed=77).observation(0)
+    for wrong in (scores, hand, begun_with[::-1], np.concatenate([begun_with, begun_with[:1]])):
+        with pytest.raises(ValueError, match="histor"):  # of another beginning; of one round more
+            game.sample_state(seen, 0, history=history, beginnings=wrong)
     earlier = game.new_initial_state(seed=1)
     with pytest.raises(ValueError, match="histor"):
         game.sample_state(seen, 0, history=earlier.history_observation(0))
     petrify = make_game("petrify_v0")
-    state, _ = played(petrify, 0, 4)
+    state, begun = played(petrify, 0, 4)
     wrong = state.history_observation(0)
     wrong[0, 1] = wrong[2, 1]
     with pytest.raises(ValueError, match="history: no game leads to this observation"):
         petrify.sample_state(state.observation(0), 0, history=wrong)
+    twice = np.stack([begun[0].observation(0)] * 2)
+    with pytest.raises(ValueError, match="history: no game leads to this observation"):
+        petrify.sample_state(state.observation(0), 0, history=state.history_observation(0), beginnings=twice)
 
 
 @pytest.mark.parametrize("rows", [

@@ -16,6 +16,7 @@ import numpy as np
 from catbox_env.core.checks import as_array, shown
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import new_generators, seed_sequence, split_generators
+from catbox_env.core.sampling import checked_observations
 from catbox_env.core.saved import check_same_game
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def sample_past(
             "state.history_observation(player)"
         )
     given = _checked_histories(game, given)
-    seen = None if beginnings is None else game._checked_observations(beginnings, 2)
+    seen = None if beginnings is None else checked_observations(game, beginnings, 2)
     root = seed_sequence(seed)
     own = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 0), pool_size=root.pool_size)
     draw = _drawn_freely if game.hides_nothing else _drawn_with_hidden_cards
@@ -291,8 +292,8 @@ def _draw_earlier_round(
 def _play(drawn: _Drawn, state: GameState, rounds: list[PastRound], observer: int) -> bool:
     """Deal the last of ``rounds``, which ``state`` begins, and play it; whether its beginning is the one given."""
     state.game.set_deal(state.record, rounds[-1].deal)
-    seen = () if drawn.beginnings is None else drawn.beginnings[len(rounds) - 1 :]
-    if len(seen) and not np.array_equal(state.observation(observer), seen[0]):
+    seen = [] if drawn.beginnings is None else list(drawn.beginnings[len(rounds) - 1 :])
+    if seen and not np.array_equal(state.observation(observer), seen[0]):
         return False
     for action in rounds[-1].actions:
         state.apply_action(action)

@@ -286,15 +286,6 @@ def test_models_that_cannot_play_are_refused() -> None:
         agent.act_batch(seen, masks)
 
 
-def test_without_the_extra_the_error_says_what_to_install() -> None:
-    program = (
-        "import sys\nsys.modules['stable_baselines3'] = None\n"
-        "try:\n    import catbox_agents.sb3\nexcept ModuleNotFoundError as error:\n    print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert 'pip install "catbox-env[sb3]"' in done.stdout, done.stderr
-
-
 def test_importing_the_agents_imports_no_stable_baselines() -> None:
     program = "import sys, catbox_agents; print({'torch', 'stable_baselines3'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -1,0 +1,48 @@
+"""SVG text as pixels, by libvips (the package pyvips, extra ``render``).
+
+Text is drawn with the fonts in ``fonts/``, so that the pixels do not depend on what is installed: the letters of Inter
+that pictures need (`fonts/LICENSE.txt`), taken from the package @fontsource/inter 5.3.0 by ``pyftsubset`` of fonttools
+with ``--unicodes=20-7e,b7,d7,2013,2212 --no-hinting --layout-features=``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_FONTS = Path(__file__).parent / "fonts"
+_WEIGHTS = ("Regular", "Bold")
+
+
+@cache
+def load_rasteriser() -> Any:
+    """The module ``pyvips``, with the fonts of pictures. Raises ``ImportError``, saying what to install, without it."""
+    try:
+        import pyvips
+    except (ImportError, OSError) as error:  # OSError: pyvips without the library that it binds
+        raise ImportError(
+            "render_mode='rgb_array' needs pyvips with libvips: pip install 'catbox-env[render]', or use "
+            f"render_mode='ansi' ({error})"
+        ) from error
+    for weight in _WEIGHTS:
+        file = _FONTS / f"Inter-{weight}.ttf"
+        try:
+            # Fonts are known to all later drawing in this process once a text has been drawn with them.
+            pyvips.Image.text("a", font="Inter", fontfile=str(file))
+        except pyvips.Error as error:
+            raise ImportError(
+                f"the font {file} cannot be loaded: install catbox-env again ({str(error).strip()})"
+            ) from error
+    return pyvips
+
+
+def rasterise(svg: str) -> np.ndarray:
+    """The pixels of ``svg``, a new uint8 array (height, width, 3), in the size that the SVG names.
+
+    Raises ``ImportError`` as `load_rasteriser` does.
+    """
+    image = load_rasteriser().Image.svgload_buffer(svg.encode())
+    return np.ascontiguousarray(image.numpy()[:, :, :3])

@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+#: Width of a frame of ``render_mode="rgb_array"``, in pixels.
+FRAME_WIDTH = 640
+
 _FONTS = Path(__file__).parent / "fonts"
 _WEIGHTS = ("Regular", "Bold")
 

@@ -1,7 +1,7 @@
 """What the pictures of all games share: colours, SVG elements, the tokens of the seats, and panels on a sheet.
 
-A picture is laid out in units of its own, and scaled to the width that was asked for. Panels are `PANEL` units wide: one
-beside the other where the picture is wide, one below the other where it is narrow. Text is at least 12 units high.
+A picture is laid out in units of its own, and scaled to the width that was asked for. Panels are `PANEL` units wide,
+in two columns where the picture is wide, in one where it is narrow. Text has a size of at least 12 units.
 
 Nothing is told by colour alone: a colour has a letter, a seat has a shape and a number. No element has an id, so that
 many pictures can stand in one page.
@@ -22,6 +22,8 @@ from catbox_env.core.state import GameState
 LEAST_WIDTH, MOST_WIDTH, WIDE_FROM = 240, 4096, 560
 #: Width of a panel, and the gaps around it, in units.
 PANEL, GAP = 344, 10
+#: Room at the sides of a panel, and the height of its title.
+PADDING, TITLE = 12, 34
 #: Height of the head of a picture where it is narrow, and where it is wide.
 HEADS = (88, 66)
 #: Letters of the colours red, blue, yellow, green.
@@ -120,24 +122,44 @@ def round_box(x: float, y: float, width: float, height: float, radius: float) ->
 def disc(x: float, y: float, radius: float) -> str:
     """A circle as a part of a path."""
     r = f"{radius:g}"
-    return f"M{number(x - radius)} {number(y)}a{r} {r} 0 1 0 {2 * radius:g} 0a{r} {r} 0 1 0 -{2 * radius:g} 0z"
+    return (
+        f"M{number(x - radius)} {number(y)}a{r} {r} 0 1 0 {2 * radius:g} 0a{r} {r} 0 1 0 -{2 * radius:g} 0z"
+    )
 
 
 def text(
-    x: float, y: float, words: object, size: float = 14, *,
-    fill: str = "", anchor: str = "", bold: bool = False,
-) -> str:  # fmt: skip
-    """Words whose capitals are centred on ``y``. ``anchor``: "" (begins at ``x``), "middle" or "end"."""
+    x: float,
+    y: float,
+    words: object,
+    size: float = 14,
+    fill: str = "",
+    *,
+    bold: bool = False,
+    anchor: str = "",
+) -> str:
+    """Words that begin at ``x`` (``anchor="end"``: end there), and whose capitals are centred on ``y``."""
     look = f' fill="{fill}"' if fill else ""
     look += f' text-anchor="{anchor}"' if anchor else ""
     look += ' font-weight="700"' if bold else ""
     return f'<text x="{number(x)}" y="{number(y + 0.36 * size)}" font-size="{size:g}"{look}>{escape(str(words))}</text>'
 
 
-def texts(xs: Iterable[float], y: float, letters: str, size: float, fill: str) -> str:
-    """Single letters, each centred on its place in ``xs``."""
-    spans = "".join(f'<tspan x="{number(x)}">{letter}</tspan>' for x, letter in zip(xs, letters, strict=True))
+def centred(x: float, y: float, words: object, size: float, fill: str = "", *, bold: bool = False) -> str:
+    """Words that are centred on ``x`` and ``y``."""
+    return text(x, y, words, size, fill, bold=bold, anchor="middle")
+
+
+def letters(xs: Iterable[float], y: float, words: str, size: float, fill: str) -> str:
+    """The letters of ``words``, each centred on its place in ``xs``."""
+    spans = "".join(f'<tspan x="{number(x)}">{letter}</tspan>' for x, letter in zip(xs, words, strict=True))
     return f'<text y="{number(y + 0.36 * size)}" font-size="{size:g}" fill="{fill}" text-anchor="middle">{spans}</text>'
+
+
+def heading(theme: Theme, words: str, note: str = "") -> str:
+    """The title of a panel, and a note at its right end."""
+    return text(PADDING, 19, words, 15, bold=True) + (
+        text(PANEL - PADDING, 19, note, 13, theme.soft, anchor="end") if note else ""
+    )
 
 
 def group(content: str, label: str = "", role: str = "group") -> str:
@@ -160,11 +182,7 @@ def choice(action: int, label: str, content: str) -> str:
 def button(theme: Theme, action: int, label: str, x: float, y: float, width: float, words: object) -> str:
     """A legal action as a button, 40 units high."""
     face = box(x, y, width, 40, theme.ink, radius=8)
-    return choice(
-        action,
-        label,
-        face + text(x + width / 2, y + 20, words, 16, fill=theme.panel, anchor="middle", bold=True),
-    )
+    return choice(action, label, face + centred(x + width / 2, y + 20, words, 16, theme.panel, bold=True))
 
 
 @cache
@@ -175,7 +193,9 @@ def _shape(seat: int, radius: float) -> str:
     if seat == 1:
         side = 0.9 * radius
         return round_box(-side, -side, 2 * side, 2 * side, 0.2 * radius)
-    corners, turned, size = {2: (6, 0.0, 1.08), 3: (4, 0.0, 1.2), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}[seat]
+    corners, turned, size = {2: (6, 0.0, 1.08), 3: (4, 0.0, 1.2), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}[
+        seat
+    ]
     angles = [math.radians(turned + 360 * k / corners) for k in range(corners)]
     down = 0.18 * radius if corners == 3 else 0  # the number stands in the middle of the triangle
     points = [
@@ -193,8 +213,24 @@ def token(
     ring = f' stroke="{theme.ink}" stroke-width="2.5"' if ringed else ""
     return (
         f'<g transform="translate({number(x)} {number(y)})"><path d="{_shape(seat, radius)}" fill="{fill}"{ring}/>'
-        f"{text(0, 0, seat, size, fill=on, anchor='middle', bold=True)}</g>"
+        f"{centred(0, 0, seat, size, on, bold=True)}</g>"
     )
+
+
+def seat_name(
+    theme: Theme, seat: int, y: float, notes: list[str], *, strong: bool = False, faded: bool = False
+) -> str:
+    """The token and the name of a seat in a row of a panel, with ``notes`` below; ``y``: the middle of the row."""
+    drawn = token(theme, seat, 26, y, 13, faded=faded)
+    fill = theme.soft if faded else ""
+    drawn += text(46, y - (8 if notes else 0), f"player_{seat}", 15, fill, bold=strong)
+    return drawn + (text(46, y + 11, " · ".join(notes), 12, theme.soft) if notes else "")
+
+
+def won_by(winners: list[int]) -> str:
+    """Who won the game, in words."""
+    names = " and ".join(f"player_{seat}" for seat in winners)
+    return f"{names} {'wins' if len(winners) == 1 else 'share the win'}"
 
 
 def crown(theme: Theme, x: float, y: float, radius: float = 10) -> str:
@@ -229,16 +265,13 @@ class Sheet:
         heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
         return heights.index(min(heights))
 
-    def svg(
-        self, title: str, note: str, line: str, last: str, seat: int | None = None, more: str = ""
-    ) -> str:
+    def svg(self, title: str, note: str, line: str, last: str, seat: int) -> str:
         """The whole picture.
 
         Args:
             title, note: name of the game, and where in the game we are.
-            line: who is to move and what to do, with the token of ``seat``.
+            line: who is to move and what to do, with the token of ``seat`` (-1: none).
             last: the last action.
-            more: what else the description says, for those who do not see the picture.
         """
         wide = self.size >= WIDE_FROM
         columns = self._columns if wide else ([panel for column in self._columns for panel in column],)
@@ -252,10 +285,12 @@ class Sheet:
                     height = bottom - GAP - y  # the last one reaches down to the end of the other column
                 ground = box(0, 0, PANEL, height, self.theme.panel, radius=10, line=self.theme.line)
                 x = GAP + i * (PANEL + GAP)
-                placed.append(f'<g transform="translate({x} {number(y)})">{group(ground + content, label)}</g>')
+                placed.append(
+                    f'<g transform="translate({x} {number(y)})">{group(ground + content, label)}</g>'
+                )
                 y += height + GAP
         height = 2 * round(self.size * bottom / width / 2)  # even, as films need it
-        description = " ".join(words for words in (note + ".", line + ".", last, more) if words)
+        description = " ".join(words for words in (note + ".", line + ".", last) if words)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.size}" height="{height}" '
             f'viewBox="0 0 {width} {number(bottom)}" role="group" aria-label="{escape(title)}" '
@@ -265,21 +300,15 @@ class Sheet:
             f"{self._head(wide, width, title, note, line, last, seat)}{''.join(placed)}</svg>"
         )
 
-    def _head(
-        self, wide: bool, width: float, title: str, note: str, line: str, last: str, seat: int | None
-    ) -> str:
-        soft, begin = self.theme.soft, GAP + 4
-        words = text(begin, 20, title, 18, bold=True) + text(
-            width - begin, 20, note, 13, fill=soft, anchor="end"
+    def _head(self, wide: bool, width: float, title: str, note: str, line: str, last: str, seat: int) -> str:
+        soft, left, right = self.theme.soft, GAP + 4, width - GAP - 4
+        words = text(left, 20, title, 18, bold=True) + text(right, 20, note, 13, soft, anchor="end")
+        if seat >= 0:
+            words += token(self.theme, seat, left + 11, 47, 11)
+        words += text(left + (30 if seat >= 0 else 0), 47, line, 16, bold=True)
+        return words + (
+            text(right, 47, last, 13, soft, anchor="end") if wide else text(left, 73, last, 13, soft)
         )
-        indent = begin
-        if seat is not None:
-            words += token(self.theme, seat, begin + 11, 47, 11)
-            indent += 30
-        words += text(indent, 47, line, 16, bold=True)
-        if wide:
-            return words + text(width - begin, 47, last, 13, fill=soft, anchor="end")
-        return words + text(begin, 73, last, 13, fill=soft)
 
 
 def last_action(state: GameState, seat: int | None) -> tuple[int, int] | None:

@@ -145,7 +145,9 @@ def _last_words(rules: Rules, state: GameState, seat: int | None) -> str:
 
 def largest_group(board: list[list[int]], seat: int) -> list[Cell]:
     """The cells of the largest orthogonally connected group of ``seat``; the first one of several."""
-    left = {(color, rank) for color, row in enumerate(board) for rank, owner in enumerate(row) if owner == seat}
+    left = {
+        (color, rank) for color, row in enumerate(board) for rank, owner in enumerate(row) if owner == seat
+    }
     largest: list[Cell] = []
     while left:
         first = min(left)

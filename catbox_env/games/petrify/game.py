@@ -15,8 +15,8 @@ from catbox_env.games.petrify.deals import BoardDraws, deals_before
 from catbox_env.games.petrify.features import make_features
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
 from catbox_env.games.petrify.layout import observation_layout
-from catbox_env.games.petrify.reach import end_cells
 from catbox_env.games.petrify.picture import draw
+from catbox_env.games.petrify.reach import end_cells
 from catbox_env.games.petrify.render import render
 from catbox_env.games.petrify.rules import Deal, Rules
 from catbox_env.games.petrify.state import INFO, STATE, TILE_NAMES, make_params

@@ -28,6 +28,8 @@ PADDING, TITLE = 12, 34
 HEADS = (88, 66)
 #: Letters of the colours red, blue, yellow, green.
 LETTERS = "RBYG"
+#: So many seats have a token of their own.
+MOST_SEATS = 6
 #: A viewer uses the first of these that it has.
 FONTS = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 

@@ -135,13 +135,14 @@ class Board:
         drawn, words = token(self.theme, seat, 21, top + 50, 12), []
         for rank, count in enumerate(view.hands[seat]):
             if count:
-                stack = self._stack(rank, count, top, raised=rank in playable)
+                raised = rank in playable
+                stack = self._stack(rank, count, top, raised, dimmed=bool(playable) and not raised)
                 may = discards and rank in self.legal
                 drawn += choice(rank, action_to_string(rules, rank), stack) if may else stack
                 words.append(f"{count} x {rank + 1}")
         return group(drawn, f"hand of player_{seat}: {', '.join(words) or 'empty'}")
 
-    def _stack(self, rank: int, count: int, top: float, raised: bool) -> str:
+    def _stack(self, rank: int, count: int, top: float, raised: bool, dimmed: bool) -> str:
         """The cards of one rank, one behind the other."""
         theme, middle = self.theme, self.columns[rank]
         width = min(self.width, WIDEST_CARD)
@@ -151,7 +152,7 @@ class Board:
             box(x, y - 3 * k, width, CARD, theme.face, line=line, weight=1.5) for k in range(count - 1, 0, -1)
         )
         card = "".join(behind) + box(x, y, width, CARD, theme.face, line=line, weight=weight)
-        fill = theme.soft if self.legal and not raised else theme.ink
+        fill = theme.soft if dimmed else theme.ink
         if count == 1:
             return card + centred(middle, y + CARD / 2, rank + 1, 22, fill, bold=True)
         card += centred(middle, y + CARD / 2 - 6, rank + 1, 22, fill, bold=True)

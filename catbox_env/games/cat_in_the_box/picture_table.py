@@ -29,8 +29,8 @@ from catbox_env.games.cat_in_the_box.state import PLAY
 TRICK, ROW, HAND_ROW = 118, 44, 34
 #: The middle of the first card of a trick, and the most that cards are apart.
 FIRST_CARD, MOST_APART = 38, 64
-#: Columns of the players: rights to declare, tricks won, group, score.
-DECLARES, WON, GROUP, SCORE = 124, 209, 286, 322
+#: Columns of the players: X-tokens, tricks won, group, score.
+X_TOKENS, WON, GROUP, SCORE = 124, 209, 286, 322
 #: Where the cards of a hand begin, and the room for all ranks.
 CARDS, ROOM = 40, 262
 
@@ -96,7 +96,7 @@ def _results(view: View, theme: Theme) -> str:
 def put_players(view: View, sheet: Sheet) -> None:
     """What everybody knows of each seat."""
     theme, scored = sheet.theme, view.rules.num_rounds > 1 or view.mover < 0
-    drawn = text(DECLARES, 19, "declares", 12, theme.soft)
+    drawn = text(X_TOKENS, 19, "X-tokens", 12, theme.soft)
     drawn += text(WON, 19, "won/bid" if view.rules.bids else "won", 12, theme.soft)
     drawn += centred(GROUP, 19, "group", 12, theme.soft)
     drawn += centred(SCORE, 19, "score", 12, theme.soft) if scored else ""
@@ -124,7 +124,7 @@ def _player(view: View, theme: Theme, seat: int, scored: bool) -> str:
 
 def _x_token(theme: Theme, y: float, color: int, held: bool) -> str:
     """The right to declare a colour; crossed out when it is lost."""
-    x, y = DECLARES + 20 * color, y - 9
+    x, y = X_TOKENS + 20 * color, y - 9
     if held:
         chip = box(x, y, 18, 18, theme.colors[color], radius=4)
         return chip + centred(x + 9, y + 9, LETTERS[color], 12, theme.on_colors[color], bold=True)

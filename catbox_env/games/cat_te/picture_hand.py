@@ -54,7 +54,7 @@ def put_hand(view: View, sheet: Sheet) -> None:
     """The hand of the seat that looks, or of the one to move: a framed card can be played, a button folds it."""
     theme, seat = sheet.theme, view.shown
     drawn = "" if seat < 0 else _hand(view, theme, seat)
-    sheet.panel(1, TITLE + CARDS + FOLDS + ASIDE + FOOT, drawn or heading(theme, "No hand is played"), "hand")
+    sheet.panel(1, TITLE + CARDS + FOLDS + ASIDE + FOOT, drawn or heading(theme, "The game is over"), "hand")
 
 
 def _hand(view: View, theme: Theme, seat: int) -> str:

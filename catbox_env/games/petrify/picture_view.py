@@ -1,4 +1,4 @@
-"""What a picture of Petrify shows of a position. Nothing is hidden, but the legal actions are shown to the mover alone."""
+"""What a picture of Petrify shows. Nothing is hidden, but the legal actions are shown to the mover alone."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _WEIGHTS = ("Regular", "Bold")
 
 @cache
 def load_rasteriser() -> Any:
-    """The module ``pyvips``, with the fonts of pictures. Raises ``ImportError``, saying what to install, without them."""
+    """The module ``pyvips``, which knows the fonts of pictures. Raises ``ImportError``, saying what to install."""
     try:
         import pyvips
     except (ImportError, OSError) as error:  # OSError: pyvips without the library that it binds
@@ -45,4 +45,7 @@ def rasterise(svg: str) -> np.ndarray:
     Raises ``ImportError`` as `load_rasteriser` does.
     """
     image = load_rasteriser().Image.svgload_buffer(svg.encode())
-    return np.ascontiguousarray(image.numpy()[:, :, :3])
+    pixels: np.ndarray = image.extract_band(
+        0, n=3
+    ).numpy()  # without the band of opacity: pictures have a ground
+    return pixels

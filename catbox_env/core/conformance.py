@@ -177,7 +177,7 @@ def check_information(state: GameState, seed: int) -> None:
 
 
 def check_picture(state: GameState, seed: int) -> None:
-    """Pictures are sound SVG of one size with a button for each legal action, and hidden things change nothing in them."""
+    """Pictures are SVG of one size with a button for each legal action, and hidden things change nothing in them."""
     game, mover = state.game, state.current_player
     rng = np.random.default_rng(seed)
     size, theme = int(rng.integers(240, 1200)), str(rng.choice(["light", "dark"]))
@@ -191,13 +191,17 @@ def check_picture(state: GameState, seed: int) -> None:
         buttons = [element for element in root.iter() if "data-action" in element.attrib]
         found = [(int(button.attrib["data-action"]), button.get("aria-label")) for button in buttons]
         expected = legal.items() if seat in (None, mover) else []
-        _require(sorted(found) == sorted(expected), f"a picture for seat {seat} has other buttons than actions")
+        _require(
+            sorted(found) == sorted(expected), f"a picture for seat {seat} has other buttons than actions"
+        )
         _require(all(button.get("role") == "button" for button in buttons), "an action is no button")
         _require(svg == game.render_svg(state, seat, size, theme), "the same state is drawn in two ways")
         if seat is None:
             same = all(root.get(name) == beginning.get(name) for name in ("width", "height", "viewBox"))
             _require(same and int(root.attrib["height"]) % 2 == 0, "pictures have different, or odd, sizes")
-            _require(state._repr_svg_() == game.render_svg(state), "_repr_svg_ is not the picture of the state")
+            _require(
+                state._repr_svg_() == game.render_svg(state), "_repr_svg_ is not the picture of the state"
+            )
             continue
         seen = state.observation(seat)
         worlds = [game.sample_state(seen, seed + i) for i in range(2)]

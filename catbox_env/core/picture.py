@@ -174,17 +174,47 @@ def figure(content: str, label: str) -> str:
     return group(content, label, "img")
 
 
-def choice(action: int, label: str, content: str) -> str:
-    """Elements that stand for a legal action: a button that is named ``label``."""
-    return (
-        f'<g role="button" data-action="{action}" aria-label="{escape(label)}" cursor="pointer">{content}</g>'
+def choice(
+    theme: Theme,
+    action: int,
+    label: str,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    *,
+    radius: float = 6,
+) -> str:
+    """A legal action as a frame around what it chooses, which is drawn before: a button that is named ``label``."""
+    frame = box(x, y, width, height, "none", radius=radius, line=theme.ink, weight=2.5)
+    return _action(action, label, frame)
+
+
+def button(
+    theme: Theme,
+    action: int,
+    label: str,
+    x: float,
+    y: float,
+    width: float,
+    words: object,
+    *,
+    small: bool = False,
+) -> str:
+    """A legal action as a filled button with ``words`` on it, which are a part of its name, ``label``."""
+    height, ground, fill = (28, theme.back, theme.ink) if small else (40, theme.ink, theme.panel)
+    face = box(x, y, width, height, ground, radius=8)
+    size = 14 if small else 16
+    return _action(
+        action, label, face + centred(x + width / 2, y + height / 2, words, size, fill, bold=not small)
     )
 
 
-def button(theme: Theme, action: int, label: str, x: float, y: float, width: float, words: object) -> str:
-    """A legal action as a button, 40 units high."""
-    face = box(x, y, width, 40, theme.ink, radius=8)
-    return choice(action, label, face + centred(x + width / 2, y + 20, words, 16, theme.panel, bold=True))
+def _action(action: int, label: str, drawn: str) -> str:
+    return (
+        f'<g role="button" data-action="{action}" aria-label="{escape(label)}" cursor="pointer" pointer-events="all">'
+        f"{drawn}</g>"
+    )
 
 
 @cache
@@ -231,8 +261,9 @@ def seat_name(
 
 def won_by(winners: list[int]) -> str:
     """Who won the game, in words."""
-    names = " and ".join(f"player_{seat}" for seat in winners)
-    return f"{names} {'wins' if len(winners) == 1 else 'share the win'}"
+    if len(winners) == 1:
+        return f"player_{winners[0]} wins"
+    return f"players {', '.join(map(str, winners))} share the win"
 
 
 def crown(theme: Theme, x: float, y: float, radius: float = 10) -> str:
@@ -307,7 +338,7 @@ class Sheet:
         words = text(left, 20, title, 18, bold=True) + text(right, 20, note, 13, soft, anchor="end")
         if seat >= 0:
             words += token(self.theme, seat, left + 11, 47, 11)
-        words += text(left + (30 if seat >= 0 else 0), 47, line, 16, bold=True)
+        words += text(left + (30 if seat >= 0 else 0), 47, line, 15, bold=True)
         return words + (
             text(right, 47, last, 13, soft, anchor="end") if wide else text(left, 73, last, 13, soft)
         )

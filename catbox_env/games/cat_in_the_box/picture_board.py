@@ -88,13 +88,11 @@ class Board:
         free, ground, tokens, owners, choices = [], "", "", [], ""
         for rank, owner in enumerate(view.board[color]):
             x, column, action = LEFT + rank * self.pitch, self.columns[rank], first + rank
-            if action in self.legal:
-                framed = box(x, y, self.width, CELL, theme.tints[color], line=theme.ink, weight=2.5)
-                framed += centred(column, middle, rank + 1, 17, bold=True)
-                choices += choice(action, action_to_string(rules, action), framed)
-                continue
             ground += round_box(x, y, self.width, CELL, 6)
-            if owner == NONE:
+            if action in self.legal:
+                tokens += centred(column, middle, rank + 1, 17, bold=True)
+                choices += choice(theme, action, action_to_string(rules, action), x, y, self.width, CELL)
+            elif owner == NONE:
                 free.append(rank)
             elif owner == NEUTRAL:
                 cross = f"M{column - 6:g} {y + 12}l12 12m0 -12l-12 12"
@@ -124,39 +122,37 @@ class Board:
     def _hand(self, seat: int, top: float) -> str:
         """The cards of ``seat``; those that can be played are raised and framed."""
         view, rules = self.view, self.view.rules
-        discards = view.phase == DISCARD
-        if discards:
-            playable = self.legal
-        else:
+        playable = set(self.legal)
+        if view.phase != DISCARD:
             plays = range(rules.first_play, rules.paradox)
             playable = {
                 (action - rules.first_play) % rules.num_ranks for action in self.legal if action in plays
             }
-        drawn, words = token(self.theme, seat, 21, top + 50, 12), []
+        drawn = token(self.theme, seat, 21, top + 50, 12)
         for rank, count in enumerate(view.hands[seat]):
             if count:
-                raised = rank in playable
-                stack = self._stack(rank, count, top, raised, dimmed=bool(playable) and not raised)
-                may = discards and rank in self.legal
-                drawn += choice(rank, action_to_string(rules, rank), stack) if may else stack
-                words.append(f"{count} x {rank + 1}")
-        return group(drawn, f"hand of player_{seat}: {', '.join(words) or 'empty'}")
+                drawn += self._stack(
+                    rank, count, top, raised=rank in playable, dimmed=bool(playable - {rank})
+                )
+        return group(drawn, f"hand of player_{seat}: {view.hand_in_words(seat)}")
 
     def _stack(self, rank: int, count: int, top: float, raised: bool, dimmed: bool) -> str:
         """The cards of one rank, one behind the other."""
         theme, middle = self.theme, self.columns[rank]
         width = min(self.width, WIDEST_CARD)
         x, y = middle - width / 2, top + HAND - CARD - (10 if raised else 4)
-        line, weight = (theme.ink, 2.5) if raised else (theme.line, 1.5)
-        behind = (
-            box(x, y - 3 * k, width, CARD, theme.face, line=line, weight=1.5) for k in range(count - 1, 0, -1)
-        )
-        card = "".join(behind) + box(x, y, width, CARD, theme.face, line=line, weight=weight)
-        fill = theme.soft if dimmed else theme.ink
-        if count == 1:
-            return card + centred(middle, y + CARD / 2, rank + 1, 22, fill, bold=True)
-        card += centred(middle, y + CARD / 2 - 6, rank + 1, 22, fill, bold=True)
-        return card + centred(middle, y + CARD - 10, f"\u00d7{count}", 12, theme.soft)
+        drawn = ""
+        for k in range(count - 1, -1, -1):
+            line, weight = (
+                (theme.ink, 2.5) if raised and k == 0 else (theme.ink if raised else theme.line, 1.5)
+            )
+            drawn += box(x, y - 3 * k, width, CARD, theme.face, line=line, weight=weight)
+        fill, up = theme.soft if dimmed and not raised else theme.ink, 6 if count > 1 else 0
+        drawn += centred(middle, y + CARD / 2 - up, rank + 1, 22, fill, bold=True)
+        drawn += centred(middle, y + CARD - 10, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
+        if self.view.phase != DISCARD or not raised:
+            return drawn
+        return drawn + choice(theme, rank, action_to_string(self.view.rules, rank), x, y, width, CARD)
 
     def _foot(self, seat: int, top: float) -> str:
         """What to do, and the card that ``seat`` has put aside."""

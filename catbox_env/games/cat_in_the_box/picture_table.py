@@ -157,7 +157,7 @@ def put_hands(view: View, sheet: Sheet) -> None:
         for rank, count in enumerate(hand):
             if count:
                 row += _small_card(theme, CARDS + rank * apart, y, apart - 3, rank, count)
-        words = " ".join(str(rank + 1) for rank, count in enumerate(hand) for _ in range(count))
+        words = view.hand_in_words(seat)
         if seat in view.discards:
             row += centred(PANEL - PADDING - 10, y + 15, view.discards[seat] + 1, 15, theme.soft)
             words += f"; put aside {view.discards[seat] + 1}"

@@ -108,6 +108,11 @@ class View:
             last=_last_words(rules, state, seat),
         )
 
+    def hand_in_words(self, seat: int) -> str:
+        """The ranks of a hand that is seen, such as ``"1 1 4"``."""
+        counts = enumerate(self.hands[seat])
+        return " ".join(str(rank + 1) for rank, count in counts for _ in range(count)) or "no card"
+
 
 def _trick(rules: Rules, state: GameState) -> tuple[list[tuple[int, int, int]], bool]:
     """The cards of the trick under way; before the first one those of the last trick, and True."""

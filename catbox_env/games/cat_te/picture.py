@@ -62,7 +62,7 @@ def _line(view: View) -> str:
     if view.mover == view.leader:
         return f"player_{view.mover} leads"
     if view.rules.eliminates and view.trick == BLIND_TRICK:
-        return f"player_{view.mover} chooses a card, {SUITS[view.led]} led"
+        return f"player_{view.mover} chooses, {SUITS[view.led]} led"
     return f"player_{view.mover} follows {SUITS[view.led]} or folds"
 
 

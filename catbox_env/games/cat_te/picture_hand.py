@@ -75,26 +75,25 @@ def _hand(view: View, theme: Theme, seat: int) -> str:
 
 
 def _in_hand(theme: Theme, x: float, y: float, card: int, legal: set[int]) -> str:
-    if card in legal:
-        drawn = choice(
-            card, action_to_string(card), face(theme, x, y - 6, WIDTH, HEIGHT, card, line=theme.ink)
-        )
-    else:
-        drawn = face(theme, x, y, WIDTH, HEIGHT, card, shaded=bool(legal))
+    drawn = ""
     if FOLD + card in legal:
-        y += CARDS - 8
-        words = box(x, y, WIDTH, 28, theme.back, radius=7) + centred(x + WIDTH / 2, y + 14, "fold", 14)
-        drawn += choice(FOLD + card, action_to_string(FOLD + card), words)
-    return drawn
+        label = action_to_string(FOLD + card)
+        drawn += button(theme, FOLD + card, label, x, y + CARDS - 8, WIDTH, "fold", small=True)
+    if card not in legal:
+        return face(theme, x, y, WIDTH, HEIGHT, card, shaded=bool(legal)) + drawn
+    y -= 6
+    framed = choice(theme, card, action_to_string(card), x, y, WIDTH, HEIGHT, radius=5)
+    return face(theme, x, y, WIDTH, HEIGHT, card) + framed + drawn
 
 
 def _foot(view: View, theme: Theme, seat: int, top: float, legal: set[int]) -> str:
     """What to do."""
     drawn, x = "", PADDING
-    for action, words, width in ((CLAIM, "Claim the side pot", 180), (SHOW, "Show: it wins", 130)):
+    for action, words, what in ((CLAIM, "Claim", "the side pot"), (SHOW, "Show", "and win")):
         if action in legal:
-            drawn += button(theme, action, action_to_string(action), x, top + 2, width, words)
-            x += width + 8
+            drawn += button(theme, action, action_to_string(action), x, top + 2, 72, words)
+            drawn += text(x + 80, top + 22, what)
+            x += 172
     if drawn or view.mover < 0:
         return drawn
     if view.mover != seat:

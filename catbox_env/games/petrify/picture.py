@@ -74,15 +74,15 @@ def _cell(view: View, theme: Theme, x: float, y: float, side: float, cell: int, 
     tile, name = view.tiles[cell], cell_name(view.rules, cell)
     if not view.is_open[cell] and tile != WALL_NAME:
         tile = ""
-    legal = cell in view.legal
-    drawn = draw_tile(theme, x, y, side, tile, framed=legal, holds_pawn=pawn != NONE)
+    drawn = draw_tile(theme, x, y, side, tile, holds_pawn=pawn != NONE)
     if pawn != NONE:
         middle = x + (0.5 if side >= SMALL else 0.42) * side
         faded, ringed = view.places[pawn] > 0, pawn == view.mover
         drawn += token(theme, pawn, middle, y + 0.6 * side, min(22, 0.3 * side), faded=faded, ringed=ringed)
-    if legal:
-        return choice(cell, f"move to {name}", drawn)
-    return figure(drawn, f"{name} {tile or 'closed'}{f', player_{pawn}' if pawn != NONE else ''}")
+    drawn = figure(drawn, f"{name} {tile or 'closed'}{f', player_{pawn}' if pawn != NONE else ''}")
+    if cell in view.legal:
+        drawn += choice(theme, cell, f"move to {name}", x, y, side, side, radius=5)
+    return drawn
 
 
 def _put_players(view: View, sheet: Sheet) -> None:

@@ -10,9 +10,7 @@ from catbox_env.games.petrify.rules import NUM_SYMBOLS
 SMALL = 44
 
 
-def draw_tile(
-    theme: Theme, x: float, y: float, side: float, name: str, *, framed: bool = False, holds_pawn: bool = False
-) -> str:  # fmt: skip
+def draw_tile(theme: Theme, x: float, y: float, side: float, name: str, *, holds_pawn: bool = False) -> str:
     """The tile of that name in a ``Deal``, "" for a closed cell. One that holds a pawn leaves room for it."""
     if not name:
         return box(x, y, side, side, theme.page, radius=5, line=theme.line, dashed=True)
@@ -20,8 +18,7 @@ def draw_tile(
         return box(x, y, side, side, theme.back, radius=5) + _bricks(theme, x, y, side)
     color = int(name[-1]) if name[-1].isdigit() else 0  # 0: colourless, also the tile "0"
     fill = theme.tints[color - 1] if color else theme.face
-    line, weight = (theme.ink, 3) if framed else (theme.line, 1)
-    drawn = box(x, y, side, side, fill, radius=5, line=line, weight=weight)
+    drawn = box(x, y, side, side, fill, radius=5, line=theme.line)
     if color:
         chip = min(18.0, max(13.0, 0.26 * side))
         left, top = x + side - chip - 2.5, y + 2.5

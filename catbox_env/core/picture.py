@@ -153,6 +153,8 @@ def centred(x: float, y: float, words: object, size: float, fill: str = "", *, b
 
 def letters(xs: Iterable[float], y: float, words: str, size: float, fill: str) -> str:
     """The letters of ``words``, each centred on its place in ``xs``."""
+    if not words:
+        return ""
     spans = "".join(f'<tspan x="{number(x)}">{letter}</tspan>' for x, letter in zip(xs, words, strict=True))
     return f'<text y="{number(y + 0.36 * size)}" font-size="{size:g}" fill="{fill}" text-anchor="middle">{spans}</text>'
 

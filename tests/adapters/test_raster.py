@@ -1,6 +1,8 @@
 """Pictures as pixels: their form, the letters in them, and what is said where something is missing."""
 
 import itertools
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +15,20 @@ from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES, make_game
 from catbox_env.adapters import raster
 from catbox_env.adapters.aec import AECGame
-from catbox_env.core.picture import THEMES
+from catbox_env.core.picture import THEMES, letters, text
+from tests.core.pictures import PICTURES, golden
+from tests.core.test_pictures import words_of
 
 
 @pytest.fixture
 def loaded_anew() -> Iterator[None]:
-    """The rasteriser is looked for again, in the test and after it."""
-    raster.load_rasteriser.cache_clear()
+    """The rasteriser and the letters are looked for again, in the test and after it."""
+    caches = (raster.load_rasteriser, raster._letters, raster._outlines)
+    for kept in caches:
+        kept.cache_clear()
     yield
-    raster.load_rasteriser.cache_clear()
+    for kept in caches:
+        kept.cache_clear()
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -38,38 +45,53 @@ def test_the_pixels_have_the_size_and_the_colours_of_the_picture(theme: str) -> 
     assert pixels[0, 0].tolist() == pixels[-1, -1].tolist() == page
 
 
-def test_letters_are_drawn_with_the_fonts_that_come_with_catbox() -> None:
-    """Wide letters take more room than narrow ones, bold ones have more ink, and both as the font says."""
-
-    def ink(words: str, weight: int) -> np.ndarray:
-        svg = (
-            '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="40">'
-            '<rect width="400" height="40" fill="#fff"/>'
-            f'<text y="30" font-size="24" font-family="Inter" font-weight="{weight}">{words}</text></svg>'
-        )
-        return raster.rasterise(svg)[:, :, 0] < 128
-
-    right = {
-        words: int(np.flatnonzero(ink(words, 400).any(axis=0))[-1]) for words in ("iiiiiiii", "WWWWWWWW")
-    }
-    assert right["iiiiiiii"] == pytest.approx(46, abs=4)
-    assert right["WWWWWWWW"] == pytest.approx(188, abs=4)
-    assert ink("player_0", 700).sum() > 1.2 * ink("player_0", 400).sum()
-    for letter in "\u00b7\u00d7\u2013\u2212":
-        assert ink(letter, 400).any()
+def ink(text: str) -> np.ndarray:
+    """Where a text element of 24 pixels leaves ink on an image of 400 x 40."""
+    size = 'width="400" height="40"'
+    ground = f'<svg xmlns="http://www.w3.org/2000/svg" {size}><rect {size} fill="#fff"/>'
+    return raster.rasterise(f"{ground}{text}</svg>")[:, :, 0] < 128
 
 
-def test_every_letter_of_every_picture_is_in_the_fonts() -> None:
-    from fontTools.ttLib import TTFont
+def edges(text: str) -> tuple[int, int, int, int]:
+    """The first and the last column and row of the ink of a text element."""
+    rows, columns = np.nonzero(ink(text))
+    return int(columns.min()), int(columns.max()), int(rows.min()), int(rows.max())
 
-    from tests.core.pictures import PICTURES, golden
-    from tests.core.test_pictures import words_of
 
+def test_letters_have_the_width_height_and_weight_of_their_font() -> None:
+    """Inter at 24 pixels: W is 23.6 wide, i 5.8; capitals are 17.5 high, above the line at 18 + 0.36 x 24."""
+    wide, narrow = (edges(text(0, 18, words * 8, 24)) for words in "Wi")
+    assert wide[1] == pytest.approx(8 * 23.6, abs=2)
+    assert narrow[1] == pytest.approx(8 * 5.8, abs=3)
+    assert wide[2:] == pytest.approx((18 + 0.36 * 24 - 17.5, 18 + 0.36 * 24), abs=1.1)
+    assert ink(text(0, 18, "player_0", 24, bold=True)).sum() > 1.2 * ink(text(0, 18, "player_0", 24)).sum()
+
+
+def test_letters_stand_where_the_text_is_anchored() -> None:
+    left, middle, right = (edges(text(200, 18, "HH", 24, anchor=anchor)) for anchor in ("", "middle", "end"))
+    assert left[0] == pytest.approx(202, abs=1.1)
+    assert sum(middle[:2]) / 2 == pytest.approx(200, abs=1.1)
+    assert right[1] == pytest.approx(198, abs=1.1)
+    spread = ink(letters([100, 300], 18, "HH", 24, "#000000")).any(axis=0)
+    assert spread[90:111].any()
+    assert spread[290:311].any()
+    assert not spread[115:285].any()
+
+
+def test_a_fill_and_what_is_escaped_are_drawn() -> None:
+    assert not ink(text(0, 18, "HH", 24, "#ffffff")).any()
+    assert ink(text(0, 18, "<&'", 24)).sum() > ink(text(0, 18, "<", 24)).sum()
+
+
+def test_every_letter_of_every_picture_can_be_drawn_and_no_other_one_is_left_out() -> None:
+    known = raster._letters()
     used = {
         letter for name in PICTURES for words in words_of(golden(name)) for letter in words.replace("\n", "")
     }
-    for file in raster._FONTS.glob("*.ttf"):
-        assert {ord(letter) for letter in used} <= set(TTFont(file).getBestCmap()), file.name
+    assert used <= set(known["regular"])
+    assert set(known["regular"]) == set(known["bold"])
+    with pytest.raises(ValueError, match="'caf\u00e9' in a picture: '\u00e9' is none of the letters"):
+        ink(text(0, 18, "caf\u00e9", 24))
 
 
 @pytest.mark.parametrize("game_id", GAMES)
@@ -119,6 +141,33 @@ def test_gymnasiums_checker_passes_on_the_pictures(game_id: str) -> None:
     check_env(env.unwrapped)
 
 
+FORKING = """
+import multiprocessing, sys
+from catbox_env import make_game
+from catbox_env.adapters.raster import rasterise
+
+svg = make_game("petrify_v0").new_initial_state(seed=0)._repr_svg_()
+before = rasterise(svg)
+
+def draw_again(queue):
+    queue.put(bool((rasterise(svg) == before).all()))
+
+fork = multiprocessing.get_context("fork")
+queue = fork.Queue()
+child = fork.Process(target=draw_again, args=(queue,))
+child.start()
+print(queue.get(timeout=60))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_process_that_was_forked_after_drawing_draws_too() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout == "True\n", done.stderr
+
+
 @pytest.mark.usefixtures("loaded_anew")
 def test_without_the_rasteriser_the_line_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyvips", None)
@@ -132,7 +181,14 @@ def test_without_the_rasteriser_the_line_that_installs_it_is_named(monkeypatch: 
 
 
 @pytest.mark.usefixtures("loaded_anew")
-def test_a_font_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(raster, "_FONTS", tmp_path)
-    with pytest.raises(ImportError, match=r"Inter-Regular\.ttf is missing: install catbox-env again"):
-        raster.rasterise(make_game("petrify_v0").new_initial_state(seed=0)._repr_svg_())
+def test_letters_that_are_missing_or_damaged_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(raster, "_LETTERS", tmp_path / "letters.json")
+    for content in (None, "{"):
+        if content:
+            raster._LETTERS.write_text(content)
+        with pytest.raises(
+            ImportError, match=r"the letters of pictures cannot be read: install catbox-env again"
+        ):
+            raster.rasterise(make_game("petrify_v0").new_initial_state(seed=0)._repr_svg_())

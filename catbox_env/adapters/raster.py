@@ -1,7 +1,8 @@
 """Pictures as pixels, by libvips (the package pyvips, extra ``render``).
 
 Text is drawn as outlines, from the letters of the font Inter in ``letters/`` (`docs/letters.py` wrote them). So the
-pixels do not depend on the fonts of the machine, and libvips starts no threads, with which no forked process could draw.
+pixels do not depend on the fonts of the machine, and libvips starts no threads, after which a forked process could not
+draw.
 """
 
 from __future__ import annotations

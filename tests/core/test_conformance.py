@@ -88,7 +88,7 @@ class GrowsAPicture(CatInTheBox):
         (ForgetsTheParadox, "mask of the seat to move is empty"),
         (ShowsAWrongRank, "history shows"),
         (TellsOfIllegalActions, "an illegal action has features"),
-        (DrawsAllHandsForEverybody, "has other buttons than actions"),
+        (DrawsAllHandsForEverybody, "has other buttons than actions|tells what the seat cannot see"),
         (DrawsAHiddenHand, "tells what the seat cannot see"),
         (GrowsAPicture, "different, or odd, sizes"),
     ],

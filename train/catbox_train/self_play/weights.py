@@ -39,6 +39,10 @@ def network_inputs(game: Game, options: NetworkOptions) -> NetworkInputs:
     return NetworkInputs(game, options.features, options.action_features, options.history)
 
 
+#: Numbers of two bytes in 64 bytes.
+_ALIGNED = 32
+
+
 class Actor(nn.Module):
     """The network that plays, ``actor``. An algorithm that learns with more networks adds them in a subclass."""
 
@@ -117,7 +121,9 @@ class SharedWeights:
             if begin:
                 self.refresh()
         self.gradient = allocate((length,), dtype=torch.float32)
-        self.shares = allocate((workers if only is None else 1, length), dtype=self.precision)
+        # Matrix products round by where their result lies: each share begins at a multiple of 64 bytes, in any memory.
+        width = -(-length // _ALIGNED) * _ALIGNED
+        self.shares = allocate((workers if only is None else 1, width), dtype=self.precision)[:, :length]
         self.squares = allocate((workers, len(self.parts)), dtype=torch.float64).numpy()
         self.past = allocate((past, self.parts["actor"].stop), dtype=torch.float32).numpy()
         self.optimizer = Adam(length, allocate)

@@ -9,10 +9,9 @@ processes.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 
 #: Inputs whose weights are added in one pass over the outputs.
 _AT_ONCE = 8
@@ -20,7 +19,7 @@ _AT_ONCE = 8
 _WEIGHTS_AT_ONCE = 1 << 16
 
 
-@numba.njit
+@njit
 def _list_used(
     first: np.ndarray, second: np.ndarray, start: int, stop: int, places: np.ndarray, values: np.ndarray
 ) -> int:
@@ -39,7 +38,7 @@ def _list_used(
     return count
 
 
-@numba.njit(fastmath={"contract"})  # a product and a sum are one instruction
+@njit(fastmath={"contract"})  # a product and a sum are one instruction
 def _add_products(
     weights: np.ndarray,
     places: np.ndarray,

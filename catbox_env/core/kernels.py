@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catbox_env.core.compilation import njit
+from catbox_env.core.records import Record
 
 #: How a game's rewards are paid; the place in this tuple is ``params.reward_mode``.
 REWARDS = ("score", "margin", "win")
@@ -32,7 +33,7 @@ def record_dtype(fields: list[tuple]) -> np.dtype:
             raise ValueError(
                 f"field {name!r}: NumPy's records have an attribute of that name; choose another"
             )
-    return np.dtype((np.record, np.dtype(fields, align=True)))
+    return np.dtype((Record, np.dtype(fields, align=True)))
 
 
 def core_state_fields(max_players: int, num_info: int) -> list[tuple]:

@@ -12,10 +12,11 @@ from numpy.random import SeedSequence
 
 from catbox_env.core.checks import is_integer, shown
 from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.records import Record
 
 #: ``a, b, c``: 32-bit words of the state; ``counter``: 32-bit counter; ``children``: generators split off so far.
 GENERATOR = np.dtype(
-    (np.record, np.dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")]))
+    (Record, np.dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")]))
 )
 
 MASK32 = 0xFFFFFFFF

@@ -17,9 +17,9 @@ try:
     import numba
 except ImportError as error:
     warnings.warn(
-        f"catbox runs without Numba ({error}): its functions are not compiled. The games are the same, but a move takes "
-        "milliseconds instead of microseconds, so batches, searches and training are hundreds of times slower. If there "
-        "is a Numba for this Python and its NumPy, this installs it:  pip install numba",
+        f"catbox runs without Numba ({error}): its functions are not compiled. The games are the same, but a move "
+        "takes milliseconds instead of microseconds: batches, searches and training are hundreds of times slower. If "
+        "there is a Numba for this Python and its NumPy, this installs it:  pip install numba",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -29,7 +29,7 @@ def register() -> None:
                 vector_entry_point="catbox_agents.gymnasium:LearnerVectorEnv",
                 kwargs={"game_id": game_id},
             )
-        if hasattr(pettingzoo, "register"):  # PettingZoo has a registry since 1.27
+        if pettingzoo and hasattr(pettingzoo, "register"):  # PettingZoo has a registry since 1.27
             pettingzoo.register("aec", f"catbox/{game_id}", f"catbox_env.{game_id}:env")
 
 

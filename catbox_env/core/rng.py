@@ -107,7 +107,7 @@ def split_generators(parents: np.ndarray, counts: np.ndarray) -> np.ndarray:
     ``parents`` (N,) is advanced in place; ``counts`` (N,) int64, none negative.
     """
     children = np.zeros(int(counts.sum()), GENERATOR)
-    _split_each(parents, np.repeat(np.arange(len(parents)), counts), children)
+    _split_each(parents, np.repeat(np.arange(len(parents)), counts.astype(np.intp)), children)
     return children
 
 

@@ -1,7 +1,7 @@
 """Registers every game with Gymnasium and PettingZoo.
 
-The entry points are strings, so that Numba and the environments are imported only when one is made. Whoever is not
-installed, as in a browser, is left out: the games are played without.
+The entry points are strings, so that Numba and the environments are imported only when one is made. A library that
+is not installed, as in a browser, is left out: the games are played without it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ def gymnasium_id(game_id: str) -> str:
 
 def register() -> None:
     """Register every game: in Gymnasium by ``gymnasium_id``, in PettingZoo as ``"catbox/some_game_v0"``."""
-    gymnasium, pettingzoo = _installed("gymnasium"), _installed("pettingzoo")
+    gymnasium = _installed("gymnasium")
+    pettingzoo = _installed("pettingzoo") if gymnasium else None  # it imports Gymnasium
     for game_id in GAMES:
         if gymnasium:
             gymnasium.register(

@@ -18,8 +18,8 @@ try:
 except ImportError as error:
     warnings.warn(
         f"catbox runs without Numba ({error}): its functions are not compiled. The games are the same, but a move "
-        "takes milliseconds instead of microseconds: batches, searches and training are hundreds of times slower. If "
-        "there is a Numba for this Python and its NumPy, this installs it:  pip install numba",
+        "takes milliseconds, not microseconds, and batches, searches and training take 50 to 1,000 times as long. "
+        "If there is a Numba for this Python and its NumPy, this installs it:  pip install numba",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -103,6 +103,6 @@ def _number(value: float, unit: str) -> str:
         return f"{value:,.0f}/s"
     if unit == "%":
         return f"{value:.0%}"
-    if unit in ("s", "ms"):
-        return f"{value:.2f} {unit}"
-    return f"{value:,.1f}x" if value >= 10 else f"{value:.2f}x"
+    return (
+        f"{value:.2f} {unit}" if unit in ("s", "ms") else f"{value:,.1f}x" if value >= 10 else f"{value:.2f}x"
+    )

@@ -7,7 +7,7 @@ Creation: ``env(**options)`` (wrapped) or ``raw_env(**options)`` (bare: train an
 | ``num_players`` | 4 | 2-5; the other fields of ``Rules`` follow from it and can be given too |
 | ``rules`` | None | a whole ``cat_in_the_box_v0.Rules``, such as ``Rules.tiny()``, instead of single fields |
 | ``reward`` | "score" | "score": round points; "margin": less the others' mean; "win": 1 shared among the winners |
-| ``render_mode`` | None | "ansi": text; "human": printed in colour |
+| ``render_mode`` | None | "ansi": text; "human": printed in colour; "rgb_array": a picture, uint8 (H, W, 3) |
 | ``history`` | False | whether observations carry the history |
 
 Actions, with R ranks, B bids, C colours (red, blue, yellow, green): 50 for five players, 45 for four, 35 for three,

@@ -14,7 +14,7 @@ Creation: ``env(**options)`` (wrapped) or ``raw_env(**options)`` (bare: train an
 | ``dealer`` | -1 | who deals the first round; -1: the last seat, so that seat 0 leads |
 | ``rules`` | None | a whole ``cat_te_v0.Rules`` instead of single fields |
 | ``reward`` | "score" | "score": antes; "margin": less the others' mean; "win": 1 shared among the winners |
-| ``render_mode`` | None | "ansi": text; "human": printed in colour |
+| ``render_mode`` | None | "ansi": text; "human": printed in colour; "rgb_array": a picture, uint8 (H, W, 3) |
 | ``history`` | False | whether observations carry the history |
 
 Actions: 106 under every rule set. A card is ``rank * 4 + suit``; ranks 0 (two) .. 12 (ace), suits clubs, diamonds,

@@ -13,7 +13,7 @@ Creation: ``env(**options)`` (wrapped) or ``raw_env(**options)`` (bare: train an
 | ``zeros`` | 0 | tiles on which all players change places |
 | ``rules`` | None | a whole ``petrify_v0.Rules``, such as ``Rules.full()``, instead of single fields |
 | ``reward`` | "score" | see below |
-| ``render_mode`` | None | "ansi": text; "human": printed in colour |
+| ``render_mode`` | None | "ansi": text; "human": printed in colour; "rgb_array": a picture, uint8 (H, W, 3) |
 | ``history`` | False | whether observations carry the history |
 
 Actions, ``Discrete(N * N)``:

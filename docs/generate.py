@@ -1,8 +1,10 @@
-"""Rewrite the blocks of README.md and docs/ that come from the code: `.venv/bin/python docs/generate.py`.
+"""Rewrite the blocks of README.md and docs/ that come from the code, and draw docs/images/:
+`.venv/bin/python docs/generate.py`.
 
 A block stands between `<!-- generated: NAME ARGUMENTS -->` and `<!-- end -->`; the name is a key of `BLOCKS`. Most
 blocks take the id of a game (Cat in the Box by default) and a number of players, for example
-`<!-- generated: observation cat_te_v0 4 -->`. A test in tests/test_repository.py fails if a block is out of date.
+`<!-- generated: observation cat_te_v0 4 -->`. The pictures are those of `IMAGES`. A test in tests/test_repository.py
+fails if a block or a picture is out of date.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks.on_ray import model as on_ray
 from catbox_agents.markdown import markdown_table
-from catbox_env import GAMES, Game, cat_in_the_box_v0, make_game
+from catbox_env import GAMES, Game, make_game, petrify_v0
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
@@ -140,20 +143,38 @@ def games(_: str) -> str:
     return markdown_table([["", *(f"`{game_id}`" for game_id in GAMES)], *rows])
 
 
-def picture(_: str) -> str:
-    """A game as `render_mode="ansi"` shows it: 25 random moves by three players."""
-    env = cat_in_the_box_v0.env(num_players=3, render_mode="ansi")
-    env.reset(seed=7)
-    generator = np.random.default_rng(7)
-    for _move in range(25):
-        mask = env.last()[0]["action_mask"]
-        env.step(int(generator.choice(np.flatnonzero(mask))))
-    state, game = env.unwrapped.game_state, env.unwrapped.game
-    legal = ", ".join(game.action_to_string(action) for action in state.legal_actions())
-    caption = (
-        f"Digits on the board are the seats that own the cells. player_{state.current_player} may: {legal}."
-    )
-    return f"```text\n{env.render().rstrip()}\n```\n\n{caption}"
+#: A game of four players up to its fifth trick, as the agent `zoo:cat_in_the_box-4p` once played it.
+GAME_PLAYED = (
+    [6, 5, 2, 0, 8, 9, 9, 8, 31, 30, 29, 33, 41, 39, 37, 42, 21, 23, 22, 24, 32, 17, 34, 18, 40, 19, 38],
+    111,
+)
+#: The others are played at random.
+MOVES_AT_RANDOM = {"cat_te_v0": (9, 3), "petrify_v0": (3, 3)}
+
+
+def picture(game_id: str, theme: str, **options: Any) -> str:
+    """A position of a game as the seat to move sees it."""
+    game = make_game(game_id, **options)
+    if game_id == GAME:
+        actions, seed = GAME_PLAYED
+        state = game.new_initial_state(seed=seed)
+        for action in actions:
+            state.apply_action(action)
+    else:
+        moves, seed = MOVES_AT_RANDOM[game_id]
+        state, generator = game.new_initial_state(seed=seed), np.random.default_rng(seed)
+        for _ in range(moves):
+            state.apply_action(int(generator.choice(state.legal_actions())))
+    return game.render_svg(state, state.current_player, theme=theme) + "\n"
+
+
+#: Files of docs/images: name -> what draws it.
+IMAGES: dict[str, Callable[[], str]] = {
+    "cat_in_the_box-light.svg": lambda: picture(GAME, "light"),
+    "cat_in_the_box-dark.svg": lambda: picture(GAME, "dark"),
+    "cat_te.svg": lambda: picture("cat_te_v0", "light"),
+    "petrify.svg": lambda: picture("petrify_v0", "light", rules=petrify_v0.Rules.full(4)),
+}
 
 
 def leaderboard(_: str) -> str:
@@ -221,7 +242,6 @@ _MAKERS = (
     actions,
     properties,
     games,
-    picture,
     leaderboard,
     settings,
     algorithm_settings,
@@ -252,3 +272,5 @@ if __name__ == "__main__":
         if updated(text) != text:
             page.write_text(updated(text), encoding="utf-8")
             print(f"rewrote {page.relative_to(ROOT)}")
+    for name, draw in IMAGES.items():
+        (ROOT / "docs" / "images" / name).write_text(draw(), encoding="utf-8")

@@ -57,6 +57,7 @@ def test_importing_the_core_loads_none_of_the_extras() -> None:
         "rich",
         "typer",
         "pydantic",
+        "pyvips",
         "filelock",
         "safetensors",
         "tensorboard",
@@ -106,6 +107,11 @@ def test_generated_blocks_are_in_step_with_the_code() -> None:
         names |= {match[2] for match in generate.MARKED.finditer(text)}
         assert text == generate.updated(text), f"{page.name}: run .venv/bin/python docs/generate.py"
     assert names == set(generate.BLOCKS)
+    images = ROOT / "docs" / "images"
+    assert {path.name for path in images.iterdir()} == set(generate.IMAGES)
+    for name, draw in generate.IMAGES.items():
+        drawn = (images / name).read_text(encoding="utf-8")
+        assert drawn == draw(), f"docs/images/{name}: run .venv/bin/python docs/generate.py"
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,9 @@ def test_commands_in_the_docs_exist(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
+    for target in links + re.findall(r'\b(?:src|srcset)="([^"]+)"', text):
         assert target.startswith("https://") or (page.parent / target).exists(), target
 
 

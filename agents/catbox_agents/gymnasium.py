@@ -13,6 +13,7 @@
 | ``illegal_action`` | "raise" | what an illegal action does, see below: "raise", "terminate" or "random_legal" |
 | ``autoreset_mode`` | "same_step" | (only ``make_vec``) "same_step", "next_step", "disabled"; see `LearnerVectorEnv` |
 | ``num_threads`` | 1 | (only ``make_vec``) threads that step the games |
+| ``render_mode`` | None | "ansi": ``render`` returns text (not ``make_vec``); "rgb_array": a picture, see below |
 | any other | | an option of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ... |
 
 ``opponents`` is one agent for all other seats; a sequence of one for each of them, clockwise from the learner; or
@@ -42,6 +43,9 @@ An illegal action of the learner, one of the action space that its mask forbids,
 
 With the last two ``info["illegal_action"]`` is the illegal action. An action outside the action space always raises
 ``ValueError``.
+
+With ``render_mode="rgb_array"``, which needs the extra ``render``, ``render()`` returns the table as the learner sees
+it, uint8 (H, W, 3), and a batch a tuple of such arrays, one for each game. All have one size.
 """
 
 from __future__ import annotations
@@ -71,20 +75,27 @@ from catbox_agents.learner_options import (
     ObservationForm,
     OptionError,
     checked_mode,
+    checked_render_mode,
     checked_seed,
     make_learner_game,
 )
-from catbox_env.core.checks import as_array, is_word, shown
+from catbox_env.adapters.raster import FRAME_WIDTH, rasterise
+from catbox_env.core.checks import as_array, shown
 
 __all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
 
 Observation = NDArray[Any] | dict[str, NDArray[Any]]
 
 
+def _frame(games: LearnerGames, row: int) -> NDArray[np.uint8]:
+    """Game ``row`` as its learner sees it."""
+    return rasterise(games.vec.render_svg(row, int(games.seats[row]), FRAME_WIDTH))
+
+
 class LearnerEnv(gymnasium.Env[Observation, np.int64]):
     """One game with one learner; the module's docstring is its specification."""
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  (Gymnasium declares it so)
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # noqa: RUF012  (Gymnasium declares it so)
 
     def __init__(
         self,
@@ -97,12 +108,13 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        if render_mode is not None and not is_word(render_mode, "ansi"):
-            raise OptionError(f"render_mode={shown(render_mode)}: expected None or 'ansi'")
-        self.render_mode = render_mode
+        self.render_mode = checked_render_mode(render_mode, ("ansi", "rgb_array"))
         self.game = make_learner_game(game_id, options, OPTIONS)
         self._form = ObservationForm(self.game, dtype, mask_in_observation)
-        self.games = LearnerGames(self.game, 1, opponents, learner_seat, illegal_action=illegal_action)
+        history = render_mode == "rgb_array"  # its pictures show the last trick
+        self.games = LearnerGames(
+            self.game, 1, opponents, learner_seat, illegal_action=illegal_action, history=history
+        )
         self.observation_space = self._form.space
         self.action_space = spaces.Discrete(self.game.num_actions)
 
@@ -147,8 +159,10 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         """The legal actions, under the name that sb3-contrib calls: a new int8 array (A,) of 0 and 1."""
         return self.games.action_masks()[0]
 
-    def render(self) -> str:
-        """The game as text, with the learner's hand."""
+    def render(self) -> str | NDArray[np.uint8]:
+        """The game as the learner sees it: as text, or with ``render_mode="rgb_array"`` a picture, uint8 (H, W, 3)."""
+        if self.render_mode == "rgb_array":
+            return _frame(self.games, 0)
         return self.games.vec.render_text(0, int(self.games.seats[0]))
 
     def _info(self, mask: NDArray[np.int8]) -> dict[str, Any]:
@@ -177,7 +191,8 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
     """
 
     metadata = {  # noqa: RUF012  (Gymnasium declares it so)
-        "render_modes": [],
+        "render_modes": ["rgb_array"],
+        "render_fps": 1,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
@@ -192,18 +207,24 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         dtype: DTypeLike = np.int8,
         illegal_action: str = RAISE,
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
-        render_mode: None = None,
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        if render_mode is not None:
-            raise OptionError(f"render_mode={shown(render_mode)}: a batch cannot be drawn; expected None")
+        self.render_mode = checked_render_mode(render_mode, ("rgb_array",))
         self.autoreset_mode = checked_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.game = make_learner_game(game_id, options, OPTIONS + VECTOR_OPTIONS)
         self._form = ObservationForm(self.game, dtype, mask_in_observation)
-        self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads, illegal_action)
+        self.games = LearnerGames(
+            self.game,
+            num_envs,
+            opponents,
+            learner_seat,
+            num_threads,
+            illegal_action,
+            history=render_mode == "rgb_array",
+        )
         self.num_envs = num_envs
-        self.render_mode = None
         self.single_observation_space = self._form.space
         self.single_action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -260,6 +281,12 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions: a new int8 array (N, A) of 0 and 1."""
         return self.games.action_masks()
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """A picture of each game as its learner sees it, uint8 (H, W, 3); None without ``render_mode``."""
+        if self.render_mode is None:
+            return None
+        return tuple(_frame(self.games, row) for row in range(self.num_envs))
 
     def _step_some(self, actions: NDArray[Any], begun: NDArray[np.bool_]) -> NDArray[np.float64]:
         """A step where some episodes are over: the others move, these begin anew and are marked in ``begun`` (N,)."""

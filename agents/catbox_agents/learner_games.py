@@ -36,7 +36,8 @@ RAISE, TERMINATE, RANDOM_LEGAL = ILLEGAL_ACTIONS = ("raise", "terminate", "rando
 class LearnerGames:
     """N games with one learner in each, and the agents that play the other seats.
 
-    After ``reset``, ``deal`` and ``step`` the learner is to move in every game that is not over.
+    After ``reset``, ``deal`` and ``step`` the learner is to move in every game that is not over. With ``history`` the
+    games keep their actions, as they do where an agent needs them.
 
     Attributes:
         vec: the games.
@@ -65,6 +66,7 @@ class LearnerGames:
         learner_seat: int | str,
         num_threads: int = 1,
         illegal_action: str = RAISE,
+        history: bool = False,
     ) -> None:
         self.game = game
         others = game.num_players - 1
@@ -88,7 +90,7 @@ class LearnerGames:
         ]
         #: These, if they all play at random, which compiled code does too.
         self._random = self._seeded if all(type(agent) is RandomAgent for agent in self._seeded) else None
-        history = any(needs_history(agent) for agent in self.agents)
+        history = history or any(needs_history(agent) for agent in self.agents)
         self.vec = Vec(game, num_games, num_threads=num_threads, history=history, auto_deal=False)
         self._all = np.arange(num_games)
         self.generators = new_generators([SeedSequence() for _ in self._all])

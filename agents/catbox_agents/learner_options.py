@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from catbox_agents.networks.sb3_file import note_game
 from catbox_env import Game, make_game
-from catbox_env.core.checks import closest, is_integer, shown
+from catbox_env.core.checks import closest, is_integer, is_word, shown
 from catbox_env.core.registry import game_class
 
 #: The keys of an observation with ``mask_in_observation=True``.
@@ -111,6 +111,17 @@ def _checked_keys(given: Any) -> tuple[str, str] | None:
         f"{' and '.join(map(repr, KEYS))}, "
         'such as {"observation": "observations", "action_mask": "action_mask"}'
     )
+
+
+def checked_render_mode(given: Any, modes: tuple[str, ...]) -> str | None:
+    """``given`` itself. Raises `OptionError` unless it is None or one of ``modes``.
+
+    Whether the extra ``render`` is there shows when a picture is drawn: Stable-Baselines3's ``make_vec_env`` asks for
+    "rgb_array" and then draws none.
+    """
+    if given is not None and not any(is_word(given, mode) for mode in modes):
+        raise OptionError(f"render_mode={shown(given)}: expected None or {' or '.join(map(repr, modes))}")
+    return given
 
 
 def checked_mode(given: Any) -> AutoresetMode:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.adapters.raster import FRAME_WIDTH, load_rasteriser, rasterise
 from catbox_env.core.checks import check_choice, check_flag, shown
 from catbox_env.core.game import GameState
 from catbox_env.core.registry import make_game
@@ -24,7 +25,7 @@ except ModuleNotFoundError as error:
         name=error.name,
     ) from error
 
-RENDER_MODES = ("ansi", "human")
+RENDER_MODES = ("ansi", "human", "rgb_array")
 
 
 class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
@@ -38,7 +39,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
     Args:
         game_id: a key of ``catbox_env.GAMES``.
         render_mode: ``"ansi"``: ``render`` returns the game as text; ``"human"``: it is printed in colour after
-            every step (needs rich); ``None``: neither.
+            every step (needs rich); ``"rgb_array"``: ``render`` returns a picture, uint8 (H, W, 3), of one size for all
+            positions and with all hands (needs the extra ``render``); ``None``: nothing is drawn.
         history: whether observations contain the history.
         **options: those of ``catbox_env.make_game``.
 
@@ -62,6 +64,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
             "render_fps": 1,
         }
         self._console = _make_console() if render_mode == "human" else None
+        if render_mode == "rgb_array":
+            load_rasteriser()
         self.game_state: GameState | None = None
         self._generators: np.ndarray | None = None
         self._mask = np.zeros(self.game.num_actions, np.int8)
@@ -164,13 +168,18 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         """Everything, hidden cards included: a new int8 array (S,), laid out as ``game.state_layout``."""
         return self._running().state_vector()
 
-    def render(self) -> str | None:
-        """Draw the game with the hand of the agent to move, or with every hand when the game is over."""
+    def render(self) -> str | np.ndarray | None:
+        """Draw the game with the hand of the agent to move, or with every hand when the game is over.
+
+        A picture ("rgb_array") always shows every hand, as the whole table sees it.
+        """
         state = self._running()
         if self.render_mode is None:
             raise ValueError(
-                "render() without a render mode: make the environment with render_mode='ansi' or 'human'"
+                "render() without a render mode: make the environment with render_mode='ansi', 'human' or 'rgb_array'"
             )
+        if self.render_mode == "rgb_array":
+            return rasterise(self.game.render_svg(state, size=FRAME_WIDTH))
         seat = None if state.is_terminal() else state.current_player
         if self._console is None:
             return self.game.render_text(state, seat)

@@ -320,6 +320,17 @@ class Vec(Storage):
         row = check_integer("row", row, 0, self.num_envs - 1)
         return "".join(text for text, _ in self.game.render(self._records[row], seat))
 
+    def render_svg(self, row: int, seat: int | None = None, size: int = 720, theme: str = "light") -> str:
+        """One game as a picture, as `Game.render_svg` draws a state.
+
+        The last action is in it where the batch keeps histories. Raises ``ValueError`` for a row that is not there, and
+        as `Game.render_svg` does.
+        """
+        row = check_integer("row", row, 0, self.num_envs - 1)
+        one = slice(row, row + 1)
+        state = GameState(self.game, self._records[one], self._generators[one], self._logs[row])
+        return self.game.render_svg(state, seat, size, theme)
+
     @alone
     def _fill(self, records: np.ndarray, generators: np.ndarray) -> None:
         """Put checked games (N,) without a past into all rows."""

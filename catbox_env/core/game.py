@@ -24,6 +24,7 @@ from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout
 from catbox_env.core.past import Past, rewind, sample_past
+from catbox_env.core.picture import Sheet
 from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
 from catbox_env.core.sampling import checked_observations, fill_with_worlds, sample_worlds
 from catbox_env.core.saved import check_same_game
@@ -149,6 +150,10 @@ class Game(ABC):
     @abstractmethod
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         """What `render` returns; ``seat`` is None or a seat of the game."""
+
+    @abstractmethod
+    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        """What `render_svg` returns: panels on ``sheet``; ``seat`` is None or a seat of the game."""
 
     @abstractmethod
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -409,6 +414,27 @@ class Game(ABC):
             raise ValueError(f"state={shown(state)}: expected a state, as new_initial_state returns")
         check_same_game("state", state.game, self)
         return "".join(text for text, _ in self.render(state.record, seat))
+
+    def render_svg(
+        self, state: GameState, seat: int | None = None, size: int = 720, theme: str = "light"
+    ) -> str:
+        """The state as a picture: SVG text that needs nothing else.
+
+        Args:
+            state: of this game.
+            seat: whose view: only what that seat sees is in the text. None: everything, all hands.
+            size: width in pixels, 240 to 4096. Its height follows, and is the same for all states of a game.
+            theme: ``"light"`` or ``"dark"``.
+
+        Where the seat to move is looked at, each of its legal actions is one element with the role ``button``, the
+        attribute ``data-action`` (the action's id) and an ``aria-label`` (its name). Raises ``ValueError`` for
+        anything else than described.
+        """
+        if not isinstance(state, GameState):
+            raise ValueError(f"state={shown(state)}: expected a state, as new_initial_state returns")
+        check_same_game("state", state.game, self)
+        seat = seat if seat is None else check_seat("seat", seat, self.num_players)
+        return self.draw_picture(state, seat, Sheet(size, theme))
 
     def deserialize_state(self, data: bytes) -> GameState:
         """The state that ``GameState.serialize`` wrote.

@@ -183,6 +183,10 @@ class GameState:
     def __str__(self) -> str:
         return self.game.render_text(self)
 
+    def _repr_svg_(self) -> str:
+        """The picture that a notebook shows."""
+        return self.game.render_svg(self)
+
     def _check_player(self, player: Any) -> int:
         return check_seat("player", player, self.game.num_players)
 

@@ -148,7 +148,7 @@ def test_options_of_reset_are_refused_rather_than_ignored() -> None:
         ({"learner_seat": 4}, "learner_seat=4: expected a seat from 0 to 3, or 'random'"),
         ({"learner_seat": "first"}, "learner_seat='first'"),
         ({"num_players": 9}, "num_players=9"),
-        ({"render_mode": "human"}, "render_mode='human': expected None or 'ansi'"),
+        ({"render_mode": "human"}, "render_mode='human': expected None or 'ansi' or 'rgb_array'"),
         ({"mask_in_observation": {"mask": "legal"}}, "the names to give to 'observation' and 'action_mask'"),
         ({"mask_in_observation": {"observation": "action_mask"}}, "the names to give to"),
         ({"mask_in_observation": {"observation": ""}}, "the names to give to"),

@@ -220,8 +220,7 @@ def test_stable_baselines_checker_passes_and_its_ppo_trains(game_id: str) -> Non
 def test_stable_baselines_makes_environments_by_name() -> None:
     from stable_baselines3.common.env_util import make_vec_env
 
-    with pytest.warns(UserWarning, match="rgb_array"):  # it asks for pictures first, and goes on without
-        envs = make_vec_env("catbox/Petrify-v0", 2, env_kwargs={"opponents": "random"})
+    envs = make_vec_env("catbox/Petrify-v0", 2, env_kwargs={"opponents": "random"})
     assert envs.reset().shape == (2, *envs.observation_space.shape)
     masks = np.stack(envs.env_method("action_masks"))
     envs.step(masks.argmax(1))

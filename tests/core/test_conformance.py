@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from catbox_env.core.conformance import ConformanceError, check_game
+from catbox_env.core.picture import Sheet
+from catbox_env.core.state import GameState
 from catbox_env.games.cat_in_the_box.features import fill
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
 from catbox_env.games.cat_in_the_box.kernels import KERNELS, write_mask, write_observation
@@ -56,6 +58,29 @@ class TellsOfIllegalActions(CatInTheBox):
         self.features = dataclasses.replace(self.features, fill=tell_of_all_actions)
 
 
+class DrawsAllHandsForEverybody(CatInTheBox):
+    id = "draws_all_hands_for_everybody"
+
+    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        return super().draw_picture(state, None, sheet)
+
+
+class DrawsAHiddenHand(CatInTheBox):
+    id = "draws_a_hidden_hand"
+
+    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        sheet.panel(0, 20, f"<!-- {state.record.hand[0]} -->")
+        return super().draw_picture(state, seat, sheet)
+
+
+class GrowsAPicture(CatInTheBox):
+    id = "grows_a_picture"
+
+    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        sheet.panel(0, 500 + int(state.record.num_moves), "")
+        return super().draw_picture(state, seat, sheet)
+
+
 @pytest.mark.parametrize(
     ("broken", "found"),
     [
@@ -63,6 +88,9 @@ class TellsOfIllegalActions(CatInTheBox):
         (ForgetsTheParadox, "mask of the seat to move is empty"),
         (ShowsAWrongRank, "history shows"),
         (TellsOfIllegalActions, "an illegal action has features"),
+        (DrawsAllHandsForEverybody, "has other buttons than actions|tells what the seat cannot see"),
+        (DrawsAHiddenHand, "tells what the seat cannot see"),
+        (GrowsAPicture, "different, or odd, sizes"),
     ],
 )
 def test_a_broken_game_does_not_pass(broken: type[CatInTheBox], found: str) -> None:

@@ -48,6 +48,7 @@ def test_only_its_folder_its_module_and_the_registry_know_a_game(game_id: str) -
         "state_check",
         "text",
         "render",
+        "picture",
         "game",
     }
     assert {path.stem for path in folder.glob("*.py")} >= files
@@ -132,6 +133,9 @@ def test_every_interface_serves_a_game_that_is_only_registered(nim: Path) -> Non
     aec.reset(seed=0)
     aec.step(2)
     assert aec.render() == "8 left\n"
+    aec = catbox_env.nim_v0.env(render_mode="rgb_array")
+    aec.reset(seed=0)
+    assert aec.render().shape[1:] == (640, 3)
 
     _, info = (env := LearnerEnv("nim_v0", opponents="random", learner_seat=1)).reset(seed=0)
     assert info["action_mask"].sum() == 3

@@ -103,7 +103,8 @@ def assert_same_end(run: Path, other: Path) -> None:
     """Same number of updates, and every array of the last checkpoint equal bit for bit."""
     one, two = final_arrays(run), final_arrays(other)
     assert one.keys() == two.keys()
-    assert [name for name in one if not np.array_equal(one[name], two[name])] == []
+    different = [name for name in one if not np.array_equal(one[name], two[name])]
+    assert not different, different
     values = [json.loads((latest_checkpoint(r) / "training.json").read_text()) for r in (run, other)]
     for value in values:
         del value["seconds"], value["checksum"]

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.game import Game
+from catbox_env.core.picture import Sheet
+from catbox_env.core.state import GameState
 from catbox_env.games.cat_in_the_box import text
 from catbox_env.games.cat_in_the_box.board import block_cells
 from catbox_env.games.cat_in_the_box.deals import CardDraws
 from catbox_env.games.cat_in_the_box.features import make_features
 from catbox_env.games.cat_in_the_box.kernels import KERNELS, clear_round
 from catbox_env.games.cat_in_the_box.layout import observation_layout, state_layout
+from catbox_env.games.cat_in_the_box.picture import draw
 from catbox_env.games.cat_in_the_box.render import render
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
 from catbox_env.games.cat_in_the_box.state import INFO, STATE, make_params
@@ -64,6 +67,9 @@ class CatInTheBox(Game):
 
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         return render(self.rules, state, seat)
+
+    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        return draw(self.rules, self.params[0], state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.game import Game
+from catbox_env.core.picture import Sheet
+from catbox_env.core.state import GameState
 from catbox_env.games.cat_te import text
 from catbox_env.games.cat_te.deals import CardDraws
 from catbox_env.games.cat_te.features import make_features
 from catbox_env.games.cat_te.kernels import KERNELS, clear_round
 from catbox_env.games.cat_te.layout import observation_layout, state_layout
+from catbox_env.games.cat_te.picture import draw
 from catbox_env.games.cat_te.render import render
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
 from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE, make_params
@@ -64,6 +67,9 @@ class CatTe(Game):
 
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         return render(self.rules, state, seat)
+
+    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        return draw(self.rules, self.params[0], state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.game import Game
+from catbox_env.core.picture import Sheet
+from catbox_env.core.state import GameState
 from catbox_env.games.petrify import text
 from catbox_env.games.petrify.deals import BoardDraws, deals_before
 from catbox_env.games.petrify.features import make_features
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
 from catbox_env.games.petrify.layout import observation_layout
+from catbox_env.games.petrify.picture import draw
 from catbox_env.games.petrify.reach import end_cells
 from catbox_env.games.petrify.render import render
 from catbox_env.games.petrify.rules import Deal, Rules
@@ -60,6 +63,9 @@ class Petrify(Game):
 
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         return render(self.rules, state)
+
+    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        return draw(self.rules, state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

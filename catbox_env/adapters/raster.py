@@ -1,0 +1,101 @@
+"""Pictures as pixels, by libvips (the package pyvips, extra ``render``).
+
+Text is drawn as outlines, from the letters of the font Inter in ``letters/`` (`docs/letters.py` wrote them). So the
+pixels do not depend on the fonts of the machine, and libvips starts no threads, after which a forked process could not
+draw.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+#: Width of a frame of ``render_mode="rgb_array"``, in pixels.
+FRAME_WIDTH = 640
+
+_LETTERS = Path(__file__).parent / "letters" / "letters.json"
+#: Elements as `core.picture` writes them, and their attributes.
+_TEXT = re.compile(r"<text([^>]*)>(.*?)</text>")
+_TSPAN = re.compile(r'<tspan x="([^"]*)">(.*?)</tspan>')
+_ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+#: How much of its width a text has on the left of where it stands.
+_ANCHORS = {"middle": 0.5, "end": 1.0}
+
+
+@cache
+def load_rasteriser() -> Any:
+    """The module ``pyvips``. Raises ``ImportError``, saying what to install, without it."""
+    try:
+        import pyvips
+    except (ImportError, OSError) as error:  # OSError: pyvips without the library that it binds
+        raise ImportError(
+            "render_mode='rgb_array' needs pyvips with libvips: pip install 'catbox-env[render]', or use "
+            f"render_mode='ansi' ({error})"
+        ) from error
+    return pyvips
+
+
+def rasterise(svg: str) -> np.ndarray:
+    """The pixels of a picture, a new uint8 array (height, width, 3), in the size that the SVG names.
+
+    Raises ``ImportError`` as `load_rasteriser` does, and where the letters are missing; ``ValueError`` for a letter
+    that is not among them.
+    """
+    pyvips = load_rasteriser()
+    image = pyvips.Image.svgload_buffer(_TEXT.sub(_outlined, svg).encode())
+    width, height = image.width, image.height
+    fetched = pyvips.Region.new(image).fetch(
+        0, 0, width, height
+    )  # in this thread; image.numpy() would start others
+    with_opacity = np.frombuffer(fetched, np.uint8).reshape(height, width, 4)
+    pixels = np.empty((height, width, 3), np.uint8)
+    for band in range(3):  # faster than all at once
+        pixels[:, :, band] = with_opacity[:, :, band]
+    return pixels
+
+
+def _outlined(text: re.Match[str]) -> str:
+    """A text element as the path of its letters."""
+    attributes, content = dict(_ATTRIBUTE.findall(text[1])), text[2]
+    scale = float(attributes["font-size"]) / _letters()["units"]
+    weight = "bold" if attributes.get("font-weight") == "700" else "regular"
+    anchor = _ANCHORS.get(attributes.get("text-anchor", ""), 0.0)
+    path = ""
+    for x, words in _TSPAN.findall(content) or [(attributes["x"], content)]:
+        width, outlines = _outlines(unescape(words), weight)
+        left = float(x) / scale - anchor * width
+        path += "".join(f"M{left + at:.0f} 0{outline}" for at, outline in outlines)
+    fill = f' fill="{attributes["fill"]}"' if "fill" in attributes else ""
+    return f'<path d="{path}" transform="translate(0 {attributes["y"]}) scale({scale:.5f})"{fill}/>'
+
+
+@cache
+def _outlines(words: str, weight: str) -> tuple[int, list[tuple[int, str]]]:
+    """The width of ``words``, and where each letter begins, in units of the font, with its outline."""
+    letters, at, outlines = _letters()[weight], 0, []
+    for letter in words:
+        if letter not in letters:
+            raise ValueError(
+                f"{words!r} in a picture: {letter!r} is none of the letters {''.join(letters)!r}"
+            )
+        width, outline = letters[letter]
+        outlines.append((at, outline))
+        at += width
+    return at, outlines
+
+
+@cache
+def _letters() -> dict[str, Any]:
+    try:
+        letters: dict[str, Any] = json.loads(_LETTERS.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ImportError(
+            f"the letters of pictures cannot be read: install catbox-env again ({error})"
+        ) from error
+    return letters

@@ -1,0 +1,120 @@
+"""What a picture of Cat in the Box tells: by its labels, which say what is drawn."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catbox_env import GameState, make_game
+from catbox_env.core.picture import THEMES
+from catbox_env.games.cat_in_the_box.board import largest_group, trick_winner
+from catbox_env.games.cat_in_the_box.picture_view import View
+from catbox_env.games.cat_in_the_box.state import NONE
+from tests.cat_in_the_box.positions import play, start
+from tests.cat_in_the_box.rule_sets import rule_sets
+
+HANDS = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
+TRICK = ("discard 5", "discard 5", "discard 5", "bid 1", "bid 0", "bid 2", "blue 3", "green 2", "red 1")
+
+
+def table() -> GameState:
+    return start(HANDS, num_ranks=6, bids=(0, 1, 2, 3))
+
+
+def labels(state: GameState, seat: int | None = None) -> list[str]:
+    root = ElementTree.fromstring(state.game.render_svg(state, seat))
+    return [label for element in root.iter() if (label := element.get("aria-label"))]
+
+
+def test_the_trick_says_which_card_wins_so_far_and_then_who_won_it() -> None:
+    state = play(table(), *TRICK[:-1])
+    assert "trick 1, blue led: player_0 blue 3, player_1 green 2; player_0 wins so far" in labels(state, 0)
+    play(state, TRICK[-1])
+    seen = "last trick, player_2 won: player_0 blue 3, player_1 green 2, player_2 red 1; player_2 won"
+    assert seen in labels(state, 0)
+    assert seen in labels(state)
+
+
+def test_the_board_says_who_declared_what_and_whether_trump_is_broken() -> None:
+    state = table()
+    assert "red, trump, not broken: nothing declared" in labels(state, 1)
+    play(state, *TRICK)
+    assert {"red, trump, broken: 1 player_2", "blue: 3 player_0", "green: 2 player_1"} <= set(
+        labels(state, 1)
+    )
+
+
+def test_the_players_say_tricks_bid_group_and_lost_x_tokens() -> None:
+    state = play(table(), *TRICK)
+    assert "player_1, you, 0 tricks won, bid 0, largest group 1, may declare red yellow green" in labels(
+        state, 1
+    )
+    assert "player_2, to move, 1 tricks won, bid 2, largest group 1, may declare red yellow green" in labels(
+        state, 1
+    )
+    assert (
+        "player_0, starts, 0 tricks won, bid 1, largest group 1, may declare red blue yellow green"
+        in labels(state, 1)
+    )
+
+
+def test_legal_actions_are_buttons_for_the_seat_to_move_and_for_nobody_else() -> None:
+    state = play(table(), *TRICK)
+    names = {state.game.action_to_string(action) for action in state.legal_actions()}
+    assert "play red 2" in names
+    assert names <= set(labels(state, 2))
+    assert names <= set(labels(state))
+    assert not names & set(labels(state, 0))
+
+
+def test_own_largest_group_is_outlined_and_only_the_own_one() -> None:
+    """Seat 0 has blue 3 and blue 4, side by side, seat 2 red 1 and red 2."""
+    state = play(table(), *TRICK, "red 2, blue 4, yellow 1")
+    seats = THEMES["light"].seats
+    for seat in (0, 2):
+        svg = state.game.render_svg(state, seat)
+        grounds = [
+            color
+            for color in seats
+            if f'z" fill="{color}"/>' in svg.split("<g role", 1)[1].split("red, trump")[0]
+        ]
+        assert grounds == [seats[seat]]
+    svg = state.game.render_svg(state).split("red, trump")[0]
+    assert seats[0] in svg
+    assert seats[2] in svg
+
+
+def test_the_result_is_the_sum_of_tricks_and_bonus_and_names_the_paradox() -> None:
+    state = table()
+    rng = np.random.default_rng(5)
+    while not state.is_terminal():
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    found = [label for label in labels(state) if label.startswith("result")]
+    infos = [state.info(seat) for seat in range(3)]
+    assert len(found) == 1
+    for seat, info in enumerate(infos):
+        points = f"player_{seat} {info['score']} points, {info['tricks_won']} tricks, bonus {info['bonus']}"
+        assert points in found[0]
+    culprit = [f"paradox of player_{seat}" for seat, info in enumerate(infos) if info["paradox"]]
+    assert (culprit or ["no paradox"])[0] in found[0]
+
+
+@given(rule_sets(), st.integers(0, 2**32 - 1), st.integers(0, 60))
+def test_groups_and_winners_are_those_of_the_rules(rules: object, seed: int, moves: int) -> None:
+    game = make_game("cat_in_the_box_v0", rules=rules)
+    state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)
+    for _ in range(moves):
+        if state.is_terminal():
+            break
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    params = game.params[0]
+    view = View.of(game.rules, params, state, None)
+    for seat in range(game.num_players):
+        assert len(view.groups[seat]) == largest_group(params, state.record, seat)
+        assert all(view.board[color][rank] == seat for color, rank in view.groups[seat])
+    if view.plays and not view.is_over:
+        assert view.winner == trick_winner(params, state.record)
+        assert view.plays[0][0] == state.record.leader
+    elif not view.plays:
+        assert view.led == NONE

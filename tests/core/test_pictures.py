@@ -1,0 +1,225 @@
+"""Pictures of every game: sound SVG, for whoever looks, of what it sees, and readable."""
+
+import itertools
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from catbox_env import GAMES, make_game, make_vec
+from catbox_env.core.conformance import SVG, check_picture
+from catbox_env.core.picture import MOST_SEATS, THEMES, Theme, token
+from catbox_env.core.state import GameState
+from tests.core.fuzz import random_game
+from tests.core.game_cases import CASES, begun
+from tests.core.pictures import FOLDER, PICTURES, golden, position
+
+
+def words_of(svg: str) -> list[str]:
+    """The texts in a picture, in order."""
+    return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter(f"{{{SVG}}}text")]
+
+
+def labels_of(svg: str) -> list[str]:
+    """What a screen reader is told of the parts of a picture."""
+    return [label for element in ElementTree.fromstring(svg).iter() if (label := element.get("aria-label"))]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_picture_is_the_golden_one(name: str) -> None:
+    """``python -m tests.core.pictures`` writes them: look at those that change."""
+    assert golden(name).splitlines() == (FOLDER / f"{name}.svg").read_text(encoding="utf-8").splitlines()
+
+
+def test_every_game_has_golden_pictures_and_every_file_is_one() -> None:
+    assert {game_id for game_id, *_ in PICTURES.values()} == set(GAMES)
+    assert {path.stem for path in FOLDER.iterdir()} == set(PICTURES)
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_pictures_of_random_positions_under_random_rules_are_sound_and_tell_nothing_hidden(
+    game_id: str,
+) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        game = random_game(game_id, rng)
+        seed, moves = int(rng.integers(2**31)), int(rng.integers(game.history_length))
+        check_picture(begun(game, moves, seed), seed)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("game_id", GAMES)
+def test_a_picture_is_drawn_without_compiled_code(game_id: str) -> None:
+    check_picture(begun(make_game(game_id), 7, 0), 0)
+
+
+@pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0"])
+def test_worlds_that_agree_in_what_a_seat_has_seen_have_one_picture_for_it(game_id: str) -> None:
+    """With the history of the seat they also have the same last action and the same last trick."""
+    different = 0
+    for moves in (2, 9, 14, 22):
+        state = position(game_id, {"rounds": 2}, 1, moves)
+        for seat in range(state.game.num_players):
+            seen, history = state.observation(seat), state.history_observation(seat)
+            expected = state.game.render_svg(state, seat)
+            for seed in range(5):
+                world = state.game.sample_state(seen, seed, history=history)
+                assert state.game.render_svg(world, seat) == expected
+                different += state.game.render_svg(world) != state.game.render_svg(state)
+    assert different > 20
+
+
+def test_nobody_is_shown_what_another_seat_put_aside() -> None:
+    game = make_game("cat_in_the_box_v0", num_players=3, num_ranks=6)
+    deal = {
+        "hands": [
+            [1, 1, 1, 1, 1, 2, 2, 2, 2, 2],
+            [3, 3, 3, 3, 3, 4, 4, 4, 4, 4],
+            [5, 5, 5, 5, 5, 6, 6, 6, 6, 6],
+        ]
+    }
+    one, two = (game.new_initial_state(deal=deal) for _ in range(2))
+    one.apply_action(0)
+    two.apply_action(1)
+    for seat in (1, 2):
+        assert game.render_svg(one, seat) == game.render_svg(two, seat)
+        assert "player_0 put a card aside." in words_of(game.render_svg(one, seat))
+    assert "player_0 put 1 aside." in words_of(game.render_svg(one, 0))
+    assert "put aside: 1" in labels_of(game.render_svg(one, 0))
+    assert "hand of player_0: 1 1 1 1 2 2 2 2 2; put aside 1" in labels_of(game.render_svg(one))
+
+
+def test_nobody_is_shown_the_cards_that_another_seat_folded_or_chose() -> None:
+    hands = [["AS", "KS", "QS", "JS", "10S", "2C"], ["AH", "KH", "QH", "JH", "10H", "3C"]]
+    game = make_game("cat_te_v0", num_players=2, instant_wins=False)
+    one, two = (game.new_initial_state(deal={"hands": hands}) for _ in range(2))
+    for state, fold in ((one, "fold AH"), (two, "fold KH")):
+        state.apply_action(game.string_to_action("play AS"))
+        state.apply_action(game.string_to_action(fold))
+    assert game.render_svg(one, 0) == game.render_svg(two, 0)
+    assert game.render_svg(one, 1) != game.render_svg(two, 1)
+    assert "player_1 laid a card face down." in words_of(game.render_svg(one, 0))
+
+
+def test_a_state_shows_itself_with_all_hands() -> None:
+    state = position("cat_in_the_box_v0", {"num_players": 3}, 0, 9)
+    svg = state._repr_svg_()
+    assert svg == state.game.render_svg(state)
+    assert {f"hand of player_{seat}: " in "".join(labels_of(svg)) for seat in range(3)} == {True}
+
+
+def test_a_batch_draws_its_games() -> None:
+    vec = make_vec("cat_te_v0", 3, seed=0, history=True)
+    vec.step_random(4, seed=0)
+    state = vec.game.new_initial_state(seed=np.random.SeedSequence(0).spawn(3)[1])
+    for action in vec._logs[1, :4, 1]:
+        state.apply_action(int(action))
+    assert vec.render_svg(1, 2, 500, "dark") == state.game.render_svg(state, 2, 500, "dark")
+    with pytest.raises(ValueError, match="row=3: expected an integer from 0 to 2"):
+        vec.render_svg(3)
+
+
+@pytest.mark.parametrize("size", [240, 360, 559, 560, 1200, 4096])
+def test_a_picture_has_the_width_that_was_asked_for_and_text_that_can_be_read(size: int) -> None:
+    """No letter is smaller than 11 pixels at 360 pixels, nor where two columns have room."""
+    for name in ("cat_in_the_box_trick", "cat_te_follow", "petrify_tiles"):
+        game_id, options, seed, moves, *_ = PICTURES[name]
+        state = position(game_id, options, seed, moves)
+        root = ElementTree.fromstring(state.game.render_svg(state, None, size))
+        left, top, width, height = (float(part) for part in root.attrib["viewBox"].split())
+        assert (left, top, int(root.attrib["width"])) == (0, 0, size)
+        assert int(root.attrib["height"]) == pytest.approx(size * height / width, abs=1)
+        assert (width > 400) == (size >= 560)
+        smallest = min(float(text.attrib["font-size"]) for text in root.iter(f"{{{SVG}}}text"))
+        if size >= 360:
+            assert smallest * size / width >= (9 if 560 <= size < 640 else 11)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_needs_nothing_else_and_can_stand_beside_others(name: str) -> None:
+    svg = golden(name)
+    assert not re.search(r"\b(id|href|style|class|src|on\w+)=|url\(|<script|<style|<image|<use|<!", svg)
+    assert svg.count("http") == 1  # the namespace
+
+
+def luminance(color: str) -> float:
+    """Relative luminance of "#rrggbb" (WCAG 2.2)."""
+    parts = [int(color[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_text_can_be_told_from_what_it_stands_on(theme: Theme) -> None:
+    pairs = [
+        (text, ground)
+        for text in (theme.ink, theme.soft)
+        for ground in (theme.page, theme.panel, theme.face, theme.turn)
+    ]
+    pairs += [(theme.ink, ground) for ground in (theme.back, *theme.tints)] + [(theme.panel, theme.ink)]
+    pairs += list(zip(theme.on_colors, theme.colors, strict=True)) + list(
+        zip(theme.words, theme.tints, strict=True)
+    )
+    pairs += [(word, ground) for word in theme.words for ground in (theme.face, theme.turn)]
+    pairs += [(theme.on_seats, seat) for seat in theme.seats]
+    too_weak = [
+        (one, other, round(contrast(one, other), 2)) for one, other in pairs if contrast(one, other) < 4.5
+    ]
+    assert not too_weak
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_shapes_can_be_told_from_what_they_stand_on(theme: Theme) -> None:
+    grounds = (theme.panel, theme.turn, *theme.tints)
+    pairs = [(shape, ground) for shape in (*theme.seats, theme.ink) for ground in grounds]
+    pairs += [(theme.soft, theme.panel)] + [
+        (color, theme.panel) for k, color in enumerate(theme.colors) if k != 2
+    ]
+    too_weak = [
+        (one, other, round(contrast(one, other), 2)) for one, other in pairs if contrast(one, other) < 3
+    ]
+    assert not too_weak
+
+
+def test_seats_have_shapes_and_numbers_of_their_own_beside_their_colours() -> None:
+    theme = THEMES["light"]
+    drawn = [token(theme, seat, 0, 0, 12) for seat in range(MOST_SEATS)]
+    shapes = [re.search(r' d="([^"]*)"', svg)[1] for svg in drawn]
+    assert all(one != other for one, other in itertools.combinations(shapes, 2))
+    assert [words_of(f'<svg xmlns="{SVG}">{svg}</svg>') for svg in drawn] == [
+        [str(seat)] for seat in range(MOST_SEATS)
+    ]
+    assert len({*theme.seats, *theme.colors}) == MOST_SEATS + 4
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_no_game_has_more_seats_than_there_are_tokens(game_id: str) -> None:
+    assert max(CASES[game_id].values["num_players"]) <= MOST_SEATS
+
+
+@pytest.mark.parametrize("size", [239, 4097, 720.0, "720", None, True])
+def test_an_impossible_size_is_refused(size: object) -> None:
+    state = make_game("petrify_v0").new_initial_state(seed=0)
+    with pytest.raises(
+        ValueError, match=r"size=.*: expected an integer from 240 to 4096 \(the width in pixels\)"
+    ):
+        state.game.render_svg(state, size=size)  # type: ignore[arg-type]
+
+
+def test_an_unknown_theme_and_a_state_of_another_game_are_refused() -> None:
+    state = make_game("petrify_v0").new_initial_state(seed=0)
+    with pytest.raises(ValueError, match="theme='blue': expected one of 'light', 'dark'"):
+        state.game.render_svg(state, theme="blue")
+    with pytest.raises(ValueError, match="size"):
+        make_game("petrify_v0", size=5).render_svg(state)
+    with pytest.raises(ValueError, match="expected a state"):
+        state.game.render_svg(state.record)  # type: ignore[arg-type]
+    assert isinstance(state, GameState)

@@ -14,6 +14,7 @@
 | arena | an arena of two agents in two processes: heuristics, random, networks |
 | search | searches with the heuristic and with a network: decisions of rollouts, decisions searched |
 | startup | import to first step in a fresh process, empty and warm compilation cache |
+| without_numba | moves of heuristics and trained networks where nothing is compiled |
 | pictures | a picture of each game as SVG and as pixels |
 | learner | the Gymnasium view among random and heuristic opponents, one game and 1,024 |
 | sb3 | sb3-contrib's MaskablePPO on the batch and on 16 single environments |
@@ -35,6 +36,7 @@ MEASUREMENTS = {
     "arena": 1,
     "search": 1,
     "startup": 1,
+    "without_numba": 1,
     "pictures": 1,
     "learner": 1,
     "sb3": 1,

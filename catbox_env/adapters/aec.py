@@ -7,15 +7,23 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
-from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
 
 from catbox_env.adapters.raster import FRAME_WIDTH, load_rasteriser, rasterise
 from catbox_env.core.checks import check_choice, check_flag, shown
 from catbox_env.core.game import GameState
 from catbox_env.core.registry import make_game
 from catbox_env.core.rng import new_generators, seed_sequence
+
+try:
+    from gymnasium import spaces
+    from pettingzoo import AECEnv
+    from pettingzoo.utils import wrappers
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"a PettingZoo environment needs {error.name}, which is not installed:  pip install gymnasium pettingzoo. "
+        "catbox_env.make_game and make_vec do without",
+        name=error.name,
+    ) from error
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
 

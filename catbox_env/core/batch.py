@@ -369,7 +369,7 @@ class Vec(Storage):
         n = self.num_envs
         if given.ndim != 1 or given.dtype.kind not in "iu" or not ((given >= 0) & (given < n)).all():
             raise ValueError(f"rows={shown(rows)}: expected integers from 0 to {n - 1}, of shape (M,)")
-        return np.ascontiguousarray(given, np.int64)
+        return np.ascontiguousarray(given, np.intp)
 
     def _checked_rows(self, rows: np.ndarray) -> np.ndarray:
         given = self._existing_rows(rows)

@@ -6,10 +6,8 @@ from functools import cache
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
-import numba
-
 from catbox_env.core import loops
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import Kernels
 
 
@@ -34,5 +32,5 @@ def bind(game_id: str, kernels: Kernels) -> SimpleNamespace:
             namespace[name] = cached_njit(bound, nogil=name in loops.LOOPS)
         else:
             # Inlined, because a call that is handed rows of arrays counts references to them: a tenth of the time.
-            namespace[name] = numba.njit(bound, inline="always")
+            namespace[name] = njit(bound, inline="always")
     return SimpleNamespace(**{name: namespace[name] for name in loops.ONE_GAME + called_from_python})

@@ -5,8 +5,9 @@ A set is one integer, not negative, in which bit i says whether i is a member.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from catbox_env.core.compilation import njit
 
 #: Nothing there: no seat, no index.
 NONE = -1
@@ -14,13 +15,13 @@ NONE = -1
 INT8_MIN, INT8_MAX = -128, 127
 
 
-@numba.njit
+@njit
 def relative_seat(seat, observer, num_players):
     """``seat`` counted clockwise from ``observer``, which is 0."""
     return seat - observer if seat >= observer else seat - observer + num_players
 
 
-@numba.njit
+@njit
 def absolute_seat(seat, observer, num_players):
     """The seat that ``observer`` calls ``seat``: the inverse of ``relative_seat``. NONE stays NONE."""
     if seat < 0:
@@ -28,13 +29,13 @@ def absolute_seat(seat, observer, num_players):
     return seat + observer if seat + observer < num_players else seat + observer - num_players
 
 
-@numba.njit
+@njit
 def next_seat(seat, num_players):
     """The next seat clockwise."""
     return seat + 1 if seat + 1 < num_players else 0
 
 
-@numba.njit
+@njit
 def popcount(bits):
     """The number of members of a set."""
     one, rest, number = np.uint64(1), np.uint64(bits), 0
@@ -44,13 +45,13 @@ def popcount(bits):
     return number
 
 
-@numba.njit
+@njit
 def lowest_bit(bits):
     """The lowest member of a set, as a set of one; 0 of the empty set."""
     return bits & -bits
 
 
-@numba.njit
+@njit
 def nth_bit(bits, n):
     """The n-th (from 0) lowest member of a set, as a set of one; 0 where there are fewer."""
     for _ in range(n):
@@ -58,7 +59,7 @@ def nth_bit(bits, n):
     return bits & -bits
 
 
-@numba.njit
+@njit
 def bit_index(bit):
     """The member of a set of one."""
     index = 0
@@ -68,7 +69,7 @@ def bit_index(bit):
     return index
 
 
-@numba.njit(inline="always")  # a call that is handed an array counts references to it
+@njit(inline="always")  # a call that is handed an array counts references to it
 def one_hot_index(vector, start, length):
     """The index of the first element that is not 0 among ``length`` from ``start`` on; NONE where all are 0."""
     for i in range(length):
@@ -77,20 +78,20 @@ def one_hot_index(vector, start, length):
     return NONE
 
 
-@numba.njit
+@njit
 def clear(vector):
     """Set every element of ``vector`` to 0."""
     for i in range(len(vector)):
         vector[i] = 0
 
 
-@numba.njit
+@njit
 def clip_int8(value):
     """``value``, or the nearest number that an int8 can hold."""
     return min(INT8_MAX, max(INT8_MIN, value))
 
 
-@numba.njit
+@njit
 def legal_at(mask, point):
     """The legal action of ``mask`` (A,) at ``point`` in [0, 1), all with the same chance; NONE where none is legal."""
     count = 0

@@ -1,6 +1,6 @@
 """What a game gives to ``core``: one record of state, one record of parameters, and a handful of kernels.
 
-A kernel is a plain scalar function under ``@numba.njit``. It allocates nothing (but for the scratch of ``sample``,
+A kernel is a plain scalar function under ``@njit``. It allocates nothing (but for the scratch of ``sample``,
 once a call), raises nothing and reads no globals but constants. The same kernels run under one game, a batch of
 games, and every adapter.
 """
@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numba
 import numpy as np
+
+from catbox_env.core.compilation import njit
+from catbox_env.core.records import Record
 
 #: How a game's rewards are paid; the place in this tuple is ``params.reward_mode``.
 REWARDS = ("score", "margin", "win")
@@ -31,7 +33,7 @@ def record_dtype(fields: list[tuple]) -> np.dtype:
             raise ValueError(
                 f"field {name!r}: NumPy's records have an attribute of that name; choose another"
             )
-    return np.dtype((np.record, np.dtype(fields, align=True)))
+    return np.dtype((Record, np.dtype(fields, align=True)))
 
 
 def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
@@ -68,7 +70,7 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
 CORE_PARAMS: list[tuple] = [("num_players", np.int64), ("num_actions", np.int64), ("reward_mode", np.int64)]
 
 
-@numba.njit
+@njit
 def history_rows(history) -> int:  # type: ignore[no-untyped-def]  # compiled: (T, 2) int8
     """How many rows of a history are used."""
     used = 0

@@ -7,16 +7,16 @@ beside a game's state, never in it: whoever copies a state does not get the futu
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.random import SeedSequence
 
 from catbox_env.core.checks import is_integer, shown
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.records import Record
 
 #: ``a, b, c``: 32-bit words of the state; ``counter``: 32-bit counter; ``children``: generators split off so far.
 GENERATOR = np.dtype(
-    (np.record, np.dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")]))
+    (Record, np.dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")]))
 )
 
 MASK32 = 0xFFFFFFFF
@@ -25,7 +25,7 @@ WARM_UP = 15
 GOLDEN_HIGH, GOLDEN_LOW = 0x9E3779B9, 0x7F4A7C15
 
 
-@numba.njit
+@njit
 def next_uint32(generator):
     """One uniform integer in ``0 .. 2**32 - 1``."""
     result = (generator.a + generator.b + generator.counter) & MASK32
@@ -36,20 +36,20 @@ def next_uint32(generator):
     return result
 
 
-@numba.njit
+@njit
 def next_uint64(generator):
     """One uniform integer in ``0 .. 2**64 - 1``."""
     high = np.uint64(next_uint32(generator))
     return (high << np.uint64(32)) | np.uint64(next_uint32(generator))
 
 
-@numba.njit
+@njit
 def unit_interval(number):
     """A uniform integer in ``0 .. 2**64 - 1`` as a number in [0, 1)."""
     return np.float64(number >> np.uint64(11)) * 2.0**-53
 
 
-@numba.njit
+@njit
 def random_below(generator, bound):
     """One uniform integer in ``0 .. bound - 1``, without bias (Lemire 2019, "Fast Random Integer Generation")."""
     product = next_uint32(generator) * bound
@@ -62,7 +62,7 @@ def random_below(generator, bound):
     return product >> 32
 
 
-@numba.njit
+@njit
 def split(parent, child):
     """Make ``child`` an independent generator. What ``parent`` will draw does not change."""
     parent.children += 1
@@ -107,7 +107,7 @@ def split_generators(parents: np.ndarray, counts: np.ndarray) -> np.ndarray:
     ``parents`` (N,) is advanced in place; ``counts`` (N,) int64, none negative.
     """
     children = np.zeros(int(counts.sum()), GENERATOR)
-    _split_each(parents, np.repeat(np.arange(len(parents)), counts), children)
+    _split_each(parents, np.repeat(np.arange(len(parents)), counts.astype(np.intp)), children)
     return children
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import numba
+from catbox_env.core.compilation import njit
 
 #: Shares of a win are 32-bit floats: their sum may be off by less than this.
 ROUNDING_ERROR = 1e-4
 
 
-@numba.njit
+@njit
 def share_win(num_players, totals, last_round, win_shares):
     """Set ``win_shares`` (P,): the highest of ``totals`` wins. A tie goes to the best ``last_round``, or is split."""
     best_total, best_last, winners = -1_000_000, -1_000_000, 0
@@ -23,7 +23,7 @@ def share_win(num_players, totals, last_round, win_shares):
         win_shares[seat] = 1.0 / winners if wins else 0.0
 
 
-@numba.njit
+@njit
 def is_win_shared(num_players, win_shares):
     """Whether ``win_shares`` (P,) give away one win, as far as 32-bit floats can tell."""
     total = 0.0

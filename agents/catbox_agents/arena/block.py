@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import pickle
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -169,6 +169,12 @@ def play_block(setup: Setup, task: Task, watch: Watch, timed: bool = True) -> Bl
         list(referee.faults.values()),
         [] if recorder is None else _records(task, recorder, referee, names, line_ups, scores),
     )
+
+
+def play_here(setup: Setup, tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
+    """Each task with its block, played in this process."""
+    for task in tasks:
+        yield task, play_block(setup, task, Watch())
 
 
 def forfeited_block(setup: Setup, task: Task, agent: int, why: str, late: bool) -> Block:

@@ -37,7 +37,7 @@ def resampled_means(values: NDArray[np.floating], resamples: int = RESAMPLES) ->
         counts = np.empty((number, num_deals))
         for k in range(number):
             drawn = generator.integers(num_deals, size=num_deals)
-            counts[k] = np.bincount(drawn, minlength=num_deals)
+            counts[k] = np.bincount(drawn.astype(np.intp), minlength=num_deals)
         means[first : first + number] = counts @ flat / num_deals
     return means.reshape(resamples, *values.shape[1:])
 

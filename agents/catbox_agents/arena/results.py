@@ -98,7 +98,7 @@ class RoundTotals:
         if len(ended) == 0:
             return
         self.rounds += len(ended)
-        agents = players[ended].ravel()
+        agents = players[ended].ravel().astype(np.intp)
         info = {name: values[ended] for name, values in vec.info.items()}
         for name, values in vec.game.statistics(info).items():
             if name != "score":  # `Standing.score` has the total of the game

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import catbox_env
 from catbox_agents.agent import agent_seed
@@ -31,21 +31,24 @@ from catbox_agents.arena.block import (
     Task,
     first_deal,
     num_blocks,
+    play_here,
     played_game,
 )
 from catbox_agents.arena.deal_sets import seed_of_deals
 from catbox_agents.arena.evaluation import MIN_DEALS, check_agents, check_labels, check_num_deals
-from catbox_agents.arena.ray_workers import RayWorkers
 from catbox_agents.arena.records import write_records
 from catbox_agents.arena.store import Store
 from catbox_agents.arena.tables import all_tables
-from catbox_agents.arena.workers import Workers, play_here
 from catbox_agents.compatibility import check_agent
 from catbox_agents.settings import is_configured, specs_within
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make
 from catbox_env import Game
 from catbox_env.core.checks import check_flag, check_integer, check_number
 from catbox_env.core.game import check_game_object
+
+if TYPE_CHECKING:
+    from catbox_agents.arena.ray_workers import RayWorkers
+    from catbox_agents.arena.workers import Workers
 
 #: Most processes of an arena.
 MAX_PROCESSES = 1024
@@ -156,8 +159,12 @@ def run_arena(
         try:
             workers: Workers | RayWorkers | None = None
             if ray_address is not None:
+                from catbox_agents.arena.ray_workers import RayWorkers
+
                 workers = stack.enter_context(RayWorkers(setup, fingerprints, ray_address, processes))
             elif processes is not None:
+                from catbox_agents.arena.workers import Workers  # a browser has no processes
+
                 workers = stack.enter_context(Workers(setup, processes))
             total = planned
             while True:

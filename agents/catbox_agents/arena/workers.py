@@ -238,9 +238,3 @@ def _for_new_processes() -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-def play_here(setup: Setup, tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
-    """Each task with its block, played in this process."""
-    for task in tasks:
-        yield task, play_block(setup, task, Watch())

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
 from catbox_agents.heuristics.cat_in_the_box_view import (
@@ -23,7 +22,7 @@ from catbox_agents.heuristics.cat_in_the_box_view import (
     promise,
 )
 from catbox_env.core.bits import one_hot_index, popcount
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS
 from catbox_env.games.cat_in_the_box.state import RED
 
@@ -31,7 +30,7 @@ REASONS = ("tricks", "bid", "group", "paradox", "tokens", "spoil", "hand")
 TRICKS, BID, GROUP, PARADOX, TOKENS, SPOIL, HAND = range(len(REASONS))
 
 
-@numba.njit
+@njit
 def win_chance(view: Any, rules: Any, color: int, rank: int) -> float:
     """The chance that this declaration wins the trick against the seats that still follow."""
     led = color if view.led < 0 else view.led
@@ -58,7 +57,7 @@ def win_chance(view: Any, rules: Any, color: int, rank: int) -> float:
     return chance
 
 
-@numba.njit
+@njit
 def outlook(
     view: Any, rules: Any, weights: Any, place: int, without: int, open_colors: int
 ) -> tuple[float, float]:
@@ -78,7 +77,7 @@ def outlook(
     return supply, strength / supply if supply > 0 else 0.0
 
 
-@numba.njit
+@njit
 def paradox_risk(supply: float, plays: int, weights: Any) -> float:
     """The chance to run out of legal declarations within so many plays."""
     if plays <= 0:
@@ -86,7 +85,7 @@ def paradox_risk(supply: float, plays: int, weights: Any) -> float:
     return 1.0 / (1.0 + math.exp(weights.calm * (supply - plays - weights.reserve) / plays))
 
 
-@numba.njit
+@njit
 def hit_chance(least: int, most: int, expected: float, plays: int, over: float, weights: Any) -> float:
     """The chance to win between ``least`` and ``most`` of the next ``plays`` tricks when ``expected`` are likely.
 
@@ -105,7 +104,7 @@ def hit_chance(least: int, most: int, expected: float, plays: int, over: float, 
     return over * now + (1.0 - over) * (up_to_most - below_least)
 
 
-@numba.njit
+@njit
 def weigh_discard(view: Any, rules: Any, weights: Any, rank: int) -> tuple[float, float]:
     """Why to discard ``rank``: the points for paradox, hand."""
     supply, _ = outlook(view, rules, weights, 0, rank, view.open_colors[rank])
@@ -121,7 +120,7 @@ def weigh_discard(view: Any, rules: Any, weights: Any, rank: int) -> tuple[float
     return paradox, hand
 
 
-@numba.njit
+@njit
 def weigh_bid(view: Any, rules: Any, weights: Any, claimed: float, bid: int) -> tuple[float, float]:
     """Why to bid ``bid``, the others having ``claimed`` that much: the points for tricks, bid."""
     _, strength = outlook(view, rules, weights, 0, -1, 0)
@@ -130,7 +129,7 @@ def weigh_bid(view: Any, rules: Any, weights: Any, claimed: float, bid: int) -> 
     return hit * weights.bid_trick * bid, hit * weights.bonus
 
 
-@numba.njit
+@njit
 def claimed_tricks(seen: Any, rules: Any, at: Any, bid_values: Any) -> float:
     """How many tricks the others have bid beyond their share."""
     claimed = 0.0
@@ -141,7 +140,7 @@ def claimed_tricks(seen: Any, rules: Any, at: Any, bid_values: Any) -> float:
     return claimed
 
 
-@numba.njit
+@njit
 def weigh_play(
     view: Any, rules: Any, weights: Any, color: int, rank: int
 ) -> tuple[float, float, float, float, float, float]:
@@ -207,7 +206,7 @@ def weigh_play(
     )
 
 
-@numba.njit(inline="always")  # a call that is handed rows of arrays counts references to them
+@njit(inline="always")  # a call that is handed rows of arrays counts references to them
 def weigh_row(
     seen: Any, mask: Any, rules: Any, at: Any, weights: Any, bid_values: Any, view: Any, points: Any
 ) -> None:

@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
 from catbox_env.core.bits import one_hot_index, popcount
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 from catbox_env.games.cat_in_the_box.state import RED
@@ -77,19 +77,19 @@ VIEW = record_dtype(
 )
 
 
-@numba.njit
+@njit
 def cell(color: int, rank: int, ranks: int) -> int:
     """The set of one cell."""
     return 1 << (color * (ranks + 1) + rank)
 
 
-@numba.njit
+@njit
 def neighbours(cells: int, ranks: int) -> int:
     """The cells beside those of a set (and bits beyond the board: intersect with a set of cells)."""
     return (cells << 1) | (cells >> 1) | (cells << (ranks + 1)) | (cells >> (ranks + 1))
 
 
-@numba.njit
+@njit
 def find_groups(cells: int, ranks: int, view: Any) -> None:
     """Write the connected parts of ``cells`` and the largest of them."""
     view.num_groups = 0
@@ -110,7 +110,7 @@ def find_groups(cells: int, ranks: int, view: Any) -> None:
             view.group_size = popcount(group)
 
 
-@numba.njit
+@njit
 def look(seen: Any, rules: Any, at: Any, weights: Any, view: Any) -> None:
     """Read the parts of an observation that every decision needs."""
     ranks, colors, players = rules.ranks, rules.colors, rules.players
@@ -157,7 +157,7 @@ def look(seen: Any, rules: Any, at: Any, weights: Any, view: Any) -> None:
     look_ahead(view, rules, weights, 0, view.tokens[0])
 
 
-@numba.njit
+@njit
 def look_ahead(view: Any, rules: Any, weights: Any, place: int, kept: int) -> None:
     """What each rank of the hand promises with the colours ``kept``."""
     view.kept[place] = kept
@@ -172,7 +172,7 @@ def look_ahead(view: Any, rules: Any, weights: Any, place: int, kept: int) -> No
         strength += usable * power
 
 
-@numba.njit
+@njit
 def promise(
     view: Any, weights: Any, rank: int, cards: int, open_colors: int, kept: int
 ) -> tuple[float, float]:
@@ -188,7 +188,7 @@ def promise(
     return usable, power
 
 
-@numba.njit
+@njit
 def look_at_trick(seen: Any, rules: Any, at: Any, weights: Any, bid_values: Any, view: Any) -> None:
     """Read what only a play needs; `look` comes first."""
     ranks, colors, players = rules.ranks, rules.colors, rules.players
@@ -272,7 +272,7 @@ def look_at_trick(seen: Any, rules: Any, at: Any, weights: Any, bid_values: Any,
                 view.reach[place] |= row << (color * (ranks + 1))
 
 
-@numba.njit
+@njit
 def wanted(seen: Any, rules: Any, at: Any, bid_values: Any, seat: int) -> tuple[int, int]:
     """The least and the most further tricks with which ``seat`` gets its bonus; (-1, -1) when it is lost."""
     won = seen[at.tricks_won + seat]

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from catbox_env.core.bits import one_hot_index
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     HAND_SIZE,
@@ -69,7 +68,7 @@ class View(NamedTuple):
     threat: bool  # the one who is winning this trick would have all four early tricks
 
 
-@numba.njit
+@njit
 def look(seen: Any, rules: Any, at: Any, weights: Any, scratch: Scratch) -> View:
     """Read an observation; arrays of ``scratch`` are filled and become part of the answer."""
     cards, above, of_suit = scratch.cards, scratch.above, scratch.of_suit
@@ -144,7 +143,7 @@ def look(seen: Any, rules: Any, at: Any, weights: Any, scratch: Scratch) -> View
     )
 
 
-@numba.njit
+@njit
 def unbeaten(view: View, weights: Any, card: int, trick: int, rivals: float) -> float:
     """The chance that none of ``rivals`` players beats ``card``, which is winning the trick."""
     held = HAND_SIZE - trick
@@ -153,14 +152,14 @@ def unbeaten(view: View, weights: Any, card: int, trick: int, rivals: float) -> 
     return (1.0 - eager * holds) ** rivals
 
 
-@numba.njit
+@njit
 def above_leader(view: View, weights: Any, card: int, trick: int) -> float:
     """The chance that ``card`` is higher than the card of its suit that somebody leads."""
     share = view.above[card] / max(1, view.of_suit[card % NUM_SUITS])
     return (1.0 - share) ** (weights.last_height if trick == LAST_TRICK else weights.height)
 
 
-@numba.njit
+@njit
 def outlook(view: View, weights: Any, chances: Any) -> None:
     """Fill ``chances`` for each card of the hand and trick to come: that nobody beats it when it is led,
     that it beats what has been played when another leads its suit, and that then nobody beats it."""
@@ -175,7 +174,7 @@ def outlook(view: View, weights: Any, chances: Any) -> None:
             chances[i, trick, HOLDS] = half
 
 
-@numba.njit
+@njit
 def plan(view: View, rules: Any, chances: Any, worth: Any) -> None:
     """Fill ``worth``: the chance to win the round with a part of the hand, by early tricks and lead.
 
@@ -219,19 +218,19 @@ def plan(view: View, rules: Any, chances: Any, worth: Any) -> None:
             worth[part, early, FOLLOWS] = follow
 
 
-@numba.njit
+@njit
 def win_from(early: int) -> int:
     """Early tricks after one more."""
     return ALL if early == ALL else SOME
 
 
-@numba.njit
+@njit
 def lose_from(early: int, trick: int) -> int:
     """Early tricks after a lost trick: who had won all of none has none."""
     return NOTHING if early == NOTHING or (early == ALL and trick == 0) else SOME
 
 
-@numba.njit
+@njit
 def weigh_card(
     view: View, rules: Any, weights: Any, worth: Any, index: int, folds: bool, points: Any
 ) -> None:
@@ -251,7 +250,7 @@ def weigh_card(
         points[HIDE] = -weights.hide
 
 
-@numba.njit
+@njit
 def weigh_row(seen: Any, mask: Any, rules: Any, at: Any, weights: Any, scratch: Scratch, points: Any) -> None:
     """Fill ``points`` (A, reasons) in the rows of the legal actions of one observation."""
     view = look(seen, rules, at, weights, scratch)

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +27,7 @@ from catbox_agents.agent import Seed
 from catbox_agents.heuristics.base import ReasonedAgent, as_record
 from catbox_env import Game
 from catbox_env.core.bits import popcount
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.rng import new_generators
 from catbox_env.games.petrify.board import holds
 from catbox_env.games.petrify.kernels import apply
@@ -74,13 +73,13 @@ class PetrifyHeuristic(ReasonedAgent):
         choose_rows(self.game.params, self._generators, observations, masks, self._weights, points, actions)
 
 
-@numba.njit
+@njit
 def worth(cells: Any) -> float:
     """The logarithm (base 2) of one more than the number of ``cells``."""
     return float(np.log2(1 + popcount(cells)))
 
 
-@numba.njit
+@njit
 def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, weights: Any, points: Any) -> None:
     """Fill ``points`` (reasons) for the position ``boards[0]`` after a turn of ``me``; ``boards[1]`` is scratch.
 
@@ -117,7 +116,7 @@ def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, weigh
             points[ONWARD] = max(points[ONWARD], weights.onward * worth(end_cells(params, trial, me)))
 
 
-@numba.njit
+@njit
 def weigh_action(
     params: Any, generator: Any, boards: Any, action: int, weights: Any, points: Any, scratch: Any
 ) -> None:

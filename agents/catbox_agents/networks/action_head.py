@@ -11,13 +11,12 @@ like it; here the network runs once for all actions.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 
 
-@numba.njit(fastmath={"reassoc"})  # so that the sum is taken in parts side by side
+@njit(fastmath={"reassoc"})  # so that the sum is taken in parts side by side
 def _score(weights: np.ndarray, features: np.ndarray) -> np.float32:
     score = np.float32(0.0)
     for k in range(len(weights)):
@@ -25,7 +24,7 @@ def _score(weights: np.ndarray, features: np.ndarray) -> np.float32:
     return score
 
 
-@numba.njit
+@njit
 def _list_legal(mask: np.ndarray, legal: np.ndarray) -> int:
     """Fill the front of ``legal`` (A,) int64 with the actions of ``mask`` (A,) bool; how many there are.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 
 #: Smaller sums of weights are computed anew, with all digits.
 _SMALLEST_SUM = 1e-20
@@ -15,7 +14,7 @@ _SMALLEST_SUM = 1e-20
 _FAST = {"reassoc", "contract"}
 
 
-@numba.njit
+@njit
 def _length(history: np.ndarray) -> int:
     """How many rows ``history`` (T, 2) has before it ends."""
     length = 0
@@ -24,7 +23,7 @@ def _length(history: np.ndarray) -> int:
     return length
 
 
-@numba.njit
+@njit
 def _known(history: np.ndarray, length: int, num_players: int, num_actions: int) -> bool:
     """Whether the first ``length`` rows are those of a game of this size."""
     for t in range(length):
@@ -34,7 +33,7 @@ def _known(history: np.ndarray, length: int, num_players: int, num_actions: int)
     return True
 
 
-@numba.njit
+@njit
 def _exponentials(scores: np.ndarray) -> np.ndarray:
     """The exponentials of ``scores`` (n, H), each head's divided by its largest: the same softmax, and no overflow."""
     found = np.empty_like(scores)
@@ -45,7 +44,7 @@ def _exponentials(scores: np.ndarray) -> np.ndarray:
     return found
 
 
-@numba.njit(fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _encode_one(
     history: np.ndarray,
     length: int,
@@ -75,7 +74,7 @@ def _encode_one(
                 output[k] += weight * (token_values[seat, place, k] + age_values[age, k])
 
 
-@numba.njit
+@njit
 def _encode_one_exactly(
     history: np.ndarray,
     length: int,
@@ -107,7 +106,7 @@ def _encode_one_exactly(
                 output[k] += weight * (token_values[seat, place, k] + age_values[age, k])
 
 
-@numba.njit(fastmath=_FAST)
+@njit(fastmath=_FAST)
 def _add_gradient_of_one(
     history: np.ndarray,
     length: int,
@@ -160,7 +159,7 @@ def sound_histories(histories: np.ndarray, num_players: int, num_actions: int, u
     return True
 
 
-@numba.njit
+@njit
 def _fit(
     histories: np.ndarray,
     rows: np.ndarray,

@@ -9,10 +9,9 @@ processes.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 
 #: Inputs whose weights are added in one pass over the outputs.
 _AT_ONCE = 8
@@ -20,7 +19,7 @@ _AT_ONCE = 8
 _WEIGHTS_AT_ONCE = 1 << 16
 
 
-@numba.njit
+@njit
 def _list_used(
     first: np.ndarray, second: np.ndarray, start: int, stop: int, places: np.ndarray, values: np.ndarray
 ) -> int:
@@ -39,7 +38,7 @@ def _list_used(
     return count
 
 
-@numba.njit(fastmath={"contract"})  # a product and a sum are one instruction
+@njit(fastmath={"contract"})  # a product and a sum are one instruction
 def _add_products(
     weights: np.ndarray,
     places: np.ndarray,
@@ -61,7 +60,18 @@ def _add_products(
         second[k] = second[k] + y0 * s + y1 * t + y2 * u + y3 * v + y4 * w + y5 * z + y6 * p + y7 * q
 
 
-@cached_njit(nogil=True)
+def _add_matrix_product(inputs: np.ndarray, weights: np.ndarray, outputs: np.ndarray, relu: bool) -> bool:
+    """``add_layer`` where nothing is compiled: the same but for the rounding of the sums."""
+    if weights.shape[0] != inputs.shape[1] or outputs.shape != (len(inputs), weights.shape[1]):
+        return False
+    for row, output in zip(inputs, outputs, strict=True):  # one by one: no row depends on the others
+        output += row.astype(np.float32) @ weights
+    if relu:
+        np.maximum(outputs, 0.0, out=outputs)
+    return True
+
+
+@cached_njit(nogil=True, plain=_add_matrix_product)
 def add_layer(inputs: np.ndarray, weights: np.ndarray, outputs: np.ndarray, relu: bool) -> bool:
     """Add the product of ``inputs`` (n, I) and ``weights`` (I, H) float32 to ``outputs`` (n, H) float32; then, if
     ``relu``, negative numbers become 0, and a NaN stays one. False, and nothing changed, for other shapes."""

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from catbox_agents.decisions import ask_policy
 from catbox_agents.drawing import draw_actions
 from catbox_agents.search.playing import Player, uniforms
+from catbox_agents.search.worlds import repeated
 from catbox_env import Vec
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import UNUSED
@@ -153,7 +154,7 @@ def resample(
         taken.append(first + np.minimum(np.searchsorted(sums, points, side="right"), number - 1))
         means[i] = top + np.log(sums[-1] / number)
         first += number
-    return np.concatenate(taken), np.repeat(means, counts)
+    return np.concatenate(taken), repeated(means, counts)
 
 
 def random_units(generators: NDArray[Any]) -> NDArray[np.float64]:

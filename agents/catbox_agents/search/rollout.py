@@ -26,7 +26,7 @@ from catbox_agents.search.halving import Schedule, best_half, halving_schedule
 from catbox_agents.search.playing import play_on, rollout_player, world_keys
 from catbox_agents.search.posterior import draw_players, likelihoods, powers, random_units, resample
 from catbox_agents.search.tallies import Tallies, WeightedTallies
-from catbox_agents.search.worlds import check_histories, draw_worlds, numbers_within, row_generators
+from catbox_agents.search.worlds import check_histories, draw_worlds, numbers_within, repeated, row_generators
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_flag, check_integer, check_number, shown
@@ -324,7 +324,7 @@ class _Run:
 
     def _try_actions(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Try the actions left of the observations ``rows`` (m,) in ``counts`` (m,) new worlds of each."""
-        row_of_world = np.repeat(rows, counts)
+        row_of_world = repeated(rows, counts)
         worlds, logs, line_up = self._draw_worlds(rows, counts)
         world, action = np.nonzero(self.left[row_of_world])
         keys = None
@@ -353,7 +353,7 @@ class _Run:
         if self.histories is None:
             self.generators[rows] = drawing
             return worlds, np.zeros(0), np.zeros((1, of.game.num_players), np.int64)
-        history_of = np.repeat(rows, drawn)
+        history_of = repeated(rows, drawn)
         logs, seats = likelihoods(worlds, self.histories, history_of, of.players, of.epsilon)
         first_time = np.isnan(self.powers[rows])
         if first_time.any():
@@ -367,7 +367,7 @@ class _Run:
             worlds, seats = worlds.take(taken), seats[taken]
         line_up = np.zeros((1, of.game.num_players), np.int64)
         if len(of.players) > 1:
-            keys = np.repeat(world_keys(drawing), counts) + numbers_within(counts).astype(np.uint64)
+            keys = repeated(world_keys(drawing), counts) + numbers_within(counts).astype(np.uint64)
             line_up = draw_players(seats, worlds.current_player, keys)
         self.generators[rows] = drawing
         return worlds, logs, line_up

@@ -55,7 +55,15 @@ def draw_worlds(
 
 def numbers_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """For ``counts`` (m,) worlds of each observation, one after the other: their numbers among those of theirs."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.arange(counts.sum()) - repeated(np.cumsum(counts) - counts, counts)
+
+
+def repeated(values: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
+    """``values`` (m,), each as often as ``counts`` (m,) int64 says.
+
+    On a machine of 32 bits, as a browser is, ``np.repeat`` refuses such counts.
+    """
+    return np.repeat(values, counts.astype(np.intp))
 
 
 def row_generators(seed: Seed | Sequence[Seed], rows: int) -> NDArray[Any]:

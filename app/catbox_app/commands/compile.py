@@ -19,6 +19,7 @@ from catbox_app.commands.train import NEEDED
 from catbox_app.extras import require
 from catbox_app.options import complete_game
 from catbox_env import Game, make_game
+from catbox_env.core.compilation import HAS_NUMBA
 from catbox_env.core.conformance import check_game
 
 
@@ -42,6 +43,8 @@ def compile_code(
     NUMBA_CACHE_DIR=/opt/catbox-cache catbox compile
     """
     require("catbox compile", NEEDED, "train")
+    if not HAS_NUMBA:
+        raise ValueError("catbox compile needs Numba, which cannot be imported:  pip install numba")
     compile_games(game or list(catbox_env.GAMES), Console())
 
 

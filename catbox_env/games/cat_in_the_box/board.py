@@ -5,26 +5,25 @@ As bits, the cells are numbered ``color * num_ranks + rank``, and the ranks from
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import lowest_bit, popcount, relative_seat
+from catbox_env.core.compilation import njit
 from catbox_env.core.rng import random_below
 from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, RED
 
 
-@numba.njit
+@njit
 def neutral_color(params, k):
     """Colour that the k-th (from 0) revealed card of a rank blocks: the last one first, never red."""
     return max(RED + 1, params.num_colors - 1 - k)
 
 
-@numba.njit
+@njit
 def cells_of_color(color, num_ranks):
     """The cells of a colour, as bits."""
     return ((1 << num_ranks) - 1) << (color * num_ranks)
 
 
-@numba.njit
+@njit
 def color_of_cell(cell, num_ranks):
     """The colour of a cell, given as its bit."""
     color = 0
@@ -33,7 +32,7 @@ def color_of_cell(cell, num_ranks):
     return color
 
 
-@numba.njit
+@njit
 def lay_token(params, state, seat, color, rank):
     """A token of ``seat`` on the research board."""
     state.board[color, rank] = seat
@@ -41,7 +40,7 @@ def lay_token(params, state, seat, color, rank):
     state.num_tokens[seat] += 1
 
 
-@numba.njit
+@njit
 def clear_table(params, state):
     """The beginning of a round but for the cards: an empty board, nothing discarded or bid, all X-tokens."""
     state.phase = DISCARD
@@ -64,7 +63,7 @@ def clear_table(params, state):
             state.x_tokens[seat, color] = 1
 
 
-@numba.njit
+@njit
 def draw(generator, state, left):
     """Take one of the ``left`` undealt cards at random; its rank."""
     card = random_below(generator, left)
@@ -76,7 +75,7 @@ def draw(generator, state, left):
     return rank
 
 
-@numba.njit
+@njit
 def block_cells(params, state):
     """Lay the neutral tokens of the revealed cards."""
     for rank in range(params.num_ranks):
@@ -84,13 +83,13 @@ def block_cells(params, state):
             state.board[neutral_color(params, k), rank] = NEUTRAL
 
 
-@numba.njit
+@njit
 def turns_before(params, state, first, seat):
     """Seats that come before ``seat`` in the order of play that begins with ``first``."""
     return relative_seat(int(seat), int(first), params.num_players)
 
 
-@numba.njit
+@njit
 def has_discarded(params, state, seat):
     """Whether ``seat`` has put its card aside: seats do so in turn from the start player."""
     if state.phase != DISCARD:
@@ -99,14 +98,14 @@ def has_discarded(params, state, seat):
     return turns_before(params, state, state.start_player, seat) < turn
 
 
-@numba.njit
+@njit
 def cards_held(params, state, seat):
     """Cards in the hand of ``seat``, from what everybody sees."""
     aside = 1 if has_discarded(params, state, seat) else 0
     return params.hand_size - aside - int(state.num_tokens[seat])
 
 
-@numba.njit
+@njit
 def holds_only(params, state, seat, ranks):
     """Whether all cards in the hand of ``seat`` are of a set of ranks."""
     others = 0
@@ -116,7 +115,7 @@ def holds_only(params, state, seat, ranks):
     return others == 0
 
 
-@numba.njit
+@njit
 def unseen_cards(params, state, observer, rank):
     """Cards of ``rank`` that lie neither open nor with ``observer``: the other hands, discards and undealt cards."""
     unseen = params.copies - int(state.revealed[rank]) - int(state.hand[observer, rank])
@@ -126,7 +125,7 @@ def unseen_cards(params, state, observer, rank):
     return unseen
 
 
-@numba.njit
+@njit
 def start_player_of(params, rounds_left):
     """Who begins the round after which ``rounds_left`` come; NONE, anybody, where the first one is drawn."""
     if params.start_player == NONE:
@@ -134,7 +133,7 @@ def start_player_of(params, rounds_left):
     return (params.start_player + params.num_rounds - 1 - rounds_left) % params.num_players
 
 
-@numba.njit
+@njit
 def trick_winner(params, state):
     """The seat that wins the trick: with the highest red card, or else the highest of the led colour."""
     winner, best = NONE, NONE
@@ -149,7 +148,7 @@ def trick_winner(params, state):
     return winner
 
 
-@numba.njit
+@njit
 def largest_group(params, state, seat):
     """Cells in the largest orthogonally connected group of the tokens of ``seat``.
 
@@ -174,7 +173,7 @@ def largest_group(params, state, seat):
     return largest
 
 
-@numba.njit
+@njit
 def made_bid(params, state, seat):
     """Whether ``seat`` won exactly its bid, or few enough tricks where there are no bids."""
     won = int(state.tricks_won[seat])

@@ -13,10 +13,10 @@ nothing was found.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from catbox_env.core.bits import lowest_bit, nth_bit, popcount
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_in_the_box.board import cells_of_color, color_of_cell
 from catbox_env.games.cat_in_the_box.course_table import is_known, remember
@@ -73,7 +73,7 @@ SEARCH = record_dtype(
 )
 
 
-@numba.njit
+@njit
 def search_courses(search, table, most_nodes):
     """Look for courses of play: FREE when one leaves all hidden cards possible, BUDGET_SPENT when not all were tried.
 
@@ -119,20 +119,20 @@ def search_courses(search, table, most_nodes):
             search.untried[depth] = 0
 
 
-@numba.njit
+@njit
 def draw_token(search, untried):
     """One of the cells, at random, so that a search that went astray is not made again."""
     search.noise = (search.noise * NOISE_FACTOR + NOISE_STEP) & NOISE_MASK
     return nth_bit(untried, (search.noise >> NOISE_WEAK_BITS) % popcount(untried))
 
 
-@numba.njit
+@njit
 def seat_at(search, depth):
     """The seat that lays the token ``depth``."""
     return (search.leader[depth // search.players] + depth % search.players) % search.players
 
 
-@numba.njit
+@njit
 def lay(search, depth, token):
     """Lay a token, unless it ends the trick in favour of a seat that has no trick left to win: then False."""
     players, ranks = search.players, search.ranks
@@ -156,7 +156,7 @@ def lay(search, depth, token):
     return True
 
 
-@numba.njit
+@njit
 def take_back(search, depth):
     """The reverse of ``lay``."""
     players, token = search.players, search.laid[depth]
@@ -168,7 +168,7 @@ def take_back(search, depth):
     search.counts[seat, color_of_cell(token, search.ranks)] += 1
 
 
-@numba.njit
+@njit
 def trick_winner_in_course(search, trick):
     """The seat that wins a trick of the course, all of whose tokens are laid: ``board.trick_winner`` on bits."""
     players, ranks = search.players, search.ranks
@@ -184,7 +184,7 @@ def trick_winner_in_course(search, trick):
     return (search.leader[trick] + winner) % players
 
 
-@numba.njit
+@njit
 def loses_all(search):
     """Whether every X-token was lost that is gone."""
     missing = 0
@@ -193,7 +193,7 @@ def loses_all(search):
     return missing == 0
 
 
-@numba.njit
+@njit
 def candidates_at(search, table, depth):
     """The cells that the token ``depth`` can be laid on, one of each kind."""
     players, ranks = search.players, search.ranks
@@ -228,7 +228,7 @@ def candidates_at(search, table, depth):
     return candidates if before_force else one_of_each(search, candidates, seat, trick)
 
 
-@numba.njit
+@njit
 def one_of_each(search, candidates, seat, trick):
     """``candidates`` of ``seat`` without those that are as good as a lower one: no other seat's token lies between."""
     kept = 0
@@ -245,7 +245,7 @@ def one_of_each(search, candidates, seat, trick):
     return kept
 
 
-@numba.njit
+@njit
 def promising(search, trick):
     """Whether the leads yet to come can be shared out among the colours.
 
@@ -277,7 +277,7 @@ def promising(search, trick):
     return fewest <= left <= most
 
 
-@numba.njit
+@njit
 def can_be_forced(search, unlaid):
     """Whether the seat that leads red can have had no other declaration; the ranks that this leaves to its hand."""
     ranks, seat = search.ranks, search.forced
@@ -297,7 +297,7 @@ def can_be_forced(search, unlaid):
     return not known_already
 
 
-@numba.njit
+@njit
 def num_unseen(search, ranks):
     """Unseen cards of a set of ranks."""
     cards = 0
@@ -307,14 +307,14 @@ def num_unseen(search, ranks):
     return cards
 
 
-@numba.njit
+@njit
 def untouched(search, unlaid):
     """Whether no token lies on red yet."""
     reds = cells_of_color(RED, search.ranks)
     return unlaid & reds == search.all_tokens & reds
 
 
-@numba.njit
+@njit
 def keep_set(search):
     """Add the set of the course that was found, in place of those that lie in it; False when there are too many."""
     hidden, kept = search.left_ranks & search.hidden_ranks, 0

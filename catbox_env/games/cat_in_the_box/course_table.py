@@ -5,9 +5,8 @@ A row of the table is a boundary as three words, in the place that their hash gi
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import lowest_bit
+from catbox_env.core.compilation import njit
 from catbox_env.games.cat_in_the_box.board import cells_of_color
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS
 from catbox_env.games.cat_in_the_box.state import NONE
@@ -23,7 +22,7 @@ MASK31, MASK32 = 0x7FFFFFFF, 0xFFFFFFFF
 FIRST_FACTOR, SECOND_FACTOR = 0x9E3779B1, 0x5EBCA6B
 
 
-@numba.njit
+@njit
 def boundary(search, trick):
     """What the rest of a course depends on as a trick begins, as three words of which the last is never 0.
 
@@ -44,7 +43,7 @@ def boundary(search, trick):
     return low, (high << SEAT_BITS) | search.leader[trick], (rest << SEAT_BITS) | forced
 
 
-@numba.njit
+@njit
 def owners(search, unlaid):
     """The owners of cells yet to be laid, in the order of ranks and with a mark after each colour, as digits."""
     digits = 0
@@ -61,7 +60,7 @@ def owners(search, unlaid):
     return digits
 
 
-@numba.njit
+@njit
 def place_of(words, size):
     """The place of a boundary in a table of that size, a power of two."""
     mixed = 0
@@ -72,7 +71,7 @@ def place_of(words, size):
     return mixed & (size - 1)
 
 
-@numba.njit
+@njit
 def remember(search, table, trick):
     """Nothing more is to be found from this boundary on."""
     if len(table) > 0:
@@ -82,7 +81,7 @@ def remember(search, table, trick):
             table[place, i] = words[i]
 
 
-@numba.njit
+@njit
 def is_known(search, table, trick):
     """Whether nothing more is to be found from this boundary on, as far as it is remembered."""
     if len(table) == 0:

@@ -19,9 +19,9 @@ players and nine ranks; then the vector is accepted although nobody knows whethe
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from catbox_env.core.compilation import njit
 from catbox_env.games.cat_in_the_box.board import cards_held, cells_of_color
 from catbox_env.games.cat_in_the_box.course_search import (
     BUDGET_SPENT,
@@ -42,7 +42,7 @@ SHORT_SEARCHES, SHORT_NODES, MOST_NODES = 20, 400, 1_000_000
 TABLE_SIZE = 1 << 16
 
 
-@numba.njit
+@njit
 def find_courses(params, state, observer, searches):
     """What the tricks of this round tell of the hidden cards: an outcome, and with LIMITED the sets in ``searches[0]``.
 
@@ -74,7 +74,7 @@ def find_courses(params, state, observer, searches):
     return LIMITED
 
 
-@numba.njit
+@njit
 def ask(params, state, observer, search):
     """The question that a position asks: where the tokens lie, who won tricks, which X-tokens are lost."""
     ranks, colors, players = params.num_ranks, params.num_colors, params.num_players
@@ -112,7 +112,7 @@ def ask(params, state, observer, search):
                 search.counts[owner, color] += 1
 
 
-@numba.njit
+@njit
 def try_all(params, state, search, observer, table, most_nodes):
     """Search for a free course, and if there is none for courses in which a seat had to lead red."""
     if search.tricks == 0:
@@ -128,7 +128,7 @@ def try_all(params, state, search, observer, table, most_nodes):
     return LIMITED if search.num_sets > 0 else IMPOSSIBLE
 
 
-@numba.njit
+@njit
 def force(params, state, search, observer, seat):
     """Look for courses in which ``seat`` had to lead red, from where on it laid no other tokens."""
     search.forced = seat

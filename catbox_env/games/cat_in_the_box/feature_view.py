@@ -10,10 +10,10 @@ an int8, and no number that it holds is used as an index.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from catbox_env.core.bits import one_hot_index, popcount
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 from catbox_env.games.cat_in_the_box.state import NONE, RED
@@ -65,19 +65,19 @@ VIEW = record_dtype(
 )
 
 
-@numba.njit
+@njit
 def neighbours(cells, stride):
     """The cells beside those of a set, and bits that are no cells: intersect with a set of cells."""
     return (cells << 1) | (cells >> 1) | (cells << stride) | (cells >> stride)
 
 
-@numba.njit
+@njit
 def clamp(value, low, high):
     """``value`` as an int, or the nearest of ``low`` and ``high``."""
     return min(high, max(low, int(value)))
 
 
-@numba.njit
+@njit
 def look(params, seen, view):
     """Read an observation (O,) into ``view``, a record of `VIEW`."""
     look_at_board(params, seen, view)
@@ -87,7 +87,7 @@ def look(params, seen, view):
     look_at_hand(params, view)
 
 
-@numba.njit
+@njit
 def look_at_board(params, seen, view):
     """The cards, the cells and the X-tokens."""
     players, ranks, colors, copies = params.num_players, params.num_ranks, params.num_colors, params.copies
@@ -145,7 +145,7 @@ def look_at_board(params, seen, view):
             view.above[color, rank] = above
 
 
-@numba.njit
+@njit
 def look_at_seats(params, seen, view):
     """The bids, and what each seat wants."""
     bids, tricks = params.num_bids, params.num_tricks
@@ -168,7 +168,7 @@ def look_at_seats(params, seen, view):
         view.status[seat] = status
 
 
-@numba.njit
+@njit
 def look_at_trick(params, seen, view):
     """Who is winning the trick, and who is still to play."""
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
@@ -199,7 +199,7 @@ def look_at_trick(params, seen, view):
     view.plays = plays
 
 
-@numba.njit
+@njit
 def find_groups(params, view):
     """The connected groups of each seat's tokens; of several largest ones the one with the lowest cell counts."""
     stride = params.num_ranks + 1
@@ -227,7 +227,7 @@ def find_groups(params, view):
     view.first_group[params.num_players] = number
 
 
-@numba.njit
+@njit
 def placeable_cards(view, hand, rank, rows):
     """How many of ``hand`` cards of a rank find an empty cell in ``rows``, a set of cells.
 
@@ -236,7 +236,7 @@ def placeable_cards(view, hand, rank, rows):
     return min(hand, popcount(view.open & rows & (view.column << rank)))
 
 
-@numba.njit
+@njit
 def look_at_hand(params, view):
     """What the hand can still place, and the tricks that it promises."""
     view.kept_rows[0] = view.kept_rows[1] = view.rows[0]

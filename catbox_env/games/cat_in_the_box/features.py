@@ -7,11 +7,10 @@ where there are fewer.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from catbox_env.core.bits import INT8_MAX, INT8_MIN, clip_int8, popcount
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
@@ -160,7 +159,7 @@ def make_features(game: Game) -> Features:
     return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout, PARTS), fill)
 
 
-@numba.njit
+@njit
 def write_ranks(params, at, view, out):
     """The features by rank and by colour, and what the hand can do."""
     ranks, stride = params.num_ranks, params.num_ranks + 1
@@ -196,7 +195,7 @@ def write_ranks(params, at, view, out):
     out[at.expected_tricks] = view.expected
 
 
-@numba.njit
+@njit
 def write_seats(params, at, view, out):
     """The features by seat."""
     stride = params.num_ranks + 1
@@ -225,7 +224,7 @@ def write_seats(params, at, view, out):
         out[at.demand] = needed - view.tricks_left
 
 
-@numba.njit
+@njit
 def write_trick(params, at, view, out):
     """The features of the trick under way."""
     out[at.following] = view.following
@@ -240,19 +239,19 @@ def write_trick(params, at, view, out):
     out[at.trump_beaters] = trumping_cards(view, color)
 
 
-@numba.njit
+@njit
 def higher_cards(view, color, rank):
     """Unseen cards that a seat yet to play could declare in ``color`` above ``rank``."""
     return view.above[color, rank + 1] if (view.follow_tokens >> color) & 1 else 0
 
 
-@numba.njit
+@njit
 def trumping_cards(view, color):
     """Unseen cards that a seat yet to play could declare red against ``color``; 0 for red itself."""
     return view.above[RED, 0] if color != RED and (view.follow_tokens >> RED) & 1 else 0
 
 
-@numba.njit
+@njit
 def write_card(params, view, rank, out):
     """What is said of the card of a play or a discard."""
     out[RANK] = rank + 1
@@ -262,7 +261,7 @@ def write_card(params, view, rank, out):
     out[UNSEEN_COPIES] = view.unseen[rank]
 
 
-@numba.njit
+@njit
 def write_discard(params, view, rank, out):
     """The features of the discard of ``rank``."""
     write_card(params, view, rank, out)
@@ -273,7 +272,7 @@ def write_discard(params, view, rank, out):
     out[CELLS_LEFT] = popcount(view.open & (view.column << rank))
 
 
-@numba.njit
+@njit
 def write_bid(params, view, bid, out):
     """The features of the bid ``bid``."""
     others = 0
@@ -284,7 +283,7 @@ def write_bid(params, view, bid, out):
     out[BID_TOTAL] = others + bid - params.num_tricks
 
 
-@numba.njit
+@njit
 def write_play(params, view, color, rank, out):
     """The features of the declaration of ``rank`` in ``color``."""
     write_card(params, view, rank, out)
@@ -335,7 +334,7 @@ def write_play(params, view, color, rank, out):
     write_denied(params, view, color, beside, out)
 
 
-@numba.njit
+@njit
 def write_denied(params, view, color, beside, out):
     """What a cell of ``color`` with the neighbours ``beside`` takes from the other seats."""
     others = denied = 0
@@ -352,13 +351,13 @@ def write_denied(params, view, color, beside, out):
     out[GROUP_DENIED] = denied
 
 
-@numba.njit
+@njit
 def wish(status):
     """What another trick is to a seat of that status: 1 good, -1 bad, 0 neither."""
     return 1 if status == NEEDS else (-1 if status == EXACT else 0)
 
 
-@numba.njit
+@njit
 def write_actions(params, view, mask, action_out):
     """The features of the legal actions into ``action_out`` (A, K), all zeros. PARADOX has none."""
     ranks, first_play = params.num_ranks, params.num_ranks + params.num_bids

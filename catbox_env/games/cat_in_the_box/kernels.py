@@ -10,9 +10,8 @@ Action ids, with R ranks, B bids, C colours:
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import next_seat
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
@@ -43,7 +42,7 @@ from catbox_env.games.cat_in_the_box.state import (
 from catbox_env.games.cat_in_the_box.state_check import check_state
 
 
-@numba.njit
+@njit
 def deal(params, generator, state):
     """Begin a new game: scores at zero, the first round dealt."""
     for seat in range(params.num_players):
@@ -56,7 +55,7 @@ def deal(params, generator, state):
     deal_round(params, generator, state)
 
 
-@numba.njit
+@njit
 def deal_round(params, generator, state):
     """Shuffle, deal, reveal; ``start_player``, ``rounds_left`` and ``scores`` are set."""
     clear_round(params, state)
@@ -71,7 +70,7 @@ def deal_round(params, generator, state):
     block_cells(params, state)
 
 
-@numba.njit
+@njit
 def clear_round(params, state):
     """An empty board, no hands, every card undealt, everybody with all X-tokens."""
     clear_table(params, state)
@@ -82,7 +81,7 @@ def clear_round(params, state):
             state.hand[seat, rank] = 0
 
 
-@numba.njit
+@njit
 def write_mask(params, state, mask):
     """The legal actions of the seat to move, into ``mask`` (A,)."""
     for action in range(len(mask)):
@@ -112,7 +111,7 @@ def write_mask(params, state, mask):
         mask[len(mask) - 1] = True
 
 
-@numba.njit
+@njit
 def write_declarations(params, state, seat, color, first, mask):
     """The ranks that ``seat`` may declare as ``color``, who leads aside, from ``mask[first]`` on; how many.
 
@@ -127,13 +126,13 @@ def write_declarations(params, state, seat, color, first, mask):
     return count
 
 
-@numba.njit
+@njit
 def shown_action(params, state, action):
     """What the other seats see of an action: everything but the rank of a discard."""
     return action if state.phase != DISCARD else -1
 
 
-@numba.njit
+@njit
 def apply(params, generator, state, action):
     """One legal action of the seat to move."""
     seat = int(state.current_player)
@@ -158,14 +157,14 @@ def apply(params, generator, state, action):
                 end_round(params, generator, state, NONE)
 
 
-@numba.njit
+@njit
 def pass_turn(params, state):
     """Give the turn to the next seat clockwise and return it."""
     state.current_player = next_seat(int(state.current_player), params.num_players)
     return state.current_player
 
 
-@numba.njit
+@njit
 def declare(params, state, seat, color, rank):
     """``seat`` plays ``rank`` as ``color``; a follower that leaves the led colour gives up its X-token."""
     state.hand[seat, rank] -= 1
@@ -180,7 +179,7 @@ def declare(params, state, seat, color, rank):
         state.x_tokens[seat, state.led] = 0
 
 
-@numba.njit
+@njit
 def end_trick(params, state):
     """Give the trick to its winner, who leads next."""
     winner = trick_winner(params, state)
@@ -194,7 +193,7 @@ def end_trick(params, state):
     state.led = NONE
 
 
-@numba.njit
+@njit
 def end_round(params, generator, state, paradox):
     """Score the round, which the seat ``paradox`` ended or nobody (NONE); deal the next or end the game."""
     for seat in range(params.num_players):

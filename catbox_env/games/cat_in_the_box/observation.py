@@ -6,15 +6,14 @@ and in the state vector ``params.state_at.NAME``; ``layout`` says what the parts
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import absolute_seat, clear, clip_int8, next_seat, one_hot_index, relative_seat
+from catbox_env.core.compilation import njit
 from catbox_env.games.cat_in_the_box.board import lay_token, neutral_color
 from catbox_env.games.cat_in_the_box.rules import PHASES
 from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE
 
 
-@numba.njit
+@njit
 def write_public(params, at, state, seat, out):
     """What everybody sees, into the parts of ``out``, all zero, that begin at ``at``.
 
@@ -66,7 +65,7 @@ def write_public(params, at, state, seat, out):
         out[at.rounds_left] = state.rounds_left
 
 
-@numba.njit
+@njit
 def write_observation(params, state, seat, out):
     """What ``seat`` sees, into ``out`` (O,)."""
     clear(out)
@@ -78,7 +77,7 @@ def write_observation(params, state, seat, out):
         out[params.at.discarded + state.discarded[seat]] = 1
 
 
-@numba.njit
+@njit
 def write_state(params, state, seat, out):
     """Everything, seats relative to ``seat``, into ``out`` (S,)."""
     players, ranks = params.num_players, params.num_ranks
@@ -93,7 +92,7 @@ def write_state(params, state, seat, out):
             out[at.discarded + i * ranks + state.discarded[other]] = 1
 
 
-@numba.njit
+@njit
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state``, all zeros, from an observation made by ``seat``; ``write_public`` reversed.
 

@@ -3,15 +3,14 @@ of earlier rounds, of which only the history is left."""
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import absolute_seat
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import HIDDEN, history_rows
 from catbox_env.games.cat_in_the_box.board import block_cells, clear_table, draw, turns_before
 from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE
 
 
-@numba.njit
+@njit
 def rewind(params, generator, state, observer, history, actions):
     """See ``core.kernels``.
 
@@ -43,7 +42,7 @@ def rewind(params, generator, state, observer, history, actions):
     return weight, 1.0
 
 
-@numba.njit
+@njit
 def draw_round(params, generator, state, observer, known, history, first, actions):
     """See ``core.kernels``."""
     players, ranks = params.num_players, params.num_ranks
@@ -106,7 +105,7 @@ def draw_round(params, generator, state, observer, known, history, first, action
     return count
 
 
-@numba.njit
+@njit
 def too_many_cards(params, state, history, first, actions, observer):
     """Whether a seat played more cards than it was dealt. Its hidden discard, among ``actions``, is not drawn yet."""
     for seat in range(params.num_players):
@@ -121,7 +120,7 @@ def too_many_cards(params, state, history, first, actions, observer):
     return False
 
 
-@numba.njit
+@njit
 def rank_of_action(params, action):
     """The rank of the card that an action discards or plays; NONE for a bid, a paradox and a hidden discard."""
     first_play = params.num_ranks + params.num_bids
@@ -130,14 +129,14 @@ def rank_of_action(params, action):
     return (action - first_play) % params.num_ranks if first_play <= action < params.num_actions - 1 else NONE
 
 
-@numba.njit
+@njit
 def take_back(state, seat, rank):
     """Put a card into the hand of ``seat``; how many cards of its rank are there then."""
     state.hand[seat, rank] += 1
     return int(state.hand[seat, rank])
 
 
-@numba.njit
+@njit
 def moves_in_round(params, state):
     """Actions taken in this round."""
     turn = turns_before(params, state, state.start_player, state.current_player)

@@ -7,10 +7,10 @@ unseen cards, each of them told apart, their places is equally likely among thos
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from catbox_env.core.bits import one_hot_index
+from catbox_env.core.compilation import njit
 from catbox_env.core.rng import random_below
 from catbox_env.games.cat_in_the_box.board import (
     cards_held,
@@ -33,7 +33,7 @@ MOST_TRIES = 10_000
 HALF_WORD = 1 << 31
 
 
-@numba.njit
+@njit
 def sample(params, observation, generators, states):
     """Fill ``states``, all zeros, with worlds that ``observation`` leaves possible; 1, and no world, if none is."""
     if len(states) == 0:
@@ -74,7 +74,7 @@ def sample(params, observation, generators, states):
     return 0
 
 
-@numba.njit
+@njit
 def observing_seat(params, observation, relative_start):
     """The observer's seat, known by who began this round; NONE, any, where the first start player was drawn."""
     rounds_left = int(observation[params.at.rounds_left]) if params.num_rounds > 1 else 0
@@ -82,7 +82,7 @@ def observing_seat(params, observation, relative_start):
     return (start - relative_start) % params.num_players if start != NONE else NONE
 
 
-@numba.njit
+@njit
 def read_position(params, observation, observer, state):
     """What ``observer`` sees, into ``state``, with all cards that it does not see undealt; whether it is sound."""
     ranks = params.num_ranks
@@ -110,7 +110,7 @@ def read_position(params, observation, observer, state):
     return True
 
 
-@numba.njit
+@njit
 def deal_unseen(params, generator, state, observer, deck, limited, ranks):
     """Give the unseen cards, ``deck``, their places; the seat ``limited``, if any, holds ``ranks`` alone.
 
@@ -143,7 +143,7 @@ def deal_unseen(params, generator, state, observer, deck, limited, ranks):
         state.undealt[deck[i]] += 1
 
 
-@numba.njit
+@njit
 def take(generator, deck, dealt, end):
     """One of the cards ``deck[dealt:end]`` at random, which changes places with the first of them; its rank."""
     place = dealt + random_below(generator, end - dealt)
@@ -153,7 +153,7 @@ def take(generator, deck, dealt, end):
     return rank
 
 
-@numba.njit
+@njit
 def bring_forward(deck, ranks):
     """Put the cards of a set of ranks before the others; how many they are."""
     fitting = 0
@@ -166,7 +166,7 @@ def bring_forward(deck, ranks):
     return fitting
 
 
-@numba.njit
+@njit
 def weigh_sets(params, state, searches, weights):
     """``weights``: of all worlds, the share in which each set of ranks holds the hand that it is about."""
     search = searches[0]
@@ -178,7 +178,7 @@ def weigh_sets(params, state, searches, weights):
             weights[i] *= (fitting - k) / (left - k)
 
 
-@numba.njit
+@njit
 def draw_world(params, generator, state, seat, observer, deck, searches, weights):
     """A world, in one of the sets if there are any. The observer sits on ``seat``, in the sets on ``observer``.
 
@@ -202,7 +202,7 @@ def draw_world(params, generator, state, seat, observer, deck, searches, weights
             return
 
 
-@numba.njit
+@njit
 def draw_set(generator, weights):
     """One of the sets, by weight."""
     total = 0.0

@@ -10,8 +10,7 @@ with the lost X-tokens is a search (``courses``), which the sampler makes of an 
 
 from __future__ import annotations
 
-import numba
-
+from catbox_env.core.compilation import njit
 from catbox_env.core.wins import is_win_shared
 from catbox_env.games.cat_in_the_box.board import (
     cards_held,
@@ -36,7 +35,7 @@ from catbox_env.games.cat_in_the_box.state import (
 )
 
 
-@numba.njit
+@njit
 def check_state(params, state):
     """Whether the game can be played on from ``state``, of which the fields of ``core`` are checked already."""
     if not check_public(params, state) or not check_cards(params, state):
@@ -53,7 +52,7 @@ def check_state(params, state):
     return over or begun
 
 
-@numba.njit
+@njit
 def check_public(params, state):
     """Whether what everybody sees is consistent."""
     if not in_range(params, state) or not check_board(params, state) or not check_scores(params, state):
@@ -74,7 +73,7 @@ def check_public(params, state):
     return check_trick(params, state)
 
 
-@numba.njit
+@njit
 def in_range(params, state):
     """Whether the public fields that are single numbers are in range, and agree with the rules and the phase."""
     players = params.num_players
@@ -94,7 +93,7 @@ def in_range(params, state):
     return start == NONE or start == state.start_player
 
 
-@numba.njit
+@njit
 def check_board(params, state):
     """Whether every cell is a neutral token of a revealed card, a token in its owner's list, or empty."""
     colors, ranks = params.num_colors, params.num_ranks
@@ -131,7 +130,7 @@ def check_board(params, state):
     return laid == 0
 
 
-@numba.njit
+@njit
 def check_bids(params, state):
     """Whether exactly the seats whose turn has come have bid."""
     for seat in range(params.num_players):
@@ -147,7 +146,7 @@ def check_bids(params, state):
     return True
 
 
-@numba.njit
+@njit
 def check_trick(params, state):
     """Whether tokens, X-tokens and the cards of this trick agree with the phase, the leader and the seat to move."""
     completed = params.num_tricks - int(state.tricks_left)
@@ -181,7 +180,7 @@ def check_trick(params, state):
     return True
 
 
-@numba.njit
+@njit
 def cards_in_trick(params, state):
     """Cards that lie in the trick under way: by whose turn it is, or after a paradox by what lies there."""
     if state.phase != PLAY:
@@ -194,13 +193,13 @@ def cards_in_trick(params, state):
     return played
 
 
-@numba.njit
+@njit
 def rounds_finished(params, state):
     """Rounds of this game that have ended before this position."""
     return params.num_rounds - 1 - int(state.rounds_left) + (1 if state.current_player == NONE else 0)
 
 
-@numba.njit
+@njit
 def check_scores(params, state):
     """Whether the finished rounds can have paid the scores, by bounds on tricks, on groups and on paradoxes.
 
@@ -221,7 +220,7 @@ def check_scores(params, state):
     return paradoxes <= finished and won <= finished * most_tricks
 
 
-@numba.njit
+@njit
 def round_bounds(params):
     """Most tricks completed in a round, most tokens of a seat, and most tricks won before a paradox."""
     cells = params.num_colors * params.num_ranks
@@ -230,7 +229,7 @@ def round_bounds(params):
     return tricks, tokens, min(tricks, params.num_tricks - 1)
 
 
-@numba.njit
+@njit
 def most_points(params, most_tricks, most_tokens):
     """Most points of a seat in a round: it wins every trick, or as many as earn it the bonus."""
     most = most_tricks
@@ -242,7 +241,7 @@ def most_points(params, most_tricks, most_tokens):
     return most
 
 
-@numba.njit
+@njit
 def check_cards(params, state):
     """Whether hands and discards have their sizes, and every rank its number of copies."""
     players, ranks = params.num_players, params.num_ranks
@@ -270,7 +269,7 @@ def check_cards(params, state):
     return True
 
 
-@numba.njit
+@njit
 def check_info(params, state):
     """Whether ``info`` is that of a round, of this game or of the one before it in a batch, or all zeros."""
     tricks, paradoxes = 0, 0
@@ -290,7 +289,7 @@ def check_info(params, state):
     return tricks <= params.num_tricks and paradoxes <= 1
 
 
-@numba.njit
+@njit
 def check_end(params, state):
     """Whether a state after the end is the end of its last round: ``info`` is what that round was worth."""
     players = params.num_players
@@ -312,7 +311,7 @@ def check_end(params, state):
     return is_win_shared(params.num_players, state.win_shares)
 
 
-@numba.njit
+@njit
 def most_moves(params, state):
     """Most actions that this game can have taken; a sampled state has fewer, as its past is left out."""
     seats = params.num_players

@@ -12,9 +12,8 @@ end: the one that ended the round). Small numbers are packed into one integer:
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import next_seat, popcount
+from catbox_env.core.compilation import njit
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     HAND_SIZE,
@@ -36,37 +35,37 @@ NEVER = PACKED_MASK
 NO_VOIDS = sum(NEVER << (PACKED_BITS * suit) for suit in range(NUM_SUITS))
 
 
-@numba.njit
+@njit
 def suit_of(card):
     """The suit of a card."""
     return card & (NUM_SUITS - 1)
 
 
-@numba.njit
+@njit
 def rank_of(card):
     """The rank of a card."""
     return card >> SUIT_BITS
 
 
-@numba.njit
+@njit
 def card_at(rank, suit):
     """The card of that rank and suit."""
     return rank * NUM_SUITS + suit
 
 
-@numba.njit
+@njit
 def packed(numbers, i):
     """The i-th of the numbers that are packed into one integer, 3 bits each."""
     return (numbers >> (PACKED_BITS * i)) & PACKED_MASK
 
 
-@numba.njit
+@njit
 def pack(number, i):
     """``number`` as the i-th of packed numbers, all others 0."""
     return number << (PACKED_BITS * i)
 
 
-@numba.njit
+@njit
 def clear_table(params, state):
     """The beginning of a round but for the cards: nothing played or claimed, everybody in, the first seat to lead."""
     first = next_seat(int(state.dealer), params.num_players)
@@ -87,7 +86,7 @@ def clear_table(params, state):
             state.faceup[seat, trick] = NONE
 
 
-@numba.njit
+@njit
 def trick_winner(params, state, trick, led):
     """The seat that shows the highest card of suit ``led`` in ``trick``."""
     winner, best = NONE, NONE
@@ -98,7 +97,7 @@ def trick_winner(params, state, trick, led):
     return winner
 
 
-@numba.njit
+@njit
 def leaders_of(params, state, tricks):
     """Who led each trick, packed; NONE if one of the completed ones was led by nobody."""
     leader = (int(state.dealer) + 1) % params.num_players
@@ -112,13 +111,13 @@ def leaders_of(params, state, tricks):
     return leaders
 
 
-@numba.njit
+@njit
 def turn_of(params, state, seat):
     """0 for the leader of the trick under way, 1 for the next seat clockwise, and so on."""
     return (int(seat) - int(state.leader)) % params.num_players
 
 
-@numba.njit
+@njit
 def num_played(params, state, seat, tricks, mover):
     """Cards that ``seat`` has played, face up or down: one in each trick in which it had its turn."""
     if not state.in_round[seat]:
@@ -126,25 +125,25 @@ def num_played(params, state, seat, tricks, mover):
     return tricks + (1 if turn_of(params, state, seat) < turn_of(params, state, mover) else 0)
 
 
-@numba.njit
+@njit
 def is_blind(params, trick):
     """Whether the followers of ``trick`` choose their cards face down, to be shown together."""
     return params.eliminates != 0 and trick == BLIND_TRICK
 
 
-@numba.njit
+@njit
 def has_chosen(params, state, seat, tricks, played):
     """Whether ``seat``, which has played that many cards, has chosen one blind that is not shown yet."""
     return is_blind(params, tricks) and seat != state.leader and played > tricks
 
 
-@numba.njit
+@njit
 def num_held(params, state, seat, played):
     """Cards of ``seat`` in its hand, and its blind choice."""
     return HAND_SIZE - played + has_chosen(params, state, seat, int(state.trick), played)
 
 
-@numba.njit
+@njit
 def fold_tricks(params, state, seat, played):
     """The set of the tricks in which ``seat`` folded."""
     folds = 0
@@ -154,7 +153,7 @@ def fold_tricks(params, state, seat, played):
     return folds
 
 
-@numba.njit
+@njit
 def voids_of(params, state, leaders, seat, played):
     """The suits that ``seat`` ran out of, packed: see above."""
     voids = NO_VOIDS
@@ -166,25 +165,25 @@ def voids_of(params, state, leaders, seat, played):
     return voids
 
 
-@numba.njit
+@njit
 def count_of(counts, suit):
     """Cards of ``suit`` in packed counts."""
     return (counts >> (COUNT_BITS * suit)) & COUNT_MASK
 
 
-@numba.njit
+@njit
 def pack_count(count, suit):
     """``count`` cards of ``suit`` as packed counts, all others 0."""
     return count << (COUNT_BITS * suit)
 
 
-@numba.njit
+@njit
 def pack_counts(clubs, diamonds, hearts, spades):
     """These counts of the four suits, packed."""
     return pack_count(clubs, 0) | pack_count(diamonds, 1) | pack_count(hearts, 2) | pack_count(spades, 3)
 
 
-@numba.njit
+@njit
 def counts_of(cards):
     """How many cards of each suit a set holds, packed."""
     counts = 0
@@ -193,13 +192,13 @@ def counts_of(cards):
     return counts
 
 
-@numba.njit
+@njit
 def folds_before(folds, trick):
     """How many of the ``folds``, a set of tricks, came before ``trick``."""
     return popcount(folds & ((1 << trick) - 1))
 
 
-@numba.njit
+@njit
 def any_fold_is_late(folds, voids):
     """Whether one of the ``folds`` came after a suit had run out."""
     for suit in range(NUM_SUITS):
@@ -208,7 +207,7 @@ def any_fold_is_late(folds, voids):
     return False
 
 
-@numba.njit
+@njit
 def folds_without_claimed(folds, voids, suit, claim_trick):
     """The other folds of a claimer that has folded the claimed card, of ``suit``; NONE if it cannot have.
 
@@ -223,7 +222,7 @@ def folds_without_claimed(folds, voids, suit, claim_trick):
     return NONE
 
 
-@numba.njit
+@njit
 def agrees_with_voids(counts, folds, voids):
     """Whether cards of these ``counts`` can have been folded in the tricks ``folds``; without folds: be held now.
 
@@ -240,7 +239,7 @@ def agrees_with_voids(counts, folds, voids):
     return True
 
 
-@numba.njit
+@njit
 def known_cards(params, state):
     """The set of all cards that ``state`` holds, the upturned one too; NONE if one of them is there twice."""
     known = 0
@@ -260,13 +259,13 @@ def known_cards(params, state):
     return known
 
 
-@numba.njit
+@njit
 def claimed_card(state):
     """The card that was claimed with, next above the upturned one; NONE if nobody has claimed."""
     return int(state.upturned) + NUM_SUITS if state.claimed >= 0 else NONE
 
 
-@numba.njit
+@njit
 def shows(state, seat, card):
     """Whether ``card`` lies face up with ``seat``."""
     shown = False
@@ -275,7 +274,7 @@ def shows(state, seat, card):
     return shown
 
 
-@numba.njit
+@njit
 def nobody_swept(params, state):
     """Whether a round goes on after the early tricks: nobody who eliminates all others has won them all."""
     for seat in range(params.num_players):

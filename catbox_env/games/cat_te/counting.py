@@ -17,9 +17,9 @@ from __future__ import annotations
 from math import comb
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.rng import next_uint32
 from catbox_env.games.cat_te.cards import (
@@ -71,7 +71,7 @@ class Places(NamedTuple):
     ways: np.ndarray  #: (MAX_PLACES, NUM_LEFT): see above
 
 
-@numba.njit
+@njit
 def new_places():
     """Places without content."""
     rows = np.zeros(MAX_PLACES, PLACE)
@@ -79,7 +79,7 @@ def new_places():
     return Places(rows, counts, np.empty((MAX_PLACES, NUM_LEFT), np.float64))
 
 
-@numba.njit
+@njit
 def add_place(places, place, following, seat, kind, num_cards, folds, voids, unseen):
     """Fill in row ``place``, which comes before ``following`` in the chain; returns ``place``.
 
@@ -99,7 +99,7 @@ def add_place(places, place, following, seat, kind, num_cards, folds, voids, uns
     return place
 
 
-@numba.njit
+@njit
 def bound_chain(places, place, unseen):
     """Find the fewest cards of each suit that can be left before each place of the chain that begins at ``place``."""
     least, left = unseen, 0
@@ -117,7 +117,7 @@ def bound_chain(places, place, unseen):
         place = int(row.following)
 
 
-@numba.njit
+@njit
 def each_min(one, other):
     """The smaller count of each suit."""
     counts = 0
@@ -126,13 +126,13 @@ def each_min(one, other):
     return counts
 
 
-@numba.njit
+@njit
 def each_max(one, other):
     """The larger count of each suit."""
     return one + other - each_min(one, other)
 
 
-@numba.njit
+@njit
 def count_ways(places, num_places, unseen):
     """Fill in the ways for every number of cards left that can be reached; a place comes after those that follow it."""
     if num_places > END + 1:
@@ -154,7 +154,7 @@ def count_ways(places, num_places, unseen):
                         places.ways[place, left & (NUM_LEFT - 1)] = total
 
 
-@numba.njit
+@njit
 def ways_with(places, following, left, taken):
     """Ways to take ``taken`` of the cards that are left and to fill the places that follow."""
     number = 1.0
@@ -165,7 +165,7 @@ def ways_with(places, following, left, taken):
     return number * places.ways[following, (left - taken) & (NUM_LEFT - 1)]
 
 
-@numba.njit
+@njit
 def all_ways(places, place, unseen):
     """Ways to deal the set ``unseen`` to the chain that begins at ``place``; NONE is a chain that cannot be."""
     if place == END:
@@ -173,7 +173,7 @@ def all_ways(places, place, unseen):
     return places.ways[place, counts_of(unseen) & (NUM_LEFT - 1)] if place != NONE else 0.0
 
 
-@numba.njit
+@njit
 def draw_counts(generator, places, place, left):
     """Counts of the cards in ``place``, drawn by the number of ways that each leaves; there is at least one."""
     row = places.rows[place]
@@ -189,7 +189,7 @@ def draw_counts(generator, places, place, left):
     return drawn
 
 
-@numba.njit
+@njit
 def random_unit(generator):
     """A uniform number from 0 to 1, 1 excluded, with 53 random bits."""
     high = next_uint32(generator) >> (WORD_BITS - HIGH_BITS)

@@ -6,11 +6,10 @@ up. A claimed card counts as unseen until it is played: another seat may still w
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from catbox_env.core.bits import one_hot_index, popcount
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import record_dtype
@@ -129,7 +128,7 @@ def make_features(game: Game) -> Features:
     return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout, PARTS), fill)
 
 
-@numba.njit
+@njit
 def look(params, seen, view):
     """Read an observation (O,) into ``view``, a record of `VIEW`."""
     players, at = params.num_players, params.at
@@ -171,25 +170,25 @@ def look(params, seen, view):
     view.unseen = ALL_CARDS & ~known
 
 
-@numba.njit
+@njit
 def of_suit(cards, suit):
     """The cards of ``suit`` in a set."""
     return cards & (ONE_SUIT << suit)
 
 
-@numba.njit
+@njit
 def above(cards, card):
     """How many of a set of cards are of the suit of ``card`` and higher."""
     return popcount(of_suit(cards >> (card + 1) << (card + 1), suit_of(card)))
 
 
-@numba.njit
+@njit
 def below(cards, card):
     """How many of a set of cards are of the suit of ``card`` and lower."""
     return popcount(of_suit(cards & ((1 << card) - 1), suit_of(card)))
 
 
-@numba.njit
+@njit
 def write_position(params, at, seen, view, out):
     """The features of the position."""
     for suit in range(NUM_SUITS):
@@ -219,7 +218,7 @@ def write_position(params, at, seen, view, out):
     write_voids(params, at, seen, view, out)
 
 
-@numba.njit
+@njit
 def write_voids(params, at, seen, view, out):
     """Who has shown a card of another suit although it was not bound to: it had none of the led suit."""
     players = params.num_players
@@ -240,7 +239,7 @@ def write_voids(params, at, seen, view, out):
                 best, leader = card, seat
 
 
-@numba.njit
+@njit
 def write_card(params, seen, view, card, face_up, out):
     """The features of playing or folding ``card``."""
     suit, unseen = suit_of(card), view.unseen
@@ -271,7 +270,7 @@ def write_card(params, seen, view, card, face_up, out):
     out[ABOVE_BEST_LEFT] = fewest
 
 
-@numba.njit
+@njit
 def write_actions(params, seen, view, mask, action_out):
     """The features of the legal actions into ``action_out`` (A, K), all zeros."""
     for card in range(NUM_CARDS):

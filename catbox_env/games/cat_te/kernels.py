@@ -10,9 +10,8 @@ Action ids, with card = rank * 4 + suit:
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import bit_index, next_seat, nth_bit
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
@@ -46,7 +45,7 @@ from catbox_env.games.cat_te.state import (
 from catbox_env.games.cat_te.state_check import check_state
 
 
-@numba.njit
+@njit
 def deal(params, generator, state):
     """Begin a new game: scores at zero, an empty side pot, the first round dealt."""
     for seat in range(params.num_players):
@@ -57,7 +56,7 @@ def deal(params, generator, state):
     deal_round(params, generator, state)
 
 
-@numba.njit
+@njit
 def deal_round(params, generator, state):
     """Stakes, six cards each, and the upturned card; ``dealer``, ``rounds_left``, ``scores`` and ``pot`` are set."""
     clear_round(params, state)
@@ -75,7 +74,7 @@ def deal_round(params, generator, state):
         state.upturned = bit_index(nth_bit(undealt, random_below(generator, left)))
 
 
-@numba.njit
+@njit
 def clear_round(params, state):
     """No cards anywhere, everybody in, the seat after the dealer to lead."""
     clear_table(params, state)
@@ -84,7 +83,7 @@ def clear_round(params, state):
         state.hand[seat] = 0
 
 
-@numba.njit
+@njit
 def write_mask(params, state, mask):
     """The legal actions of the seat to move, into ``mask`` (A,)."""
     seat = int(state.current_player)
@@ -101,7 +100,7 @@ def write_mask(params, state, mask):
     mask[SHOW] = params.instant_wins != 0 and state.trick == 0 and wins_instantly(state.hand[seat])
 
 
-@numba.njit
+@njit
 def playable(params, state, seat):
     """Two sets: the cards that ``seat``, who is to move, may play face up (or choose), and those it may fold."""
     hand = state.hand[seat]
@@ -112,7 +111,7 @@ def playable(params, state, seat):
     return (suited if suited != 0 else others), hand
 
 
-@numba.njit
+@njit
 def may_claim(state, seat):
     """Whether ``seat`` holds the card above the upturned one and nobody has claimed (an ace has none above)."""
     wanted = int(state.upturned) + NUM_SUITS
@@ -120,7 +119,7 @@ def may_claim(state, seat):
     return holds and state.upturned != NONE and wanted < NUM_CARDS and state.claimed == NONE
 
 
-@numba.njit
+@njit
 def wins_instantly(hand):
     """Whether six cards hold four equal ranks, or are all of one suit, or all from A, 2, 3, 4, 5."""
     if hand & (hand >> 1) & (hand >> 2) & (hand >> 3) & ONE_SUIT:
@@ -131,7 +130,7 @@ def wins_instantly(hand):
     return hand & ~LOW_CARDS == 0
 
 
-@numba.njit
+@njit
 def shown_action(params, state, action):
     """What the other seats see of an action: everything but which card is folded or chosen blind."""
     folds = FOLD <= action < CLAIM
@@ -139,7 +138,7 @@ def shown_action(params, state, action):
     return -1 if folds or (chooses and state.current_player != state.leader) else action
 
 
-@numba.njit
+@njit
 def apply(params, generator, state, action):
     """One legal action of the seat to move."""
     seat = int(state.current_player)
@@ -168,7 +167,7 @@ def apply(params, generator, state, action):
         end_trick(params, generator, state)
 
 
-@numba.njit
+@njit
 def next_in_round(params, state, seat):
     """The next seat clockwise that is not eliminated."""
     following = seat
@@ -178,7 +177,7 @@ def next_in_round(params, state, seat):
             return following
 
 
-@numba.njit
+@njit
 def end_trick(params, generator, state):
     """Show what was chosen blind, find the winner; eliminate after the fourth trick, play the sixth after the fifth."""
     if is_blind(params, state.trick):
@@ -205,7 +204,7 @@ def end_trick(params, generator, state):
         end_round(params, generator, state, award_trick(params, state), 1, NONE)
 
 
-@numba.njit
+@njit
 def award_trick(params, state):
     """Give the trick to its winner, who leads next, and return it."""
     winner = trick_winner(params, state, int(state.trick), int(state.led))
@@ -218,7 +217,7 @@ def award_trick(params, state):
     return winner
 
 
-@numba.njit
+@njit
 def end_round(params, generator, state, winner, factor, shower):
     """Pay ``factor`` antes to ``winner`` from each other seat, and the side pot; deal the next round or end the game.
 

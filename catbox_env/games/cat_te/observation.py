@@ -6,8 +6,6 @@ and in the state vector ``params.state_at.NAME``; ``layout`` says what the parts
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import (
     INT8_MAX,
     absolute_seat,
@@ -17,20 +15,21 @@ from catbox_env.core.bits import (
     one_hot_index,
     relative_seat,
 )
+from catbox_env.core.compilation import njit
 from catbox_env.games.cat_te.cards import card_at, rank_of, suit_of
 from catbox_env.games.cat_te.layout import CARD_WIDTH
 from catbox_env.games.cat_te.rules import BLIND_TRICK, NUM_CARDS, NUM_RANKS, NUM_SUITS, NUM_TRICKS
 from catbox_env.games.cat_te.state import NONE
 
 
-@numba.njit
+@njit
 def write_set(cards, out, start):
     """A set of cards as zeros and ones from ``out[start]`` on; every element written, so no branch is guessed."""
     for card in range(NUM_CARDS):
         out[start + card] = (cards >> card) & 1
 
 
-@numba.njit
+@njit
 def write_public(params, at, state, seat, out):
     """What everybody sees, into the parts of ``out``, all zero, that begin at ``at``.
 
@@ -77,7 +76,7 @@ def write_public(params, at, state, seat, out):
         out[at.seat + seat] = 1
 
 
-@numba.njit
+@njit
 def write_observation(params, state, seat, out):
     """What ``seat`` sees, into ``out`` (O,)."""
     clear(out)
@@ -88,7 +87,7 @@ def write_observation(params, state, seat, out):
         out[params.at.chosen + state.chosen[seat]] = 1
 
 
-@numba.njit
+@njit
 def write_state(params, state, seat, out):
     """Everything, seats relative to ``seat``, into ``out`` (S,)."""
     players = params.num_players
@@ -103,7 +102,7 @@ def write_state(params, state, seat, out):
             out[at.chosen + i * NUM_CARDS + state.chosen[other]] = 1
 
 
-@numba.njit
+@njit
 def read_set(vector, start):
     """The inverse of ``write_set``."""
     cards = 0
@@ -113,7 +112,7 @@ def read_set(vector, start):
     return cards
 
 
-@numba.njit
+@njit
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state`` from an observation made by ``seat``; the inverse of ``write_public``."""
     players = params.num_players

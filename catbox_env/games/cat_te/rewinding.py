@@ -7,9 +7,8 @@ seat ran out of, and a claim, leave possible is as likely.
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import absolute_seat, bit_index, nth_bit, popcount
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import HIDDEN, history_rows
 from catbox_env.core.rng import random_below
 from catbox_env.games.cat_te.cards import (
@@ -28,7 +27,7 @@ from catbox_env.games.cat_te.rules import BLIND_TRICK, HAND_SIZE, NUM_EARLY_TRIC
 from catbox_env.games.cat_te.state import ALL_CARDS, CLAIM, FOLD, NONE, SHOW
 
 
-@numba.njit
+@njit
 def rewind(params, generator, state, observer, history, actions):
     """See ``core.kernels``. The weight is the number of orders in which the cards can have been folded; the share is
     that number over the number of all orders."""
@@ -72,7 +71,7 @@ def rewind(params, generator, state, observer, history, actions):
     return weight, weight / orders
 
 
-@numba.njit
+@njit
 def moves_in_round(params, state):
     """Actions taken in this round."""
     moves = 1 if state.claimed != NONE else 0
@@ -83,7 +82,7 @@ def moves_in_round(params, state):
     return moves
 
 
-@numba.njit
+@njit
 def draw_folds(params, generator, state, observer, history, first, actions, num_moves, leaders, seat):
     """Write the folds of ``seat`` into ``actions``, in an order drawn from all that can have been; how many there are.
 
@@ -110,14 +109,14 @@ def draw_folds(params, generator, state, observer, history, first, actions, num_
     return float(ways) if left == 0 else -1.0
 
 
-@numba.njit
+@njit
 def next_in_order(left, order):
     """The first card, as a set of one, of permutation number ``order`` of a set; and the number of the rest's."""
     number = popcount(left)
     return nth_bit(left, order % number), order // number
 
 
-@numba.njit
+@njit
 def can_be_order(params, state, leaders, seat, order):
     """Whether ``seat`` can have folded its cards in the permutation number ``order`` of them."""
     played = num_played(params, state, seat, int(state.trick), int(state.current_player))
@@ -136,7 +135,7 @@ def can_be_order(params, state, leaders, seat, order):
     return True
 
 
-@numba.njit
+@njit
 def draw_round(params, generator, state, observer, known, history, first, actions):
     """See ``core.kernels``."""
     players = params.num_players
@@ -173,7 +172,7 @@ def draw_round(params, generator, state, observer, known, history, first, action
     return count
 
 
-@numba.njit
+@njit
 def place_seen_cards(params, state, observer, known, history, first, actions):
     """Put the cards that ``observer`` saw played in a round into the hands that they came from; the number of actions.
 
@@ -226,7 +225,7 @@ def place_seen_cards(params, state, observer, known, history, first, actions):
     return count
 
 
-@numba.njit
+@njit
 def others_cards(params, state, seat):
     """The set of the cards in the hands of all seats but ``seat``."""
     cards = 0

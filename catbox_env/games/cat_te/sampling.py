@@ -12,9 +12,8 @@ a blind choice or the set of a seat's folded cards is; in which order they were 
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import bit_index, nth_bit, one_hot_index, popcount
+from catbox_env.core.compilation import njit
 from catbox_env.core.rng import random_below
 from catbox_env.games.cat_te.cards import (
     NEVER,
@@ -55,7 +54,7 @@ from catbox_env.games.cat_te.state import ALL_CARDS, NONE, ONE_SUIT
 from catbox_env.games.cat_te.state_check import is_sound_hand, is_sound_public
 
 
-@numba.njit
+@njit
 def sample(params, observation, generators, states):
     """Uniform draws among the states that agree with ``observation``; 1 if none does."""
     if len(states) == 0:
@@ -101,7 +100,7 @@ def sample(params, observation, generators, states):
     return 0
 
 
-@numba.njit
+@njit
 def observing_seat(params, observation):
     """The observer's seat: told in a match, else known from where the dealer sits; NONE if it cannot be."""
     if params.num_rounds > 1:
@@ -110,7 +109,7 @@ def observing_seat(params, observation):
     return (params.dealer - dealer) % params.num_players if dealer >= 0 else NONE
 
 
-@numba.njit
+@njit
 def is_sound(params, state, observer):
     """Whether the game runs and what everybody sees, with the observer's own cards, is consistent."""
     if state.current_player == NONE or state.trick == NONE or state.dealer == NONE or state.leader == NONE:
@@ -127,7 +126,7 @@ def is_sound(params, state, observer):
     )
 
 
-@numba.njit
+@njit
 def lay_out(params, state, observer, claimer, places, unseen):
     """Fill in the chain of the places that cannot hold every card.
 
@@ -157,7 +156,7 @@ def lay_out(params, state, observer, claimer, places, unseen):
     return lay_out_claimer(params, state, leaders, claimer, places, left, last, free)
 
 
-@numba.njit
+@njit
 def lay_out_claimer(params, state, leaders, claimer, places, left, last, free):
     """The claimer's hand and folded cards before the chain that begins at ``last``: with the claimed card in either.
 
@@ -182,7 +181,7 @@ def lay_out_claimer(params, state, leaders, claimer, places, left, last, free):
     return held, folded, free
 
 
-@numba.njit
+@njit
 def draw_hidden(params, generator, state, observer, places, place, unseen):
     """Deal the ``unseen`` cards to the others: first the chain that begins at ``place``, then what may be any."""
     left = counts_of(unseen)

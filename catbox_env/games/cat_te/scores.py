@@ -11,9 +11,8 @@ rounds whose stakes were claimed; the stakes of the others lie in the pot. The d
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import INT8_MAX, INT8_MIN
+from catbox_env.core.compilation import njit
 from catbox_env.games.cat_te.rules import DOUBLE
 from catbox_env.games.cat_te.state import NONE
 
@@ -23,7 +22,7 @@ LEAST_SHOWN, MOST_SHOWN = INT8_MIN, INT8_MAX
 LARGE = 1 << 40
 
 
-@numba.njit
+@njit
 def balance(params, state, as_shown):
     """Whether the rounds before this one can have led to the ``scores``, the ``pot`` and the ``dealer``.
 
@@ -50,7 +49,7 @@ def balance(params, state, as_shown):
     return False
 
 
-@numba.njit
+@njit
 def settle(params, state, finished, most_wins, claims, as_shown):
     """``balance`` where the stakes of ``claims`` rounds have been claimed."""
     wins = finished
@@ -59,13 +58,13 @@ def settle(params, state, finished, most_wins, claims, as_shown):
     return wins <= most_wins
 
 
-@numba.njit
+@njit
 def least(params, state, seat, finished):
     """The fewest wins of ``seat``: the dealer has won the last round."""
     return 1 if finished > 0 and seat == state.dealer else 0
 
 
-@numba.njit
+@njit
 def shares_of(params, state, seat, finished, wins, as_shown):
     """The fewest and the most W + side_pot * C (see above) that ``seat`` can have; the most is NONE for no number."""
     base, score = wins + finished * params.side_pot, int(state.scores[seat])
@@ -81,7 +80,7 @@ def shares_of(params, state, seat, finished, wins, as_shown):
     return low, high
 
 
-@numba.njit
+@njit
 def settle_wins(params, state, finished, wins, claims, as_shown):
     """``settle`` with ``wins`` as the sum of all W. Sets the scores that are not shown."""
     players, stake = params.num_players, params.side_pot
@@ -105,7 +104,7 @@ def settle_wins(params, state, finished, wins, claims, as_shown):
     return left == 0 and (covered >= claims or stake == 0)
 
 
-@numba.njit
+@njit
 def spread(params, state, finished, wins, claims, left):
     """Give ``left`` to the scores that are not shown, so that ``claims`` more rounds' stakes are among it.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import popcount
+from catbox_env.core.compilation import njit
 from catbox_env.core.wins import is_win_shared
 from catbox_env.games.cat_te.cards import (
     agrees_with_voids,
@@ -47,7 +46,7 @@ from catbox_env.games.cat_te.state import (
 )
 
 
-@numba.njit
+@njit
 def check_state(params, state):
     """Whether the game can be played on from ``state``, or is over; see ``core.kernels.Kernels``."""
     if not in_range(params, state) or not info_in_range(params, state):
@@ -74,13 +73,13 @@ def check_state(params, state):
     return is_sound_history(params, state, moves)
 
 
-@numba.njit
+@njit
 def between(low, value, high):
     """Whether ``value`` is one of ``low`` .. ``high``."""
     return low <= value and value <= high
 
 
-@numba.njit
+@njit
 def in_range(params, state):
     """Whether every field of the round has a value that it can have by itself."""
     seats = params.num_players - 1
@@ -107,7 +106,7 @@ def in_range(params, state):
     return True
 
 
-@numba.njit
+@njit
 def info_in_range(params, state):
     """Whether the last finished round, which may be one of the game before, can have been such."""
     most = params.num_players * (DOUBLE + params.num_rounds * params.side_pot)
@@ -122,7 +121,7 @@ def info_in_range(params, state):
     return True
 
 
-@numba.njit
+@njit
 def shower_of(params, state):
     """The seat that has shown an instant win in the round that ended the game; NONE if none has, or several."""
     shower = NONE
@@ -134,7 +133,7 @@ def shower_of(params, state):
     return shower
 
 
-@numba.njit
+@njit
 def is_sound_end(params, state):
     """Whether the last round ended as one can, everything is paid, and the win is given away once."""
     if state.rounds_left != 0 or state.pot != 0 or not state.round_ended:
@@ -152,7 +151,7 @@ def is_sound_end(params, state):
     return total == 0 and is_win_shared(params.num_players, state.win_shares)
 
 
-@numba.njit
+@njit
 def is_sound_history(params, state, moves):
     """Whether the game can have taken the moves that it counts; ``moves`` were taken in this round.
 
@@ -171,7 +170,7 @@ def is_sound_history(params, state, moves):
     return state.num_moves <= state.rounds_ended * a_round + (0 if state.terminated else moves)
 
 
-@numba.njit
+@njit
 def is_sound_public(params, state, tricks, mover):
     """Whether what everybody sees is consistent: who led, showed, folded and claimed what, and who is still in.
 
@@ -191,7 +190,7 @@ def is_sound_public(params, state, tricks, mover):
     return is_sound_claim(params, state, leaders, tricks, mover)
 
 
-@numba.njit
+@njit
 def is_sound_seat(params, state, leaders, seat, tricks, mover):
     """Whether the tricks that ``seat`` won, its folds, and what it shows are those of the tricks played."""
     won, early = 0, 0
@@ -226,7 +225,7 @@ def is_sound_seat(params, state, leaders, seat, tricks, mover):
     return True
 
 
-@numba.njit
+@njit
 def is_sound_claim(params, state, leaders, tricks, mover):
     """Whether somebody can have claimed when and with the card that ``state`` says, as far as all can see."""
     seat, claim_trick = int(state.claimed), int(state.claim_trick)
@@ -249,7 +248,7 @@ def is_sound_claim(params, state, leaders, tricks, mover):
     return True
 
 
-@numba.njit
+@njit
 def is_sound_hand(params, state, leaders, seat, tricks, mover):
     """Whether ``seat``, of which every card is known, can hold, have chosen and have folded what it does."""
     played = num_played(params, state, seat, tricks, mover)

@@ -5,17 +5,17 @@ A set of cells is one unsigned 64-bit integer, bit by cell, so that a step of ev
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from catbox_env.core.bits import next_seat
+from catbox_env.core.compilation import njit
 from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS
 from catbox_env.games.petrify.state import FIRST_TELEPORT, NONE, NUMBER, TELEPORT, WALL, WALL_TILE
 
 ONE, EMPTY = np.uint64(1), np.uint64(0)
 
 
-@numba.njit
+@njit
 def kind_of(tile):
     """NUMBER, WALL, WILDCARD, ZERO or TELEPORT."""
     if tile < FIRST_TELEPORT:
@@ -23,13 +23,13 @@ def kind_of(tile):
     return TELEPORT if tile < WALL_TILE else tile - WALL_TILE + WALL
 
 
-@numba.njit
+@njit
 def symbol_of(tile):
     """The symbol of a number card, 1-4; 0 for any other tile."""
     return tile // NUM_NUMBER_COLORS + 1 if tile < FIRST_TELEPORT else 0
 
 
-@numba.njit
+@njit
 def color_of(tile):
     """The colour, 0 (none) to 4."""
     if tile < FIRST_TELEPORT:
@@ -37,7 +37,7 @@ def color_of(tile):
     return tile - FIRST_TELEPORT if tile < WALL_TILE else 0
 
 
-@numba.njit
+@njit
 def tile_of(kind, symbol, color):
     """The tile of that kind, symbol (0: none) and colour; NONE if there is no such tile."""
     if kind == NUMBER:
@@ -50,19 +50,19 @@ def tile_of(kind, symbol, color):
     return kind - WALL + WALL_TILE if color == 0 else NONE
 
 
-@numba.njit
+@njit
 def set_of(cell):
     """The set of one cell."""
     return ONE << int(cell)
 
 
-@numba.njit
+@njit
 def holds(cells, cell):
     """Whether ``cell`` is in the set ``cells``."""
     return (cells >> int(cell)) & ONE != EMPTY
 
 
-@numba.njit
+@njit
 def free_cells(params, state):
     """The set of open cells without a pawn."""
     free = state.open
@@ -71,7 +71,7 @@ def free_cells(params, state):
     return free
 
 
-@numba.njit
+@njit
 def turns_taken(params, state):
     """Turns since the beginning: each closed a cell."""
     closed = 0
@@ -80,7 +80,7 @@ def turns_taken(params, state):
     return closed
 
 
-@numba.njit
+@njit
 def seat_in_place(params, state, place):
     """The seat with that finishing place; there is one."""
     found = 0
@@ -90,7 +90,7 @@ def seat_in_place(params, state, place):
     return found
 
 
-@numba.njit
+@njit
 def next_in_game(params, state, seat):
     """The next seat in turn order that is not petrified."""
     while True:

@@ -8,11 +8,10 @@ others standing still, and leave out the effects of landings.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from catbox_env.core.bits import one_hot_index, popcount
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import record_dtype
@@ -36,7 +35,7 @@ from catbox_env.games.petrify.state import (
 PLIES, PLIES_IF_LARGE, SMALL = 4, 2, 16
 
 
-@numba.njit
+@njit
 def plies_of(cells):
     """How far `outlook` looks ahead on a board of so many cells."""
     return PLIES if cells <= SMALL else PLIES_IF_LARGE
@@ -119,7 +118,7 @@ def make_features(game: Game) -> Features:
     return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout, PARTS), fill)
 
 
-@numba.njit
+@njit
 def look(params, seen, view):
     """Read an observation (O,) into ``view``, a record of `VIEW`."""
     players, cells, at = params.num_players, params.num_cells, params.at
@@ -139,7 +138,7 @@ def look(params, seen, view):
     view.next = following
 
 
-@numba.njit
+@njit
 def energy_of(params, seen, cell):
     """The most steps that the tile of ``cell`` allows."""
     cells, at = params.num_cells, params.at
@@ -151,7 +150,7 @@ def energy_of(params, seen, cell):
     return 0
 
 
-@numba.njit
+@njit
 def walking_tile(params, seen, cell):
     """A tile that allows the same steps as that of ``cell``; its colour, and so where a teleport leads, left out."""
     if seen[params.at.kinds + WILDCARD * params.num_cells + cell]:
@@ -160,7 +159,7 @@ def walking_tile(params, seen, cell):
     return (energy - 1) * NUM_NUMBER_COLORS if energy > 0 else FIRST_TELEPORT
 
 
-@numba.njit
+@njit
 def outlook(params, tiles, mover, other, free, plies):
     """1 if the pawn on ``mover``, which is to move, petrifies that on ``other`` by force within so many ``plies``, -1
     if it is petrified, else 0."""
@@ -181,7 +180,7 @@ def outlook(params, tiles, mover, other, free, plies):
     return best
 
 
-@numba.njit
+@njit
 def spread(params, cells):
     """The cells beside those of a set, on the board or below its last row."""
     width = int(params.width)
@@ -189,7 +188,7 @@ def spread(params, cells):
     return across | (cells << width) | (cells >> width)
 
 
-@numba.njit
+@njit
 def room_of(params, cell, free):
     """How many ``free`` cells are connected with ``cell``."""
     room = spread(params, set_of(cell)) & free
@@ -200,14 +199,14 @@ def room_of(params, cell, free):
         room = wider
 
 
-@numba.njit
+@njit
 def distance_of(params, one, other):
     """Rows plus columns between two cells."""
     width = int(params.width)
     return abs(one // width - other // width) + abs(one % width - other % width)
 
 
-@numba.njit
+@njit
 def write_position(params, at, seen, view, out):
     """The features of the position."""
     cells = params.num_cells
@@ -227,14 +226,14 @@ def write_position(params, at, seen, view, out):
         out[at.distance + seat] = distance_of(params, position, view.position[0])
 
 
-@numba.njit
+@njit
 def end_cells_then(params, seen, seat, cell):
     """End cells of ``seat`` once the pawn to move stands on ``cell``, at most `MOST_COUNTED`."""
     shown = int(seen[params.at.end_cells_after + seat * params.num_cells + cell])
     return min(MOST_COUNTED, max(0, shown - 1))
 
 
-@numba.njit
+@njit
 def write_action(params, seen, view, cell, out):
     """The features of going to ``cell``."""
     cells, at = params.num_cells, params.at
@@ -262,7 +261,7 @@ def write_action(params, seen, view, cell, out):
         write_replies(params, view, cell, view.position[view.next], free, out)
 
 
-@numba.njit
+@njit
 def write_replies(params, view, cell, other, free, out):
     """What the pawn on ``other``, of the next seat, can do about the own pawn on ``cell``."""
     fewest, losing = MOST_COUNTED, 0

@@ -5,8 +5,7 @@ An action is a cell, ``row * size + column``: where the walk ends, or where the 
 
 from __future__ import annotations
 
-import numba
-
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.games.petrify.board import EMPTY, holds, kind_of, next_in_game, set_of
@@ -26,7 +25,7 @@ from catbox_env.games.petrify.state import (
 from catbox_env.games.petrify.state_check import check_state
 
 
-@numba.njit
+@njit
 def deal(params, generator, state):
     """Begin a new game: boards and places are drawn until every player could move if it were the first."""
     while True:
@@ -37,7 +36,7 @@ def deal(params, generator, state):
             return
 
 
-@numba.njit
+@njit
 def lay_tiles(params, generator, state):
     """The deck of number cards, some of them replaced by the special tiles, shuffled over the board."""
     cells = params.num_cells
@@ -52,7 +51,7 @@ def lay_tiles(params, generator, state):
         swap_tiles(state, i, i + random_below(generator, cells - i))
 
 
-@numba.njit
+@njit
 def swap_tiles(state, one, other):
     """Exchange the tiles of two cells."""
     tile = int(state.tile[one])
@@ -60,7 +59,7 @@ def swap_tiles(state, one, other):
     state.tile[other] = tile
 
 
-@numba.njit
+@njit
 def place_pawns(params, generator, state):
     """Every player on a number or wildcard of its own, at random."""
     taken = EMPTY
@@ -74,7 +73,7 @@ def place_pawns(params, generator, state):
         state.position[seat] = cell
 
 
-@numba.njit
+@njit
 def begin_play(params, state):
     """Tiles and positions are set: open every cell but the walls; nobody is petrified, seat 0 is to move."""
     state.open = EMPTY
@@ -87,7 +86,7 @@ def begin_play(params, state):
     state.current_player = 0
 
 
-@numba.njit
+@njit
 def write_mask(params, state, mask):
     """The legal actions of the seat to move, into ``mask`` (A,)."""
     legal = legal_cells(params, state)
@@ -95,13 +94,13 @@ def write_mask(params, state, mask):
         mask[cell] = holds(legal, cell)
 
 
-@numba.njit
+@njit
 def shown_action(params, state, action):
     """Everybody sees everything."""
     return action
 
 
-@numba.njit
+@njit
 def apply(params, generator, state, action):
     """One legal action of the seat to move."""
     seat = int(state.current_player)
@@ -120,7 +119,7 @@ def apply(params, generator, state, action):
     pass_turn(params, state)
 
 
-@numba.njit
+@njit
 def rotate(params, state, seat):
     """``seat`` has landed on a zero: every player takes the place of the next one still in the game.
 
@@ -138,7 +137,7 @@ def rotate(params, state, seat):
     state.position[current] = zero
 
 
-@numba.njit
+@njit
 def pass_turn(params, state):
     """Give the turn to the next player that can move; those before it are petrified. Who is left alone wins."""
     num_in = 0
@@ -156,7 +155,7 @@ def pass_turn(params, state):
     end_game(params, state)
 
 
-@numba.njit
+@njit
 def end_game(params, state):
     """Everybody has a place: pay 1 for the first, -1 for the last, and evenly between."""
     players = params.num_players

@@ -6,9 +6,8 @@ Where a part begins is ``params.at.NAME``; ``layout`` says what the parts are.
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import absolute_seat, clear, next_seat, popcount
+from catbox_env.core.compilation import njit
 from catbox_env.games.petrify.board import (
     EMPTY,
     color_of,
@@ -28,7 +27,7 @@ MANY = -2
 NUM_KINDS = len(KINDS)
 
 
-@numba.njit
+@njit
 def write_observation(params, state, seat, out):
     """Everything, seats relative to ``seat``, into ``out`` (O,)."""
     players, cells = params.num_players, params.num_cells
@@ -59,7 +58,7 @@ def write_observation(params, state, seat, out):
         write_reach(params, state, seat, out)
 
 
-@numba.njit
+@njit
 def number_after(params, state, seat, legal, cell):
     """1 + how many end cells ``seat`` would have (`MOST_COUNTED` at most) once the seat to move stands on ``cell``.
 
@@ -70,7 +69,7 @@ def number_after(params, state, seat, legal, cell):
     return 1 + min(popcount(end_cells_after(params, state, seat, cell)), MOST_COUNTED)
 
 
-@numba.njit
+@njit
 def write_reach(params, state, seat, out):
     """The last two parts of what ``seat`` sees before the end, into ``out`` (O,)."""
     players, cells, legal = params.num_players, params.num_cells, legal_cells(params, state)
@@ -83,7 +82,7 @@ def write_reach(params, state, seat, out):
             out[at_after + i * cells + cell] = number_after(params, state, other, legal, cell)
 
 
-@numba.njit
+@njit
 def shows_reach(params, state, seat, observation):
     """Whether the last two parts of ``observation`` are what ``seat`` sees before the end."""
     players, cells, legal = params.num_players, params.num_cells, legal_cells(params, state)
@@ -100,7 +99,7 @@ def shows_reach(params, state, seat, observation):
     return True
 
 
-@numba.njit
+@njit
 def one_of(vector, start, stride, length):
     """The index of the only 1 among ``length`` elements, ``stride`` apart; NONE if all are zero, MANY otherwise."""
     found = NONE
@@ -113,7 +112,7 @@ def one_of(vector, start, stride, length):
     return found
 
 
-@numba.njit
+@njit
 def read_board(params, observation, state):
     """Set the tiles and the open cells of ``state``; 1 if the planes show no tile, or several, on some cell."""
     cells, at = params.num_cells, params.at
@@ -131,7 +130,7 @@ def read_board(params, observation, state):
     return 0
 
 
-@numba.njit
+@njit
 def read_seats(params, observation, state):
     """Set the players' fields of ``state``; 1 if a seat has no cell, or several, or nobody is to move."""
     players, cells, at = params.num_players, params.num_cells, params.at

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numba
-
+from catbox_env.core.compilation import njit
 from catbox_env.games.petrify.board import (
     EMPTY,
     color_of,
@@ -17,7 +16,7 @@ from catbox_env.games.petrify.rules import NUM_SYMBOLS
 from catbox_env.games.petrify.state import NONE, TELEPORT, WILDCARD_TILE
 
 
-@numba.njit
+@njit
 def walk_ends(params, tile, start, free):
     """The set of cells on which a walk over the ``free`` cells may end that begins on cell ``start``, on ``tile``.
 
@@ -45,14 +44,14 @@ def walk_ends(params, tile, start, free):
     return ends
 
 
-@numba.njit
+@njit
 def end_cells(params, state, seat):
     """The set of cells on which a walk of ``seat`` may end."""
     start = int(state.position[seat])
     return walk_ends(params, int(state.tile[start]), start, free_cells(params, state))
 
 
-@numba.njit
+@njit
 def all_can_move(params, state):
     """Whether every player would have a legal end cell if it were to move."""
     able = 0
@@ -61,7 +60,7 @@ def all_can_move(params, state):
     return able == params.num_players
 
 
-@numba.njit
+@njit
 def teleport_cells(params, state, seat):
     """The set of cells to which the teleport under ``seat`` can bring it."""
     color = color_of(int(state.tile[state.position[seat]]))
@@ -74,7 +73,7 @@ def teleport_cells(params, state, seat):
     return cells
 
 
-@numba.njit
+@njit
 def legal_cells(params, state):
     """The set of legal actions of the seat to move."""
     if state.current_player < 0:
@@ -84,7 +83,7 @@ def legal_cells(params, state):
     return end_cells(params, state, state.current_player)
 
 
-@numba.njit
+@njit
 def reachable_cells(params, state, seat, legal):
     """The set of cells where ``seat`` could go if it were to move now; ``legal`` is that of the seat to move."""
     if state.place[seat] != NONE:
@@ -92,7 +91,7 @@ def reachable_cells(params, state, seat, legal):
     return legal if seat == state.current_player else end_cells(params, state, seat)
 
 
-@numba.njit
+@njit
 def end_cells_after(params, state, seat, cell):
     """The end cells that ``seat`` would have once the pawn to move stands on ``cell``, before the landing's effect."""
     mover = int(state.current_player)

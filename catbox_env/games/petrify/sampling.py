@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numba
-
+from catbox_env.core.compilation import njit
 from catbox_env.games.petrify.observation import one_of, read_board, read_seats, shows_reach
 from catbox_env.games.petrify.state_check import is_sound_board, is_sound_position
 
 
-@numba.njit
+@njit
 def sample(params, observation, generators, states):
     """Set each of ``states`` to the state that ``observation`` shows. 1 if no game under way looks like that."""
     if len(states) == 0:

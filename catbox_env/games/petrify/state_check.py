@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numba
-
 from catbox_env.core.bits import popcount
+from catbox_env.core.compilation import njit
 from catbox_env.games.petrify.board import (
     EMPTY,
     holds,
@@ -24,7 +23,7 @@ from catbox_env.games.petrify.state import (
 )
 
 
-@numba.njit
+@njit
 def check_state(params, state):
     """Whether the game can be played on from ``state``, or is over; see ``core.kernels.Kernels``."""
     if not is_sound_board(params, state) or not is_sound_history(params, state):
@@ -34,7 +33,7 @@ def check_state(params, state):
     return is_sound_position(params, state)
 
 
-@numba.njit
+@njit
 def is_sound_board(params, state):
     """Whether the tiles are those of the rules, walls are closed, and each pawn stands on an open cell of its own."""
     board = EMPTY
@@ -57,7 +56,7 @@ def is_sound_board(params, state):
     return state.teleporting >= 0 and state.teleporting <= 1
 
 
-@numba.njit
+@njit
 def are_tiles_of_rules(params, state, turns):
     """Whether the special tiles are those of the rules, but for zeros that became copies: one a turn at most."""
     zeros, copies = 0, 0
@@ -76,7 +75,7 @@ def are_tiles_of_rules(params, state, turns):
     return copies <= zeros and zeros <= turns
 
 
-@numba.njit
+@njit
 def is_sound_history(params, state):
     """Whether the game can have taken the moves that it counts; a state that was drawn begins to count at 0."""
     a_turn = 1
@@ -87,7 +86,7 @@ def is_sound_history(params, state):
     return state.num_moves <= a_turn * turns_taken(params, state) - state.teleporting
 
 
-@numba.njit
+@njit
 def is_sound_end(params, state):
     """Whether everybody has a place of its own, and the first has won."""
     places = EMPTY
@@ -101,7 +100,7 @@ def is_sound_end(params, state):
     return state.num_moves > 0
 
 
-@numba.njit
+@njit
 def is_sound_position(params, state):
     """Whether two players at least are in the game, it can be the turn of the seat to move, and that can move.
 
@@ -132,7 +131,7 @@ def is_sound_position(params, state):
     return turns > 0 or state.teleporting != 0 or all_can_move(params, state)
 
 
-@numba.njit
+@njit
 def can_be_turn_of(params, state, mover, turns):
     """Whether ``mover`` can be to move after so many turns.
 

@@ -1,0 +1,212 @@
+"""Compiled functions that are kept on disk, wherever they can be, and never stop a program where they cannot.
+
+Numba's own cache raises when no folder can be written, when the disk is full, and when a file of it was cut short; and
+processes that start together all compile the same functions. The cache here goes on without a folder after one
+warning, compiles a damaged entry anew, lets one process compile while the others wait for it, and reads a folder named
+by ``NUMBA_CACHE_DIR`` that cannot be written (of a container, say).
+
+Numba's cache also looks for changes in the file of the function alone. Here the name of an entry holds the digest of
+the function and of everything that is compiled into it, from whatever file (`core.digest`), so that a changed rule
+or constant is never played from an old entry.
+
+Only `core.compilation` imports this module, and only where Numba is installed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import time
+import warnings
+from typing import Any
+
+import numba
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
+from numba.core.compiler_lock import global_compiler_lock
+
+from catbox_env.core.digest import code_digest
+
+try:
+    import fcntl
+except ImportError:  # Windows: processes that start together compile side by side
+    fcntl = None  # type: ignore[assignment]
+
+#: Longest wait for another process that compiles, in seconds: it may have been stopped.
+LONGEST_WAIT = 300.0
+#: How often it is looked whether the other process is done, in seconds.
+_INTERVAL = 0.02
+_CHECKSUM_SIZE = hashlib.sha256().digest_size
+
+
+def keep_on_disk(dispatcher: Any) -> Any:
+    """``dispatcher``, what ``numba.njit`` made of a function, with a cache on disk where that is possible.
+
+    It looks for the cache when the function is first called.
+    """
+    if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT
+        return dispatcher
+    compile_plainly = dispatcher.compile
+    cache: _Cache | None = None
+
+    def compile_with_cache(signature: Any) -> Any:
+        nonlocal cache
+        with global_compiler_lock:
+            if cache is None:  # only now is everything that the function names defined
+                cache = _make_cache(dispatcher)
+                dispatcher._cache = cache or dispatcher._cache
+            try:
+                return compile_plainly(signature)
+            finally:
+                if cache is not None:
+                    cache.release()
+
+    dispatcher.compile = compile_with_cache
+    return dispatcher
+
+
+def _make_cache(dispatcher: Any) -> _Cache | None:
+    """The cache of a compiled function; None, with a warning, where there is no folder for it."""
+    try:
+        return _Cache(dispatcher)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+        _warn("no folder for it can be written")
+        return None
+
+
+class _ReadOnlyLocator(UserProvidedCacheLocator):
+    """The folder of ``NUMBA_CACHE_DIR`` where it can be read and not written."""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        if not numba.config.CACHE_DIR or not os.path.exists(py_file):
+            return None
+        locator = cls(py_func, py_file)
+        return locator if os.path.isdir(locator.get_cache_path()) else None
+
+
+class _CacheImpl(CompileResultCacheImpl):
+    _locator_classes = [  # noqa: RUF012  (Numba declares it so)
+        UserProvidedCacheLocator,
+        _ReadOnlyLocator,
+        *CompileResultCacheImpl._locator_classes[1:],
+    ]
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        """As Numba's; code that checks its indices (``NUMBA_BOUNDSCHECK=1``) has files of its own."""
+        checked = ".boundscheck" if numba.config.BOUNDSCHECK else ""
+        return super().get_filename_base(fullname + checked, abiflags)
+
+
+class _CheckedFile(IndexDataCacheFile):
+    """Numba's pair of files, the compiled code with a checksum: a damaged file counts as missing."""
+
+    def _save_data(self, name: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+
+    def _load_data(self, name: str) -> Any:
+        with open(self._data_path(name), "rb") as file:
+            checked = file.read()
+        checksum, content = checked[:_CHECKSUM_SIZE], checked[_CHECKSUM_SIZE:]
+        if hashlib.sha256(content).digest() != checksum:
+            raise OSError("damaged")  # as if the file were not there
+        return pickle.loads(content)
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except Exception:  # noqa: BLE001  (unpickling damaged bytes raises anything)
+            return {}
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of one function. One process at a time fills it; file errors never reach the caller."""
+
+    _impl_class = _CacheImpl
+
+    def __init__(self, dispatcher: Any) -> None:
+        super().__init__(dispatcher.py_func)
+        digest = code_digest(dispatcher)
+        self._name_on_disk = f"{self._impl.filename_base}.{digest}"
+        self._cache_file = _CheckedFile(self._cache_path, self._name_on_disk, source_stamp=digest)
+        self._lock: int | None = None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = self._load(sig, target_context)
+        if found is None and self._lock is None:
+            self._wait_for_lock()
+            found = self._load(sig, target_context)
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _warn(f"{self._cache_path} cannot be written ({error})")
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """As Numba's without its hash of the closure, which differs from process to process; the digest covers it."""
+        return sig, codegen.magic_tuple()
+
+    def release(self) -> None:
+        """Let the next process compile."""
+        lock, self._lock = self._lock, None  # at once: another thread may be here too
+        if lock is not None:
+            if fcntl is not None:
+                with contextlib.suppress(OSError):  # a file system without locks
+                    fcntl.flock(lock, fcntl.LOCK_UN)  # a child forked meanwhile holds the file open
+            os.close(lock)
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except OSError:
+            return None
+
+    def _wait_for_lock(self) -> None:
+        """Take the lock of this function, or go on without one where there can be none."""
+        if fcntl is None:
+            return
+        path = os.path.join(self._cache_path, f"{self._name_on_disk}.lock")
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:
+            return
+        until = time.monotonic() + LONGEST_WAIT
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    break
+                time.sleep(_INTERVAL)
+            except OSError:  # a file system without locks
+                break
+        self._lock = lock
+
+
+_warned = False
+
+
+def _warn(why: str) -> None:
+    """Say once in a process that compiled code is not kept."""
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"compiled code is not kept on disk: {why}. Every start compiles anew, which takes some seconds; set the "
+            f"environment variable NUMBA_CACHE_DIR to a folder that can be written",
+            RuntimeWarning,
+            stacklevel=3,
+        )

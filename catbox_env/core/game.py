@@ -31,6 +31,7 @@ from catbox_env.core.state import GameState, read_state
 
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
+    from catbox_env.core.events import Event
     from catbox_env.core.features import Features
     from catbox_env.core.past import Past
 
@@ -148,8 +149,16 @@ class Game(ABC):
         """Rows (first id, last id, what they do), for documentation."""
 
     @abstractmethod
+    def describe_rules(self) -> list[str]:
+        """The rules in short, for a player: a paragraph for each subject, with the numbers of this rule set."""
+
+    @abstractmethod
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         """What `render` returns; ``seat`` is None or a seat of the game."""
+
+    @abstractmethod
+    def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
+        """What `events` returns; the arguments have been checked."""
 
     @abstractmethod
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -486,6 +495,27 @@ class Game(ABC):
             raise ValueError(f"state={shown(state)}: expected a state, as new_initial_state returns")
         check_same_game("state", state.game, self)
         return "".join(text for text, _ in self.render(state.record, seat))
+
+    def events(
+        self, before: GameState, action: int, after: GameState, seat: int | None = None
+    ) -> list[Event]:
+        """What ``action`` did, in order: moves, tricks won and why, ends of rounds with their sums, winners.
+
+        Args:
+            before: the state in which the action was taken; not changed.
+            action: the id of the action.
+            after: the state to which it led. In a game of several rounds it may be the beginning of the next one: the
+                events are of the round that has ended all the same.
+            seat: who is told. It is told nothing that it does not see; None: everything is told.
+
+        When a round ends, its cards are laid open to everybody. Raises ``ValueError`` for states of another game, for
+        an ``after`` to which ``action`` does not lead, and for a seat that the game does not have.
+        """
+        from catbox_env.core.events import check_step
+
+        action = check_step(self, before, action, after)
+        viewer = seat if seat is None else check_seat("seat", seat, self.num_players)
+        return self.tell_events(before, action, after, viewer)
 
     def deserialize_state(self, data: bytes) -> GameState:
         """The state that ``GameState.serialize`` wrote.

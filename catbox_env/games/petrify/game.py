@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.game import Game
-from catbox_env.games.petrify import text
+from catbox_env.core.events import Event
+from catbox_env.core.game import Game, GameState
+from catbox_env.games.petrify import events, text
 from catbox_env.games.petrify.deals import BoardDraws, deals_before
 from catbox_env.games.petrify.features import make_features
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
@@ -58,8 +59,14 @@ class Petrify(Game):
     def why_illegal(self, state: np.record, action: int) -> str:
         return text.why_illegal(self.rules, state, action)
 
+    def describe_rules(self) -> list[str]:
+        return text.describe_rules(self.rules)
+
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         return render(self.rules, state)
+
+    def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
+        return events.tell_events(self.rules, before, action, after)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

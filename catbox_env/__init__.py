@@ -5,7 +5,7 @@
 - ``catbox_env.cat_in_the_box_v0``, ``cat_te_v0``, ``petrify_v0``: the PettingZoo module of each game.
 - ``GAMES``: the ids of the games. Importing this package registers each game for ``gymnasium.make`` and
   ``pettingzoo.make``.
-- ``Game``, ``GameState``, ``Event``, ``Layout``, ``Vec``: the classes of what these return, for type hints and subclasses.
+- ``Game``, ``GameState``, ``Event``, ``Layout``, ``Vec``: the classes of what these return.
 """
 
 import importlib

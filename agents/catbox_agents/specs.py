@@ -5,6 +5,7 @@
 | ``"random"`` | plays a random legal action, every game |
 | ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
 | ``"best"`` | the strongest agent that comes with catbox: that of the zoo, else the heuristic, else random |
+| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (:mod:`catbox_agents.levels`) |
 | ``"zoo:NAME"`` | a trained agent that comes with catbox (:mod:`catbox_agents.zoo`) |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
 | a path | a trained checkpoint, or a model that Stable-Baselines3 saved (``.zip``) |
@@ -36,12 +37,14 @@ from catbox_env.core.rng import seed_sequence
 
 #: The agents that every game has: name -> "module:Class".
 BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
+#: How strong an opponent is, in a word. :mod:`catbox_agents.levels` says what each plays.
+LEVELS = ("easy", "normal", "hard")
 
 #: The spec of the strongest agent that comes with catbox, see :func:`best_agent`.
 BEST = "best"
 
 #: The specs that name an agent in one word.
-_NAMES = (*BUILT_IN, "heuristic", BEST, *CONFIGURED)
+_NAMES = (*BUILT_IN, "heuristic", BEST, *CONFIGURED, *LEVELS)
 
 #: A spec, which :func:`make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
@@ -63,6 +66,10 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     check_spec(text)
     if text == BEST:
         text = best_agent(game)
+    if text in LEVELS:
+        from catbox_agents.levels import level_spec  # it makes agents with this function
+
+        text = level_spec(text, game)
     if text in BUILT_IN:
         return _construct(BUILT_IN[text], game, seed)
     if is_configured(text):

@@ -56,6 +56,8 @@ class Game(ABC):
         info_values: the statistics whose single values are counted in evaluations, such as bids: name -> values.
         lenient_options: options that do not change how an agent has to play, such as who begins and how many rounds
             there are: an agent made for other values may play, if the observation has the same parts.
+        chance_names: those of its `statistics` that are 0 or 1 for a seat and that matter to a player: hints say how
+            likely they are. Rules may leave some out.
         params: array (1,) of the game's parameter record.
         draws: how deals are drawn, card by card (`core.draws`); None: every game begins alike.
         score_sum: what the scores of all seats sum to at the end of every game; None: not the same.
@@ -68,6 +70,7 @@ class Game(ABC):
     state_dtype: ClassVar[np.dtype]
     info_names: ClassVar[tuple[str, ...]]
     lenient_options: ClassVar[tuple[str, ...]] = ()
+    chance_names: ClassVar[tuple[str, ...]] = ()
 
     rules: Any
     num_players: int

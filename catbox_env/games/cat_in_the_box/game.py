@@ -29,6 +29,7 @@ class CatInTheBox(Game):
     state_dtype = STATE
     info_names = INFO
     lenient_options = ("rounds", "start_player")
+    chance_names = ("paradox", "bid_hit")
 
     rules: Rules
 

@@ -28,6 +28,7 @@ class CatTe(Game):
     state_dtype = STATE
     info_names = INFO
     lenient_options = ("rounds", "dealer")
+    chance_names = ("won_round", "eliminated")
 
     rules: Rules
 

@@ -28,6 +28,7 @@ class Petrify(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
+    chance_names = ("win",)
 
     rules: Rules
 

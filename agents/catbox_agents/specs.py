@@ -22,6 +22,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from catbox_agents.agent import Agent, Seed
 from catbox_agents.compatibility import check_agent
@@ -100,6 +101,26 @@ def policy_path(spec: str, game: Game) -> str | None:
         found.check()
         return os.fspath(found.path)
     return text if _is_path(text) else None
+
+
+def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
+    """The game that the agent was trained for, its id and options; None for one that plays others, or does not say.
+
+    An agent with settings was trained for what the first agent in them was. Raises ``ValueError`` for settings and
+    agents of the zoo that are not there, and for a checkpoint that is damaged.
+    """
+    text = spec.strip()
+    if is_configured(text):
+        return next(filter(None, map(trained_for, specs_within(text).values())), None)
+    if text.startswith(ZOO):
+        agent = zoo_agent(text)
+        return agent.game_id, agent.options
+    if text in _NAMES or not os.path.exists(text):
+        return None
+    from catbox_agents.networks.checkpoint import load_checkpoint
+
+    found = load_checkpoint(text)
+    return None if found.game_id is None or found.options is None else (found.game_id, found.options)
 
 
 def check_spec(spec: str, words: Sequence[str] = ()) -> None:

@@ -58,13 +58,15 @@ def action_seen(after: GameState, seat: int | None) -> bool:
 def last_position(before: GameState, action: int, after: GameState) -> GameState:
     """The position after ``action`` of the round in which it was taken: where it ended that round, before a new deal.
 
-    For games whose record has ``rounds_left``, which is 0 in the position that is returned if the round ended.
+    In a position that is followed by another round the game counts as over; ``rounds_left`` in its record still says
+    that it is not. For games of several rounds whose record has this field.
     """
     if not after.round_ended or after.is_terminal():
         return after
     position = copy.deepcopy(before)
     position.record.rounds_left = 0
     position.apply_action(action)
+    position.record.rounds_left = before.record.rounds_left
     return position
 
 

@@ -70,11 +70,12 @@ class Display:
     def hint(self, state: GameState) -> None:
         """Print what each legal action is likely to bring to the seat to move."""
         seen = state.observation(state.current_player)
-        table = Table(
-            title=f"means over {WORLDS} worlds that agree with what you see, best first",
-            caption="lead: points minus the mean of the others', to the end of the round",
+        told = (
+            f"What each action is likely to bring in this round, best first: means over {WORLDS} worlds that agree "
+            "with what you see. Lead: points minus the mean of the others'."
         )
-        table.add_column("action")
+        self.console.print(Text(told, style="dim"))
+        table = Table("action")
         found = estimates(self.game, seen)
         for name in ("points", "lead", *found[0].chances):
             table.add_column(name.replace("_", " "), justify="right")

@@ -120,7 +120,7 @@ def _take_turn(match: Match, seat: int, display: Display) -> bool:
                 tell_last(match, display)
                 return True
         except ValueError as error:
-            console.print(Text(f"{error} (or type help, list, hint)", style="yellow"))
+            console.print(Text(str(error), style="yellow"))
 
 
 def _help(display: Display, legal: list[int]) -> None:

@@ -48,13 +48,10 @@ def browse(record: GameRecord, display: Display, at: int, next_key: Callable[[],
     """Show the position after ``at`` actions, and go where the keys lead, until q."""
     last, seats = len(record.actions), record.game.num_players
     starts = _round_starts(record)
-    help_line = Text(KEYS.format(last=seats - 1), style="dim")
-    with Live(console=display.console, auto_refresh=False, screen=True) as live:
+    keys = Text(KEYS.format(last=seats - 1), style="dim")
+    with Live(auto_refresh=False, console=display.console, screen=True) as live:
         while True:
-            told, position = frame(record, display, at)
-            side_by_side = Table.grid(padding=(0, 3))
-            side_by_side.add_row(position, Group(*told))
-            live.update(Group(side_by_side, Text(), help_line), refresh=True)
+            live.update(Group(keys, Text(), _side_by_side(*frame(record, display, at))), refresh=True)
             try:
                 key = next_key().lower()
             except KeyboardInterrupt:
@@ -77,6 +74,17 @@ def browse(record: GameRecord, display: Display, at: int, next_key: Callable[[],
                 display.viewer = int(key)
             elif key == "q":
                 return
+
+
+def _side_by_side(told: list[Text], position: Text) -> Group:
+    """The headline of the position, and below it the rest, with what happened on the right."""
+    headline, _, body = position.plain.partition("\n")
+    table = Table.grid(padding=(0, 3))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    skipped = len(headline) + 1 + len(body) - len(body.lstrip("\n"))
+    table.add_row(position[skipped:], Group(*told))
+    return Group(position[: len(headline)], Text(), table)
 
 
 def frame(record: GameRecord, display: Display, at: int) -> tuple[list[Text], Text]:

@@ -33,24 +33,35 @@ def parse_action(state: GameState, text: str) -> int:
     if possible:
         raise ValueError(f"{shown(text)} could be: {_listed(game, possible)}; say more")
     if fitting:
-        record = state.record
-        reasons = [game.explain_refusal(record, action) for action in fitting[:MOST_SUGGESTED]]
-        more = f"\n  and {len(fitting) - MOST_SUGGESTED} more" if len(fitting) > MOST_SUGGESTED else ""
-        if len(reasons) == 1:
-            raise ValueError(f"not legal now: {reasons[0]}")
-        raise ValueError(
-            f"{shown(text)}: none of these is legal now\n  " + "\n  ".join(reasons) + more + "\n"
-        )
-    examples = " or ".join(repr(game.action_to_string(action)) for action in legal[:MOST_EXAMPLES])
-    raise ValueError(f"{shown(text)} is not understood: type an action such as {examples}")
+        raise ValueError("\n  ".join(_refusals(state, fitting)))
+    examples = " or ".join(game.action_to_string(action) for action in legal[:MOST_EXAMPLES])
+    raise ValueError(
+        f"{shown(text)} is not understood: type an action, such as {examples}; list shows all of them, and help what "
+        "else you can type"
+    )
+
+
+def _refusals(state: GameState, actions: Sequence[int]) -> list[str]:
+    """Why none of ``actions`` is legal now, in lines."""
+    game = state.game
+    # What is done at another time, such as a discard among plays, is left out where something else fits.
+    verbs = {_verb(game, action) for action in state.legal_actions()}
+    meant = [action for action in actions if _verb(game, action) in verbs] or actions
+    reasons = [game.explain_refusal(state.record, action) for action in meant[:MOST_SUGGESTED]]
+    if len(meant) > MOST_SUGGESTED:
+        reasons.append(f"and {len(meant) - MOST_SUGGESTED} more")
+    return ["not legal now:", *reasons] if len(reasons) > 1 else [f"not legal now: {reasons[0]}"]
+
+
+def _verb(game: Game, action: int) -> str:
+    return game.action_to_string(action).partition(" ")[0]
 
 
 def shortened(game: Game, legal: Sequence[int]) -> str:
     """A short form of the first of the ``legal`` actions that is understood, as an example."""
     name = game.action_to_string(legal[0])
-    *words, last = name.split()
-    initials = "".join(word[0] for word in words) + last
-    for short in (last.lower(), initials.lower()):
+    *words, last = name.lower().split()
+    for short in (last, "".join(word[0] for word in words[-1:]) + last):
         if [action for action in legal if _fits(short, game.action_to_string(action).lower())] == [legal[0]]:
             return short
     return name

@@ -37,8 +37,8 @@ class Match:
         game: the game and its rules.
         seats: for each seat the spec of an agent (`catbox_agents.make`), an agent, or None: a person.
         seed: of the deals and of the agents' random numbers; None: a new one.
-        names: what each seat is called, 1 to 80 characters. Default: the specs; ``you`` for one person, ``person``
-            where there are several.
+        names: what each seat is called, 1 to 80 printable characters. Default: the specs; ``you`` for one person,
+            ``person`` where there are several.
         deal: a given first deal, as ``new_initial_state`` takes it. Later rounds are dealt by the seed.
 
     Attributes (to be read only):
@@ -208,16 +208,23 @@ def _checked_names(seats: Sequence[AgentSpec | None], names: Sequence[str] | Non
     """The names of the seats. Raises ``ValueError`` for others than the class describes."""
     if names is None:
         person = "you" if sum(seat is None for seat in seats) == 1 else "person"
-        given = [person if seat is None else label_of(seat) for seat in seats]
+        given = [printable(person if seat is None else label_of(seat)) for seat in seats]
         return tuple(
             name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}" for name in given
         )
-    fitting = [
-        name for name in names if isinstance(name, str) and 0 < len(name.strip()) <= len(name) <= LONGEST_NAME
-    ]
+    fitting = [name for name in names if isinstance(name, str) and _is_name(name)]
     if len(fitting) != len(seats) or len(names) != len(seats):
         raise ValueError(
-            f"names={shown(list(names))}: expected {len(seats)} names of 1 to {LONGEST_NAME} characters, one for each "
-            "seat"
+            f"names={shown(list(names))}: expected {len(seats)} names of 1 to {LONGEST_NAME} printable characters, one "
+            "for each seat"
         )
     return tuple(fitting)
+
+
+def _is_name(text: str) -> bool:
+    return text.isprintable() and 0 < len(text.strip()) <= len(text) <= LONGEST_NAME
+
+
+def printable(text: str) -> str:
+    """``text`` with question marks for what no terminal should be sent, such as what moves its cursor."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -162,6 +162,7 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
     refuse(2, with_value(2, returns=[10**400, 0, 0]), "expected numbers")
     refuse(2, with_value(2, agents=["a", "b"]), "expected a list of 3")
     refuse(2, with_value(2, agents=[1, 2, 3]), "expected names")
+    refuse(2, with_value(2, agents=["a", "b", "\x1b[2J"]), "expected names of printable characters")
     refuse(2, with_value(2, deals=[]), "expected the deal of each round")
     refuse(2, with_value(2, deals=[{"hands": [[9] * 10] * 3}]), "rank 9; expected integers from 1 to 6")
     refuse(2, with_value(2, deals=first["deals"] * 2), "2 deals, but 1 rounds were begun")

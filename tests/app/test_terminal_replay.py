@@ -12,7 +12,7 @@ from rich.console import Console
 import catbox_agents
 from catbox_agents import GameRecord, read_record
 from catbox_app.terminal.display import Display
-from catbox_app.terminal.replay import browse, frame, replay
+from catbox_app.terminal.replay import browse, frame, positions, replay
 from tests.agents.arena_agents import Lowest, Middle, Raising, spec
 from tests.app.table import at_terminal, plain, run
 
@@ -86,7 +86,7 @@ def test_a_seat_sees_neither_hands_nor_discards_nor_policies_of_others(saved: Pa
     record = read_record(saved)
     for seat in (None, 0, 1, 2):
         for at in range(1, 4):  # the discards
-            told, position = frame(record, display_of(record, seat), at)
+            told, position = frame(record, display_of(record, seat), at, *list(positions(record))[at])
             text = "\n".join(line.plain for line in told)
             own = seat in (None, at - 1)
             assert ("puts a card aside" in text) == (not own)
@@ -99,10 +99,10 @@ def test_the_last_position_of_a_round_is_shown_with_its_sums(saved: Path) -> Non
     (end,) = [
         at for at, state in enumerate(record.states()) if at and state.round_ended and not state.is_terminal()
     ]
-    told, position = frame(record, display_of(record), end)
+    told, position = frame(record, display_of(record), end, *list(positions(record))[end])
     assert "Cat in the Box: round 1 of 2, the round is over" in position.plain
     assert any("round 1 of 2 ends" in line.plain for line in told)
-    told, position = frame(record, display_of(record), end + 1)
+    told, position = frame(record, display_of(record), end + 1, *list(positions(record))[end + 1])
     assert "round 2 of 2, discard" in position.plain
 
 

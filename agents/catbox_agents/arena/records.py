@@ -191,8 +191,8 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
 
     agents, deals, actions = listed("agents", players), listed("deals"), listed("actions")
     returns = None if "returns" in line and line["returns"] is None else listed("returns", players)
-    if not all(isinstance(name, str) for name in agents):
-        raise ValueError(f"agents={shown(agents)}; expected names")
+    if not all(isinstance(name, str) and name.isprintable() for name in agents):
+        raise ValueError(f"agents={shown(agents)}; expected names of printable characters")
     if not all(isinstance(value, float | int) and abs(value) <= _LARGEST for value in returns or ()):
         raise ValueError(f"returns={shown(returns)}; expected numbers of at most {_LARGEST:.0e}")
     if not all(is_integer(action) for action in actions):

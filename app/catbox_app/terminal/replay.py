@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from rich.console import Console, Group
@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents.arena.records import GameRecord
+from catbox_app.match import printable
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.keys import has_keys, read_key, single_keys
 from catbox_env import GameState
@@ -36,9 +37,10 @@ def replay(record: GameRecord, console: Console, seat: int | None = None, move: 
     display = Display(console, record.game, record.agents, seat)
     at = min(move, len(record.actions))
     if not (console.is_terminal and has_keys()):
-        for number in range(at, len(record.actions) + 1):
-            told, position = frame(record, display, number)
-            console.print(Group(*told, Text(), position))
+        for number, (before, after) in enumerate(positions(record)):
+            if number >= at:
+                told, position = frame(record, display, number, before, after)
+                console.print(Group(*told, Text(), position))
         return
     with single_keys():
         browse(record, display, at, read_key)
@@ -51,7 +53,10 @@ def browse(record: GameRecord, display: Display, at: int, next_key: Callable[[],
     keys = Text(KEYS.format(last=seats - 1), style="dim")
     with Live(auto_refresh=False, console=display.console, screen=True) as live:
         while True:
-            live.update(Group(keys, Text(), _side_by_side(*frame(record, display, at))), refresh=True)
+            reached = next(islice(positions(record), at, None))
+            live.update(
+                Group(keys, Text(), _side_by_side(*frame(record, display, at, *reached))), refresh=True
+            )
             try:
                 key = next_key().lower()
             except KeyboardInterrupt:
@@ -87,9 +92,13 @@ def _side_by_side(told: list[Text], position: Text) -> Group:
     return Group(position[: len(headline)], Text(), table)
 
 
-def frame(record: GameRecord, display: Display, at: int) -> tuple[list[Text], Text]:
-    """What the last of ``at`` actions did, and the position after it; where it ended a round, the last one of that."""
-    before, after = _positions(record, at)
+def frame(
+    record: GameRecord, display: Display, at: int, before: GameState | None, after: GameState
+) -> tuple[list[Text], Text]:
+    """What the last of ``at`` actions did, and the position after it; where it ended a round, the last one of that.
+
+    ``before``, ``after``: item ``at`` of `positions`.
+    """
     shown = after
     view = "all open" if display.viewer is None else f"as player_{display.viewer} sees it"
     lines = [Text(f"move {at} of {len(record.actions)}, {view}", style="dim")]
@@ -105,13 +114,13 @@ def frame(record: GameRecord, display: Display, at: int) -> tuple[list[Text], Te
     return lines, display.position(shown)
 
 
-def _positions(record: GameRecord, at: int) -> tuple[GameState | None, GameState]:
-    """The positions before and after action ``at``, counted from 1; of 0, None and the beginning."""
-    states = record.states()
-    if at == 0:
-        return None, next(states)
-    before = copy.deepcopy(next(islice(states, at - 1, None)))
-    return before, next(states)
+def positions(record: GameRecord) -> Iterator[tuple[GameState | None, GameState]]:
+    """The positions before and after each action; first None and the beginning. They are copies."""
+    before = None
+    for state in record.states():
+        after = copy.deepcopy(state)
+        yield before, after
+        before = after
 
 
 def _round_starts(record: GameRecord) -> list[int]:
@@ -130,7 +139,8 @@ def _end(record: GameRecord, state: GameState) -> list[Text]:
     """How the game ended, where its actions do not say so."""
     if record.forfeit is not None:
         forfeit = record.forfeit
-        text = f"player_{forfeit['seat']} ({forfeit['agent']}) forfeited the game: {forfeit['reason']}"
+        reason = "\n".join(map(printable, forfeit["reason"].splitlines()))
+        text = f"player_{forfeit['seat']} ({forfeit['agent']}) forfeited the game: {reason}"
         returns = ", ".join(f"player_{seat} {value:g}" for seat, value in enumerate(record.returns or ()))
         return [Text(text, style="bold red"), Text(f"it counts as {returns}")]
     if not state.is_terminal():

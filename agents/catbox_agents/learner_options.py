@@ -66,7 +66,8 @@ class ObservationForm:
 
 
 def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, ...]) -> Game:
-    """The game. Raises `OptionError` for an option that is none of the game's, naming also ``own``, the view's."""
+    """The game. Raises `OptionError` for an option that is none of the game's, naming also ``own``, those of
+    the environment."""
     known = ["reward", "rules", *(field.name for field in fields(game_class(game_id).rules_class))]
     for name in options:
         if name not in known:

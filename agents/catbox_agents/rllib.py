@@ -26,21 +26,29 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
-from ray.rllib.core.columns import Columns
-from ray.rllib.core.distribution.torch.torch_distribution import TorchCategorical
-from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
-from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
-from ray.rllib.env.multi_agent_env import MultiAgentEnv
-from torch import nn
 
 from catbox_agents.agent import Agent, Seed, check_rows
 from catbox_agents.ray_cluster import check_installed
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.checks import shown
 from catbox_env.core.rng import new_generators, seed_sequence
+
+try:
+    import torch
+    from ray.rllib.core.columns import Columns
+    from ray.rllib.core.distribution.torch.torch_distribution import TorchCategorical
+    from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
+    from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+    from torch import nn
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f'catbox_agents.rllib needs {error.name}, which is not installed. Install the extra "ray":  pip install '
+        '"catbox-env[ray]"',
+        name=error.name,
+    ) from error
 
 __all__ = ["KEYS", "MaskedModule", "ModuleAgent", "SelfPlayEnv"]
 

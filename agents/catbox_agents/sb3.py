@@ -26,6 +26,7 @@ from catbox_agents.agent import Seed
 from catbox_agents.compatibility import check_agent
 from catbox_agents.drawing import DrawingAgent, draw_actions
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
+from catbox_agents.learner_options import make_learner_game
 from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.sb3_file import note_game, noted_game
 from catbox_env import Game, make_game
@@ -45,6 +46,9 @@ except ModuleNotFoundError as error:
 
 #: The releases of stable_baselines3 and sb3_contrib that the tests ran with: from the first up to the second.
 TESTED = ("2.9", "2.10")
+
+#: The options of `VecEnv` that are none of the game's.
+_OPTIONS = ("opponents", "learner_seat", "num_threads", "illegal_action", "features")
 
 _NOT_FINITE = (
     "the policy of the model gives numbers that are not finite, as after training that diverged: use an earlier "
@@ -109,7 +113,7 @@ class VecEnv(BaseVecEnv):
         **options: Any,
     ) -> None:
         check_integer("num_envs", num_envs, 1)
-        self.game = make_game(game_id, **options)
+        self.game = make_learner_game(game_id, options, _OPTIONS)
         if not isinstance(features, bool):
             raise ValueError(f"features={shown(features)}: expected True or False")
         self.features = features
@@ -276,6 +280,11 @@ class SB3Agent(DrawingAgent):
         if not callable(getattr(policy, "predict", None)) or not isinstance(space, spaces.Space):
             raise ValueError(
                 f"model = {shown(model)}: expected a model of Stable-Baselines3, such as MaskablePPO.load(path)"
+            )
+        if isinstance(space, spaces.Dict):
+            raise ValueError(
+                f"the model {type(model).__name__} takes observations of the parts {', '.join(space)}, expected an "
+                "array: train it without mask_in_observation; MaskablePPO finds the masks without it"
             )
         note = noted_game(space)
         if game is None and note is None:

@@ -31,7 +31,6 @@ from catbox_env.adapters.openspiel_parameters import (
     specification_of,
 )
 from catbox_env.core.checks import check_seat, shown
-from catbox_env.core.draws import Draws
 from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.past import sample_past
 from catbox_env.core.registry import GAMES, game_class, make_game
@@ -150,15 +149,14 @@ class SpielGame(pyspiel.Game):
         return SpielState(self)
 
     def __reduce__(self) -> tuple:
-        return pyspiel.load_game, (short_name(self.game_id), self.get_parameters())
+        return _read_game, (short_name(self.game_id), self.get_parameters())
 
     def max_chance_nodes_in_history(self) -> int:
         """The most chance nodes in a game. Deals that are drawn again have no bound; this one is not reached."""
         draws = self.game.draws
         if draws is None:
             return 0
-        again = type(draws).is_possible is not Draws.is_possible and self.game._draw_table is None
-        return draws.length * self.game.num_rounds * (MOST_REDRAWN if again else 1)
+        return draws.length * self.game.num_rounds * (MOST_REDRAWN if draws.may_begin_again else 1)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
         """What a player sees, as ``iig_obs_type`` says; None: an observation. See `Observer`."""
@@ -173,7 +171,7 @@ class SpielGame(pyspiel.Game):
 
     def deserialize_state(self, data: str) -> SpielState:
         """The state that ``serialize`` wrote, played again from its history. Raises ``ValueError`` for other text."""
-        found = re.match(r"history=((?:-?\d+:\d+,?)*)\n", data) if isinstance(data, str) else None
+        found = _HISTORY.match(data) if isinstance(data, str) else None
         if not found:
             raise ValueError(
                 f"state={shown(data)}: it is damaged; expected what serialize() of a state returned"
@@ -232,7 +230,7 @@ class SpielState(pyspiel.State):
         """What can be drawn next: pairs (draw, probability). Raises ``ValueError`` where a player is to move."""
         if self.play.drawn is None:
             raise ValueError("chance_outcomes: no chance node; see is_chance_node()")
-        return self.get_game().game.draw_outcomes(self.play.drawn, not self.play.beginnings)
+        return self.get_game().game.draws.outcomes(self.play.drawn, not self.play.beginnings)
 
     def _apply_action(self, action: int) -> None:
         play, game = self.play, self.get_game().game
@@ -329,10 +327,17 @@ def _fraction(value: float) -> float:
     return float(Fraction(value).limit_denominator(LARGEST_DENOMINATOR))
 
 
+def _read_game(name: str, parameters: dict[str, Any]) -> SpielGame:
+    """What pickle calls: a function of this module, so that the games are registered before."""
+    return pyspiel.load_game(name, parameters)
+
+
 def _read_state(game: SpielGame, data: str) -> SpielState:
     return game.deserialize_state(data)
 
 
+#: How `serialize` begins: player:action for each step, with commas between them.
+_HISTORY = re.compile(r"history=(|-?\d{1,9}:\d{1,9}(?:,-?\d{1,9}:\d{1,9})*)\n")
 _CHANCE, _TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 
 
@@ -353,13 +358,14 @@ def _register(game_id: str) -> None:
 def _guard_bots() -> None:
     """Keep two of OpenSpiel's bots in C++ from killing the process when they get one of our states.
 
-    Their method ``step`` gives the interpreter lock away, and then calls the game, which is in Python, without it.
-    ``step_with_policy`` of `pyspiel.MCTSBot` does the same with the lock. `pyspiel.ISMCTSBot` has no use for a game in
-    Python: it does not call its ``resample_from_infostate``.
+    - The method ``step`` of both gives the interpreter lock away, and then calls the game, which is in Python, without
+      it. ``step_with_policy`` of `pyspiel.MCTSBot` does the same with the lock.
+    - `pyspiel.MCTSBot` searches where nobody is to move too, and reads memory that is not there.
+    - `pyspiel.ISMCTSBot` has no use for a game in Python: it does not call its ``resample_from_infostate``.
     """
     for bot, names in (
-        (pyspiel.MCTSBot, ["step"]),
-        (pyspiel.ISMCTSBot, ["step", "step_with_policy", "get_policy"]),
+        (pyspiel.MCTSBot, ["step", "step_verbose", "step_with_policy", "mcts_search"]),
+        (pyspiel.ISMCTSBot, ["step", "step_verbose", "step_with_policy", "get_policy"]),
     ):
         for name in names:
             setattr(bot, name, _guarded(getattr(bot, name)))
@@ -377,7 +383,12 @@ def _guarded(method: Callable) -> Callable:
                 "pyspiel.ISMCTSBot: it cannot resample the states of a game in Python; take "
                 "open_spiel.python.algorithms.ismcts.ISMCTSBot, which can"
             )
-        return self.step_with_policy(state)[1]
+        if state.current_player() < 0:
+            raise ValueError(
+                f"pyspiel.MCTSBot.{method.__name__}: expected a state in which a player is to move; "
+                "see is_chance_node() and is_terminal()"
+            )
+        return self.step_with_policy(state)[1] if method.__name__ == "step" else method(self, state, *args)
 
     return guarded
 

@@ -21,7 +21,7 @@ class Beginning:
     def __init__(self, game: Game, records: NDArray[Any]) -> None:
         self.game, self.records = game, records
         self._seen: dict[int, NDArray[np.int8]] = {}
-        self._texts: dict[int, str] = {}
+        self._texts: dict[tuple[int, tuple[str, ...]], str] = {}
 
     def seen(self, player: int) -> NDArray[np.int8]:
         """What ``player`` saw: (O,)."""
@@ -31,11 +31,12 @@ class Beginning:
             self._seen[player] = vector
         return self._seen[player]
 
-    def text(self, player: int, names: list[str]) -> str:
-        """The same in words."""
-        if player not in self._texts:
-            self._texts[player] = text_of(self.game.observation_layout, names, self.seen(player))
-        return self._texts[player]
+    def text(self, player: int, names: tuple[str, ...]) -> str:
+        """The parts ``names`` of it in words."""
+        key = player, names  # one observer may see less than another
+        if key not in self._texts:
+            self._texts[key] = text_of(self.game.observation_layout, names, self.seen(player))
+        return self._texts[key]
 
     def __reduce__(self) -> tuple:
         return Beginning, (self.game, self.records)
@@ -94,11 +95,11 @@ class Observer:
             public = [name for name, part in self.layout.items() if own[name].shape == part.shape]
         private = [name for name in self.layout if name not in public]
         shows_hidden = self.all_hidden or self.own_hidden
-        self.parts = [
+        self.parts = tuple(
             name
             for name in self.layout
             if (sees_public and name in public) or (shows_hidden and name in private)
-        ]
+        )
         slices = [np.arange(self.layout.size)[self.layout[name].slice] for name in self.parts]
         self.places = np.concatenate([np.empty(0, np.int64), *slices]).astype(np.int64)
         pieces: list[tuple[str, tuple[int, ...]]] = []
@@ -181,7 +182,7 @@ class Observer:
         return rows
 
 
-def text_of(layout: Layout, names: list[str], vector: NDArray[np.int8]) -> str:
+def text_of(layout: Layout, names: tuple[str, ...], vector: NDArray[np.int8]) -> str:
     """What is not 0 in the parts ``names`` of ``vector``."""
     words = []
     values = vector.tolist()

@@ -31,6 +31,11 @@ def as_array(name: str, value: Any) -> np.ndarray:
         raise ValueError(f"{name}={shown(value)}: expected an array of one shape ({error})") from None
 
 
+def is_array(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    """Whether ``value`` is an array of this shape and type."""
+    return isinstance(value, np.ndarray) and value.shape == shape and value.dtype == dtype
+
+
 def is_integer(value: Any) -> TypeGuard[int]:
     """Whether ``value`` is an integer of Python or NumPy; True and False are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

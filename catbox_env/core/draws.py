@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
+
+from catbox_env.core.checks import is_integer, shown
 
 #: Where deals can turn out to be impossible, they are listed beforehand if there are no more than so many.
 MOST_LISTED = 10_000
@@ -61,8 +65,46 @@ class Draws(ABC):
 
         return follow(1.0)
 
+    def outcomes(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, float]]:
+        """See `Game.draw_outcomes`; ``drawn`` is not checked."""
+        if self._table is not None:
+            return self._table.outcomes(drawn)
+        weights = self.weights(drawn, first_round)
+        total = sum(weight for _, weight in weights)
+        return [(draw, weight / total) for draw, weight in weights]
 
-class DrawTable:
+    @property
+    def may_begin_again(self) -> bool:
+        """Whether `outcomes` can lead to a complete deal that is not possible."""
+        return type(self).is_possible is not Draws.is_possible and self._table is None
+
+    @cached_property
+    def _table(self) -> _DrawTable | None:
+        """The probabilities of all draws where some deals are not possible, and all can be listed."""
+        if type(self).is_possible is Draws.is_possible:
+            return None
+        few = len(list(itertools.islice(self.every_deal(), MOST_LISTED + 1))) <= MOST_LISTED
+        return _DrawTable(self) if few else None
+
+    def check_drawn(self, drawn: Any, first_round: bool) -> list[int]:
+        """``drawn`` as a list. Raises ``ValueError`` unless a deal can begin with these draws."""
+        listed = isinstance(drawn, list | tuple) and len(drawn) <= self.length
+        if not listed or not all(is_integer(draw) and 0 <= draw < self.num_values for draw in drawn):
+            raise ValueError(
+                f"drawn={shown(drawn)}: expected at most {self.length} integers from 0 to {self.num_values - 1}, "
+                "the draws of a deal so far"
+            )
+        for i, draw in enumerate(drawn):
+            possible = [each for each, _ in self.outcomes(drawn[:i], first_round)]
+            if draw not in possible:
+                raise ValueError(
+                    f"drawn={shown(drawn)}: draw {i} is {draw}; after those before it, expected "
+                    f"{f'one of {shown(possible)}' if possible else 'no more, because the deal is complete'}"
+                )
+        return [int(draw) for draw in drawn]
+
+
+class _DrawTable:
     """The probabilities of all draws, where some deals are not possible and there are few: no draw leads to those."""
 
     def __init__(self, draws: Draws) -> None:

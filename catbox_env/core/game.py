@@ -7,25 +7,25 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from catbox_env.core.binding import bind
 from catbox_env.core.checks import (
-    as_array,
     check_action,
     check_flag,
     check_integer,
     check_seat,
-    is_integer,
+    is_array,
     shown,
 )
-from catbox_env.core.draws import MOST_LISTED, Draws, DrawTable
+from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout
-from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence, split_generators
+from catbox_env.core.past import Past, rewind, sample_past
+from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
+from catbox_env.core.sampling import checked_observations, fill_with_worlds, sample_worlds
 from catbox_env.core.saved import check_same_game
 from catbox_env.core.state import GameState, read_state
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
     from catbox_env.core.events import Event
     from catbox_env.core.features import Features
-    from catbox_env.core.past import Past
 
 __all__ = ["Game", "GameState"]
 
@@ -220,7 +219,7 @@ class Game(ABC):
 
         Raises ``ValueError`` for anything else.
         """
-        if not _is_array(generators, (1,), GENERATOR):
+        if not is_array(generators, (1,), GENERATOR):
             raise ValueError(
                 f"generators={shown(generators)}: expected the attribute `generators` of a GameState"
             )
@@ -273,35 +272,13 @@ class Game(ABC):
         Empty when the deal is complete; ``game.draws.deal(drawn, first_round)`` is that deal, and
         ``game.draws.to_string(drawn, draw, first_round)`` names a draw. A deal that is complete may not be possible
         (``draws.is_possible``); then all is drawn again. Where there are at most 10,000 deals, no draw leads to those.
+
+        Raises ``ValueError`` for draws that no deal begins with.
         """
         if self.draws is None:
             return []
-        drawn, first_round = self._checked_draws(drawn), check_flag("first_round", first_round)
-        if self._draw_table is not None:
-            return self._draw_table.outcomes(drawn)
-        weights = self.draws.weights(drawn, first_round)
-        total = sum(weight for _, weight in weights)
-        return [(draw, weight / total) for draw, weight in weights]
-
-    def _checked_draws(self, drawn: Any) -> list[int]:
-        draws = self.draws
-        assert draws is not None
-        listed = isinstance(drawn, list | tuple) and len(drawn) <= draws.length
-        if not listed or not all(is_integer(draw) and 0 <= draw < draws.num_values for draw in drawn):
-            raise ValueError(
-                f"drawn={shown(drawn)}: expected at most {draws.length} integers from 0 to {draws.num_values - 1}, "
-                "the draws of a deal so far"
-            )
-        return [int(draw) for draw in drawn]
-
-    @cached_property
-    def _draw_table(self) -> DrawTable | None:
-        """The probabilities of all draws where some deals are not possible, and all can be listed."""
-        draws = self.draws
-        if draws is None or type(draws).is_possible is Draws.is_possible:
-            return None
-        few = len(list(itertools.islice(draws.every_deal(), MOST_LISTED + 1))) <= MOST_LISTED
-        return DrawTable(draws) if few else None
+        first_round = check_flag("first_round", first_round)
+        return self.draws.outcomes(self.draws.check_drawn(drawn, first_round), first_round)
 
     def sample_state(
         self,
@@ -330,15 +307,15 @@ class Game(ABC):
         that was made after the end; for a history that does not go with it, which is known after a million draws.
         """
         if history is not None:
-            from catbox_env.core.past import sample_past
-
-            checked = self._checked_observations(observation, 1)
+            checked = checked_observations(self, observation, 1)
             return sample_past(self, checked, seed, history, beginnings)[0]
         if beginnings is not None:
             raise ValueError("beginnings were given without the history of the same seat; give both")
         generators = new_generators([seed_sequence(seed)])
         records = np.zeros(1, self.state_dtype)
-        self._sample(self._checked_observations(observation, 1), np.ones(1, np.int64), generators, records)
+        fill_with_worlds(
+            self, checked_observations(self, observation, 1), np.ones(1, np.int64), generators, records
+        )
         return GameState(self, records, generators, self.empty_log())
 
     def sample_states(self, observation: np.ndarray, count: int, seed: Any = None) -> Vec:
@@ -357,13 +334,13 @@ class Game(ABC):
         count = check_integer("count", count, 1, 2**63 - 1)
         root = seed_sequence(seed)
         if np.ndim(observation) == 2:
-            observations = self._checked_observations(observation, 2)
+            observations = checked_observations(self, observation, 2)
             children = [
                 np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
                 for i in range(len(observations))
             ]
         else:
-            observations, children = self._checked_observations(observation, 1), [root]
+            observations, children = checked_observations(self, observation, 1), [root]
         counts = np.full(len(observations), count, np.int64)
         return self.sample_states_from(observations, counts, new_generators(children))
 
@@ -380,26 +357,7 @@ class Game(ABC):
 
         Errors as in ``sample_state``; they name the row.
         """
-        from catbox_env.core.batch import Vec  # a batch holds its game, and a game makes batches
-
-        observations = self._checked_observations(observations, 2)
-        shape = (len(observations),)
-        if not _is_array(counts, shape, np.dtype(np.int64)) or (counts < 1).any():
-            raise ValueError(f"counts={shown(counts)}: expected int64 of 1 or more, of shape {shape}")
-        if not _is_array(generators, shape, GENERATOR):
-            raise ValueError(f"generators={shown(generators)}: expected generators, of shape {shape}")
-        total = sum(counts.tolist())  # in Python, where it cannot overflow
-        try:
-            vec = Vec._undealt(self, total, num_threads, auto_deal=False)
-        except ValueError as error:
-            raise ValueError(
-                f"count: {total} games do not fit into memory; ask for fewer ({error})"
-            ) from error
-        drawn_by = split_generators(generators, counts)
-        records = np.zeros(total, self.state_dtype)
-        self._sample(observations, counts, drawn_by, records)
-        vec._fill(records, drawn_by)
-        return vec
+        return sample_worlds(self, observations, counts, generators, num_threads)
 
     @property
     def hides_nothing(self) -> bool:
@@ -418,42 +376,7 @@ class Game(ABC):
         earlier rounds stay unknown. Raises ``ValueError`` for a game that hides nothing, for arrays of another shape
         and for histories that are not of these worlds, at this moment.
         """
-        from catbox_env.core.past import rewind
-
         return rewind(self, worlds, histories, history_of)
-
-    def _checked_observations(self, given: Any, ndim: int) -> np.ndarray:
-        """``given``, (O,) or with ``ndim`` 2 (M, O), as a writable (M, O) copy. Raises ``ValueError`` for others."""
-        observations = as_array("observation", given)
-        size = self.observation_layout.size
-        shape = (size,) if ndim == 1 else (max(1, len(observations) if observations.ndim else 1), size)
-        if observations.shape != shape or observations.dtype != np.int8:
-            raise ValueError(
-                f"observation: {observations.dtype} of shape {observations.shape}; expected int8 of shape "
-                f"{f'({size},)' if ndim == 1 else f'(M, {size}), M at least 1'}, as given by state.observation(player)"
-            )
-        # A copy, because a read-only array would have the code compiled again for its type.
-        return observations.reshape(-1, size).copy()
-
-    def _sample(
-        self, observations: np.ndarray, counts: np.ndarray, generators: np.ndarray, records: np.ndarray
-    ) -> None:
-        """Fill ``records`` (N,), all zeros, with ``counts[i]`` states of ``observations[i]``, drawn by ``generators``
-        (N,)."""
-        low, high = self.observation_layout.bounds()
-        bounded = ((observations >= low) & (observations <= high)).all(axis=1)
-        if bounded.all():
-            wrong = self.loops.sample_batch(
-                self.params, observations, counts, generators, records, self.history_length
-            )
-        else:
-            wrong = int(bounded.argmin())
-        if wrong >= 0:
-            which = f"observation {wrong}" if len(observations) > 1 else "observation"
-            raise ValueError(
-                f"{which}: no state of this game agrees with it; expected what a seat sees before the end, "
-                "as given by state.observation(player)"
-            )
 
     def string_to_action(self, text: str) -> int:
         """The action whose ``action_to_string`` is ``text``; case and extra spaces do not matter.
@@ -538,10 +461,6 @@ def check_game_object(value: Any) -> Game:
     if not isinstance(value, Game):
         raise ValueError(f"game={shown(value)}: expected a game, as make_game returns")
     return value
-
-
-def _is_array(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
-    return isinstance(value, np.ndarray) and value.shape == shape and value.dtype == dtype
 
 
 def _rebuild_game(cls: type[Game], rules: Any, reward: str) -> Game:

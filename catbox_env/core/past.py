@@ -16,6 +16,7 @@ import numpy as np
 from catbox_env.core.checks import as_array, shown
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import new_generators, seed_sequence, split_generators
+from catbox_env.core.sampling import checked_observations
 from catbox_env.core.saved import check_same_game
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def sample_past(
             "state.history_observation(player)"
         )
     given = _checked_histories(game, given)
-    seen = None if beginnings is None else game._checked_observations(beginnings, 2)
+    seen = None if beginnings is None else checked_observations(game, beginnings, 2)
     root = seed_sequence(seed)
     own = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 0), pool_size=root.pool_size)
     draw = _drawn_freely if game.hides_nothing else _drawn_with_hidden_cards
@@ -190,6 +191,8 @@ def _drawn_freely(drawn: _Drawn) -> tuple[GameState | None, list[PastRound], int
                 f"history: {game.id} can have begun with more than {MOST_TRIED:,} deals, too many to try; "
                 "give beginnings, what the seat saw at the beginning"
             )
+    elif len(drawn.beginnings) > 1:
+        return None, [], observer
     else:
         deals = [_beginning_of(game, drawn.beginnings[0], observer, drawn.generators)]
     found: list[tuple[GameState, list[PastRound]]] = []
@@ -224,11 +227,13 @@ def _drawn_with_hidden_cards(drawn: _Drawn) -> tuple[GameState | None, list[Past
             game.set_deal(state.record, deal)
         rounds.append(_draw_earlier_round(drawn, state, observer, known, first, next_seat))
         first += len(rounds[-1].actions)
-        if first > used - len(current.actions):
+        if first > used - len(current.actions) or not _play(drawn, state, rounds, observer):
             return None, [], observer
-        _play(state, rounds[-1])
-    _play(state, current)
-    return state, [*rounds, current], observer
+    rounds.append(current)
+    given = 0 if drawn.beginnings is None else len(drawn.beginnings)
+    if given > len(rounds) or not _play(drawn, state, rounds, observer):
+        return None, [], observer
+    return state, rounds, observer
 
 
 def _draw_current_round(drawn: _Drawn) -> tuple[int, int, PastRound]:
@@ -274,16 +279,25 @@ def _draw_earlier_round(
         records,
         MOST_DRAWN,
     )
-    if count <= 0:
+    if count < 0:
+        raise ValueError(
+            f"history: no round has rows {first} and following; give the observation, the history and the beginnings "
+            "of the same seat at the same moment"
+        )
+    if count == 0:
         raise ValueError(_none_found("an earlier round", MOST_DRAWN))
     return PastRound(game.deal_of(records[0]), actions[first : first + count].tolist())
 
 
-def _play(state: GameState, round_: PastRound) -> None:
-    """Deal the round that ``state`` begins, and play it."""
-    state.game.set_deal(state.record, round_.deal)
-    for action in round_.actions:
+def _play(drawn: _Drawn, state: GameState, rounds: list[PastRound], observer: int) -> bool:
+    """Deal the last of ``rounds``, which ``state`` begins, and play it; whether its beginning is the one given."""
+    state.game.set_deal(state.record, rounds[-1].deal)
+    seen = [] if drawn.beginnings is None else list(drawn.beginnings[len(rounds) - 1 :])
+    if seen and not np.array_equal(state.observation(observer), seen[0]):
+        return False
+    for action in rounds[-1].actions:
         state.apply_action(action)
+    return True
 
 
 def _none_found(which: str, tried: int) -> str:

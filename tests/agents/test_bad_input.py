@@ -1,5 +1,7 @@
 """Bad input to public functions of ``catbox_agents`` is refused with a message that names it, and changes nothing."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -97,3 +99,16 @@ def test_true_and_false_are_not_seats_or_counts() -> None:
             LearnerEnv("petrify_v0", learner_seat=flag)
         with pytest.raises(ValueError, match="num_deals"):
             evaluate(GAME, ["random", "random"], flag)
+
+
+@pytest.mark.parametrize(
+    ("module", "missing", "extra"),
+    [("sb3", "stable_baselines3", "sb3"), ("rllib", "ray", "ray"), ("rllib", "torch", "ray")],
+)
+def test_without_an_extra_the_error_says_what_to_install(module: str, missing: str, extra: str) -> None:
+    program = (
+        f"import sys\nsys.modules[{missing!r}] = None\n"
+        f"try:\n    import catbox_agents.{module}\nexcept ModuleNotFoundError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert f'pip install "catbox-env[{extra}]"' in done.stdout, done.stderr

@@ -90,9 +90,7 @@ def test_what_the_caller_does_to_an_observation_changes_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint64])
-def test_an_unsigned_dtype_is_refused_where_values_are_negative(
-    dtype: type, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unsigned_dtype_is_refused_where_values_are_negative(dtype: type) -> None:
     env = LearnerEnv("petrify_v0", dtype=dtype)  # nothing negative there
     assert env.reset(seed=0)[0].dtype == dtype
     with pytest.raises(ValueError, match="values below 0; give a signed dtype"):

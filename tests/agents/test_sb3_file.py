@@ -242,6 +242,29 @@ def test_nothing_is_read_that_may_grow(saved: Path, tmp_path: Path) -> None:
         load_checkpoint(path)
 
 
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        (b"\x80\x02}r\xff\xff\xff\x7f.", "a value in place 2147483647"),  # LONG_BINPUT
+        (b"\x80\x05\x96" + (1 << 46).to_bytes(8, "little") + b".", "bytes in a bytearray8"),
+        (b"\x80\x05\x96" + bytes(8) + b".", "the instruction BYTEARRAY8"),
+    ],
+)
+def test_weights_that_claim_more_memory_than_the_file_has_are_refused(
+    saved: Path, tmp_path: Path, program: bytes, reason: str
+) -> None:
+    def change(content: bytes) -> bytes:
+        path = tmp_path / "policy.pth"
+        path.write_bytes(content)
+        with zipfile.ZipFile(path) as archive:
+            (name,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        return rewritten(path, tmp_path / "changed.pth", name, lambda _: program).read_bytes()
+
+    path = rewritten(saved, tmp_path / "model.zip", "policy.pth", change)
+    with pytest.raises(ValueError, match=rf"is damaged \(.*({reason})"):
+        load_checkpoint(path)
+
+
 def test_every_truncated_file_is_refused(saved: Path, tmp_path: Path) -> None:
     content, path = saved.read_bytes(), tmp_path / "model.zip"
     for length in range(0, len(content), max(1, len(content) // 50)):

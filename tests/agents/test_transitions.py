@@ -1,4 +1,4 @@
-"""Transitions of every seat: rewards are conserved, observations are the seat's own; wrong doors are found out."""
+"""Transitions of every seat: rewards are conserved, observations are the seat's own; wrong ways are found out."""
 
 import itertools
 from collections import defaultdict
@@ -17,7 +17,7 @@ from catbox_env import cat_in_the_box_v0, cat_te_v0, petrify_v0
 from catbox_env.adapters.aec import AECGame
 from tests.conservation import Ledger, Received, compare
 from tests.core.bad_values import INTEGERS, NONE, VALUES, check_refusals
-from tests.toolkits.doors import pairs_of_step_and_last
+from tests.toolkits.ways import pairs_of_step_and_last
 
 #: Rounds that pay in the middle of a game, and seats that never decide.
 GAMES = [

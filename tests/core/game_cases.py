@@ -135,3 +135,19 @@ def begun(game: Game, moves: int, seed: int) -> GameState:
             break
         state = after
     return state
+
+
+def played(game: Game, seed: int, moves: int | None = None) -> tuple[GameState, list[GameState]]:
+    """A state after random moves, before the end; and the beginnings of its rounds."""
+    rng = np.random.default_rng(seed)
+    state = game.new_initial_state(seed=seed)
+    beginnings = [state.clone()]
+    for _ in range(int(rng.integers(game.history_length)) if moves is None else moves):
+        after = state.clone()
+        after.apply_action(int(rng.choice(state.legal_actions())))
+        if after.is_terminal():
+            break
+        state = after
+        if state.round_ended:
+            beginnings.append(state.clone())
+    return state, beginnings

@@ -206,6 +206,14 @@ def test_the_fast_list_of_deals_is_the_one_that_the_draws_give() -> None:
 
 
 def test_draws_of_a_deal_that_are_none_are_refused() -> None:
+    # The fourth of three equal cards, a hand that does not ascend, cards that leave no ascending hand.
+    for drawn in ([0, 0, 0, 0], [2, 1], [1, 1, 0], [2, 2, 2, 1, 1, 0]):
+        with pytest.raises(
+            ValueError, match=r"drawn=.*: draw \d is \d; after those before it, expected one of"
+        ):
+            TINY.draw_outcomes(drawn)
+    with pytest.raises(ValueError, match="drawn="):
+        make_game("petrify_v0", rules=PetrifyRules.tiny()).draw_outcomes([0, 0, 0])
     for drawn in (None, 3, [-1], [3], ["a"], [0] * 7, [0.5], [True]):
         with pytest.raises(ValueError, match="drawn="):
             TINY.draw_outcomes(drawn)  # type: ignore[arg-type]

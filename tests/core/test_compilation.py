@@ -1,5 +1,6 @@
 """Compiled code is cached where possible; without a cache, or with a damaged one, everything still runs."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 SMALL_GAME = """
     import sys, warnings
     with warnings.catch_warnings(record=True) as caught:
@@ -126,3 +128,74 @@ def test_after_catbox_compile_nothing_is_left_to_compile(tmp_path: Path) -> None
     _, errors = process.communicate(timeout=200)
     assert process.returncode == 0, errors
     assert {path.name for path in tmp_path.rglob("*.nbc")} == compiled
+
+
+MAKERS = {"empty", "zeros", "ones", "full", "empty_like", "zeros_like", "copy", "array"}
+
+
+def is_compiled(function: ast.FunctionDef) -> bool:
+    return any("njit" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def made_here(function: ast.FunctionDef) -> set[str]:
+    """The names of the arrays of records that a function makes."""
+    return {
+        target.id
+        for step in ast.walk(function)
+        if isinstance(step, ast.Assign) and is_maker(step.value)
+        for target in step.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def is_maker(value: ast.AST) -> bool:
+    """Whether it makes an array of records: the numbers of NumPy's own types are copied when they are taken out."""
+    if not (
+        isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in MAKERS
+    ):
+        return False
+    kinds = [*value.args[1:], *(keyword.value for keyword in value.keywords if keyword.arg == "dtype")]
+    return any(not ast.unparse(kind).startswith("np.") for kind in kinds)
+
+
+def records_without_their_array(source: str, every: bool) -> list[str]:
+    """What compiled functions take out of an array that they made, and keep: Numba frees the array after its last use,
+    also where a record of it is still used. ``every``: whether all functions of the source are compiled."""
+    found = []
+    for function in ast.walk(ast.parse(source)):
+        if isinstance(function, ast.FunctionDef) and (every or is_compiled(function)):
+            arrays = made_here(function)
+            for step in ast.walk(function):
+                if isinstance(step, ast.Assign | ast.Return):
+                    values = step.value.elts if isinstance(step.value, ast.Tuple) else [step.value]
+                    found += [
+                        f"{function.name}: {ast.unparse(step)}"
+                        for value in values
+                        if isinstance(value, ast.Subscript)
+                        and (is_maker(value.value) or ast.unparse(value.value) in arrays)
+                    ]
+    return found
+
+
+def test_compiled_code_keeps_no_record_of_an_array_that_it_lets_go() -> None:
+    sources = [
+        path for package in ("catbox_env", "agents", "train") for path in (ROOT / package).rglob("*.py")
+    ]
+    found = {
+        str(path): records_without_their_array(path.read_text("utf-8"), every=path.name == "loops.py")
+        for path in sources
+    }
+    assert len(sources) > 100
+    assert {path: records for path, records in found.items() if records} == {}
+
+
+@pytest.mark.parametrize("kept", ["np.zeros(1, VIEW)[0]", "views[0]"])
+def test_a_record_that_outlives_its_array_is_found(kept: str) -> None:
+    source = f"""
+        @numba.njit
+        def fill(out):
+            views = np.zeros(1, VIEW)
+            view = {kept}
+            look(view)
+    """
+    assert records_without_their_array(textwrap.dedent(source), every=False) == [f"fill: view = {kept}"]

@@ -100,6 +100,15 @@ def test_a_run_on_the_cluster_is_that_of_one_machine(name: str, three: Watched, 
     assert os.getpid() not in {fact["process"] for fact in three.facts[-1]}
 
 
+def test_paths_in_the_settings_are_those_of_the_run(three: Watched, tmp_path: Path) -> None:
+    """Ray Train gives its workers a working directory of their own."""
+    first = local(small(**EVERYTHING), tmp_path / "first")
+    path = os.path.relpath(first)
+    config = small(**{**EVERYTHING, "opponents_in_training": {path: 0.4}, "start_from": path})
+    train(config, tmp_path / "ray", quiet(), make_crew=three.crew)
+    assert_same_end(local(config, tmp_path / "local"), tmp_path / "ray")
+
+
 def test_a_run_goes_on_where_it_was_stopped_on_the_cluster_or_off_it(
     three: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

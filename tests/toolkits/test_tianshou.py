@@ -7,8 +7,8 @@ from tianshou.data import Collector, VectorReplayBuffer
 from catbox_env import cat_in_the_box_v0
 from examples import tianshou_dqn
 from tests.conservation import Ledger, compare, payments
-from tests.toolkits.doors import tianshou_pettingzoo
 from tests.toolkits.running import check_example
+from tests.toolkits.ways import tianshou_pettingzoo
 
 
 def test_the_example_learns() -> None:

@@ -8,8 +8,8 @@ from torchrl.envs.utils import check_env_specs
 from catbox_env import cat_in_the_box_v0
 from examples import torchrl_ppo
 from tests.conservation import Ledger, compare, payments
-from tests.toolkits.doors import torchrl_all_rows, torchrl_own_rows
 from tests.toolkits.running import check_example
+from tests.toolkits.ways import torchrl_all_rows, torchrl_own_rows
 
 
 def test_the_example_learns() -> None:

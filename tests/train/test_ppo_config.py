@@ -394,5 +394,5 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 
 
 def test_resuming_where_there_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="holds no training run to resume"):
+    with pytest.raises(FileNotFoundError, match="holds no training run"):
         open_run(tmp_path)

@@ -6,6 +6,8 @@ import importlib.util
 import os
 import random
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -223,6 +225,17 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.Mo
     assert code == 2
     assert "needs sb3_contrib, which" in error
     assert 'pip install "catbox-env[sb3,train]"' in error
+
+
+@pytest.mark.parametrize(
+    ("program", "extras"),
+    [("from catbox_train import train", "train"), ("from catbox_train.sb3 import load_model", "sb3,train")],
+)
+def test_without_the_extra_the_import_says_what_to_install(program: str, extras: str) -> None:
+    program = f"import sys\nsys.modules['filelock'] = None\n{program}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "needs filelock, which is not installed. Install the extra" in done.stderr
+    assert f'pip install "catbox-env[{extras}]"' in done.stderr
 
 
 def test_numbers_that_are_not_finite_stop_the_run(tmp_path: Path) -> None:

@@ -21,7 +21,13 @@ from catbox_train.config import load_config
 from catbox_train.runs import loop, report
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
-from catbox_train.runs.progress import StopRequest, TrainingInterrupted
+from catbox_train.runs.progress import (
+    StopRequest,
+    TrainingAborted,
+    TrainingDiverged,
+    TrainingInterrupted,
+    hints_repeat,
+)
 from tests.agents.policies import network_for
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
 
@@ -262,6 +268,17 @@ def test_a_stopped_run_with_classes_says_that_to_go_on_takes_trust() -> None:
     assert str(TrainingInterrupted(Path("run"), 5)).endswith("--resume --output run")
 
 
+def test_what_to_do_next_repeats_the_options_that_the_folder_of_a_run_does_not_hold() -> None:
+    run, options = Path("run"), ["--workers-on-ray", "8", "--ray-address", "a b:6379"]
+    with hints_repeat(options):
+        hints = TrainingInterrupted(run, 5, trusted=True), TrainingAborted(run, trusted=True)
+        diverged = TrainingDiverged(run, 1, "x", {"entropy": 0.1})
+    for hint in hints:
+        assert str(hint).endswith("--resume --output run --trust --workers-on-ray 8 --ray-address 'a b:6379'")
+    assert str(diverged).endswith("--set entropy=0.1 --workers-on-ray 8 --ray-address 'a b:6379'")
+    assert str(TrainingInterrupted(run, 5)).endswith("--resume --output run")
+
+
 # Signals and terminals.
 
 
@@ -280,8 +297,11 @@ def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_o
     code, said = command("train", "--config", str(file), "--output", str(run))
     assert code == 130
     assert said.startswith("Stopped after 2,560 decisions; everything is saved. Go on with: ")
-    assert f"--resume --output {run}" in said
+    assert said.endswith(f"--resume --output {run}\n")
     assert not (run / "results.json").exists()
+    code, said = command("train", "--resume", "--output", str(run), "--device", "cpu")
+    assert code == 130
+    assert said.endswith(f"--resume --output {run} --device cpu\n")
     monkeypatch.setattr(report, "_match", match)
     resume(run, quiet())
     assert json.loads((run / "results.json").read_text())["matches"][0]["deals"] == 20

@@ -52,7 +52,16 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return getattr(importlib.import_module(_MODULES[name]), name)
+        try:
+            return getattr(importlib.import_module(_MODULES[name]), name)
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("catbox"):
+                raise
+            raise ModuleNotFoundError(
+                f'catbox_train needs {error.name}, which is not installed. Install the extra "train":  pip install '
+                '"catbox-env[train]"',
+                name=error.name,
+            ) from error
     raise AttributeError(f"module 'catbox_train' has no attribute {name!r}")
 
 

@@ -17,6 +17,7 @@ import io
 import json
 import math
 import pickle
+import pickletools
 import struct
 import zipfile
 import zlib
@@ -241,6 +242,19 @@ class _WeightsReader(pickle.Unpickler):
         return entry
 
 
+def _check_pickle(content: bytes) -> None:
+    """Raise ``ValueError`` for a pickle that would take far more memory than its own size to read.
+
+    Python's reader has room for as many values as the highest place where one is kept, and before it reads an array of
+    bytes, for its length; both are numbers in the pickle. Such arrays are newer than protocol 2, which torch writes.
+    """
+    for instruction, argument, _ in pickletools.genops(content):
+        if instruction.proto > 2:
+            raise ValueError(f"policy.pth has the instruction {instruction.name}, which torch does not write")
+        if instruction.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) >= len(content):
+            raise ValueError(f"policy.pth keeps a value in place {argument}, more than it can have values")
+
+
 def _read_weights(content: bytes) -> dict[str, NDArray[np.float32]]:
     """The tensors of a file that torch wrote. Raises one of `_DAMAGE`."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -248,7 +262,9 @@ def _read_weights(content: bytes) -> dict[str, NDArray[np.float32]]:
         folder = pickled.removesuffix("data.pkl")
         if f"{folder}byteorder" in archive.namelist() and _stored(archive, f"{folder}byteorder") != b"little":
             raise ValueError("the numbers in policy.pth are not little-endian")
-        found = _WeightsReader(io.BytesIO(_stored(archive, pickled))).load()
+        program = _stored(archive, pickled)
+        _check_pickle(program)
+        found = _WeightsReader(io.BytesIO(program)).load()
         if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
             raise ValueError("policy.pth holds no mapping of names to tensors")
         tensors = {name: tensor for name, tensor in found.items() if isinstance(tensor, _Tensor)}

@@ -115,7 +115,12 @@ def train(
     from catbox_train import config as configuration
     from catbox_train.memory import keep_freed_memory
     from catbox_train.runs.folder import free_run_folder
-    from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted
+    from catbox_train.runs.progress import (
+        TrainingAborted,
+        TrainingDiverged,
+        TrainingInterrupted,
+        hints_repeat,
+    )
 
     if show_settings:
         _print_settings(algorithm)
@@ -144,7 +149,8 @@ def train(
                 )
             from catbox_train.runs.loop import resume as resume_run
 
-            with _crew(workers_on_ray, ray_address) as make_crew:
+            again = _on_ray(workers_on_ray, ray_address) + ([] if device is None else ["--device", device])
+            with hints_repeat(again), _crew(workers_on_ray, ray_address) as make_crew:
                 resume_run(output, trust=trust, device=device, make_crew=make_crew)
             return
         if workers_on_ray is not None:
@@ -158,7 +164,8 @@ def train(
         name = config.stem if config and not preset else "-".join(_names(preset, chosen.game))
         folder = output or free_run_folder(Path("runs"), name)
         try:
-            with _crew(workers_on_ray, ray_address) as make_crew:
+            again = _on_ray(workers_on_ray, ray_address)
+            with hints_repeat(again), _crew(workers_on_ray, ray_address) as make_crew:
                 train_run(chosen, folder, make_crew=make_crew)
         finally:
             if output is None:  # refused before anything was written: leave no empty folders
@@ -171,6 +178,12 @@ def train(
     except (TrainingInterrupted, TrainingAborted) as stopped:
         typer.echo(str(stopped), err=True)
         raise typer.Exit(130) from None
+
+
+def _on_ray(workers: int | None, address: str | None) -> list[str]:
+    """The options of a command that has its ``workers`` on a Ray cluster."""
+    given = {"--workers-on-ray": workers, "--ray-address": address}
+    return [part for name, value in given.items() if value is not None for part in (name, str(value))]
 
 
 @contextmanager

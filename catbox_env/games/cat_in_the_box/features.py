@@ -378,13 +378,13 @@ def write_actions(params, view, mask, action_out):
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
     """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
-    view = np.zeros(1, VIEW)[0]
+    views = np.zeros(1, VIEW)  # not its record: compiled code that holds a record alone frees the array
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):
         out[row] = 0
         action_out[row] = 0
-        look(rules, observations[row], view)
-        write_ranks(rules, at, view, out[row])
-        write_seats(rules, at, view, out[row])
-        write_trick(rules, at, view, out[row])
-        write_actions(rules, view, masks[row], action_out[row])
+        look(rules, observations[row], views[0])
+        write_ranks(rules, at, views[0], out[row])
+        write_seats(rules, at, views[0], out[row])
+        write_trick(rules, at, views[0], out[row])
+        write_actions(rules, views[0], masks[row], action_out[row])

@@ -288,11 +288,11 @@ def write_actions(params, seen, view, mask, action_out):
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
     """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
-    view = np.zeros(1, VIEW)[0]
+    views = np.zeros(1, VIEW)  # not its record: compiled code that holds a record alone frees the array
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):
         out[row] = 0
         action_out[row] = 0
-        look(rules, observations[row], view)
-        write_position(rules, at, observations[row], view, out[row])
-        write_actions(rules, observations[row], view, masks[row], action_out[row])
+        look(rules, observations[row], views[0])
+        write_position(rules, at, observations[row], views[0], out[row])
+        write_actions(rules, observations[row], views[0], masks[row], action_out[row])

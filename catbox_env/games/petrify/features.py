@@ -281,13 +281,13 @@ def write_replies(params, view, cell, other, free, out):
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
     """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
-    view = np.zeros(1, VIEW)[0]
+    views = np.zeros(1, VIEW)  # not its record: compiled code that holds a record alone frees the array
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):
         out[row] = 0
         action_out[row] = 0
-        look(rules, observations[row], view)
-        write_position(rules, at, observations[row], view, out[row])
+        look(rules, observations[row], views[0])
+        write_position(rules, at, observations[row], views[0], out[row])
         for cell in range(rules.num_cells):
             if masks[row, cell]:
-                write_action(rules, observations[row], view, cell, action_out[row, cell])
+                write_action(rules, observations[row], views[0], cell, action_out[row, cell])

@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -58,10 +58,12 @@ def facts_of_process() -> dict[str, Any]:
 def serve(settings: dict[str, Any]) -> None:
     """The function that Ray Train calls in each process: do what the run asks for, until it asks no more.
 
-    ``settings``: ``channel``, the handle of the `Channel`. An error that is raised here is one of the cluster, and Ray
-    Train starts all workers anew; those of the worker are answers.
+    ``settings``: ``channel``, the handle of the `Channel`, and ``folder``, the working directory of the run. An error
+    that is raised here is one of the cluster, and Ray Train starts all workers anew; those of the worker are answers.
     """
     channel = settings["channel"]
+    with suppress(OSError):  # paths in the settings are relative to it; a machine without it may need none
+        os.chdir(settings["folder"])
     keep_freed_memory()
     torch.set_num_threads(1)
     number, count = dist.get_rank(), dist.get_world_size()

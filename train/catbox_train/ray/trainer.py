@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any
 
 import ray
@@ -42,7 +43,7 @@ def fit(count: int, gpu: bool, channel: Any, folder: str) -> None:
     logging.getLogger("ray.train").setLevel(logging.ERROR)
     TorchTrainer(
         serve,
-        train_loop_config={"channel": channel},
+        train_loop_config={"channel": channel, "folder": os.getcwd()},
         scaling_config=ScalingConfig(
             num_workers=count, use_gpu=gpu, resources_per_worker={"CPU": 1} | ({"GPU": 1} if gpu else {})
         ),

@@ -44,7 +44,8 @@ def open_run(run: Path, trust: bool = False) -> TrainConfig:
     file = run / CONFIG_FILE
     if not file.is_file():
         raise FileNotFoundError(
-            f"{run} holds no training run to resume ({CONFIG_FILE} is missing): leave out --resume to start one"
+            f"{run} holds no training run ({CONFIG_FILE} is missing): give the folder of one, or leave out --resume to "
+            "start one"
         )
     config = load_config(file=file, trust=trust)
     given = read_settings(file)

@@ -7,8 +7,9 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -40,9 +41,30 @@ def command() -> str:
     return f"{shlex.quote(python)} -m catbox_app"
 
 
+#: Options of the command that are no settings of the run, so that its folder does not hold them.
+_repeated: ContextVar[Sequence[str]] = ContextVar("repeated", default=())
+
+
+@contextmanager
+def hints_repeat(options: Sequence[str]) -> Iterator[None]:
+    """In this block, commands that a run prints to go on with have the ``options`` of this one, such as
+    ``["--workers-on-ray", "8"]``."""
+    token = _repeated.set(options)
+    try:
+        yield
+    finally:
+        _repeated.reset(token)
+
+
 def resume_command(run: Path, trusted: bool) -> str:
     """The command that goes on with a run; ``trusted`` if its opponents are classes, which take ``--trust``."""
-    return f"{command()} train --resume --output {shlex.quote(str(run))}{' --trust' if trusted else ''}"
+    return f"{command()} train --resume --output {shlex.quote(str(run))}{_more_options(trusted)}"
+
+
+def _more_options(trusted: bool) -> str:
+    """What stands behind the other options of a command that is printed."""
+    options = [*(["--trust"] if trusted else []), *_repeated.get()]
+    return "".join(f" {shlex.quote(option)}" for option in options)
 
 
 def what_is_kept(run: Path) -> str:
@@ -89,7 +111,7 @@ class TrainingDiverged(RuntimeError):
             message += (
                 " Calmer settings may help: start a run in another folder, such as:  "
                 f"{command()} train --config {shlex.quote(str(run / 'config.yaml'))} {settings}"
-                f"{' --trust' if trusted else ''}"
+                f"{_more_options(trusted)}"
             )
         super().__init__(message)
         self.run, self.update = run, update

@@ -14,7 +14,7 @@ import numpy as np
 from catbox_agents.transitions import seat_transitions
 from tests.conservation import Received
 
-Door = Callable[[Any, int, int], Iterator[Received]]
+Way = Callable[[Any, int, int], Iterator[Received]]
 
 
 def transitions_of_catbox(env: Any, games: int, seed: int) -> Iterator[Received]:
@@ -115,7 +115,7 @@ def torchrl_all_rows(env: Any, games: int, seed: int) -> Iterator[Received]:
 
 
 #: What needs no toolkit, and by toolkit what needs it.
-DOORS: dict[str, list[Door]] = {
+WAYS: dict[str, list[Way]] = {
     "pettingzoo": [transitions_of_catbox, pairs_of_step_and_last, parallel_own_rows, parallel_all_rows],
     "tianshou": [tianshou_pettingzoo],
     "torchrl": [torchrl_own_rows, torchrl_all_rows],

@@ -1,0 +1,171 @@
+"""Solvers, searches and bots of OpenSpiel on our games, and the known values of the tiny one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import numpy as np
+import pytest
+
+pyspiel = pytest.importorskip("pyspiel")
+
+from open_spiel.python import policy as policies  # noqa: E402  # after the check that it is there
+from open_spiel.python.algorithms import (  # noqa: E402
+    cfr,
+    exploitability,
+    external_sampling_mccfr,
+    get_all_states,
+    ismcts,
+    mcts,
+)
+
+from catbox_agents import make as make_agent  # noqa: E402
+from catbox_agents.exact import exploitability as exact_exploitability  # noqa: E402
+from tests.adapters.openspiel_games import advance, tiny  # noqa: E402
+
+KNOWN = {"margin": 1.33304, "score": 1.0, "win": 0.41652}
+
+
+def test_the_tiny_game_has_its_known_size() -> None:
+    states = get_all_states.get_all_states(
+        tiny(), depth_limit=-1, include_terminals=True, include_chance_states=False
+    )
+    known = [set(), set()]
+    for state in states.values():
+        if not state.is_terminal():
+            known[state.current_player()].add(state.information_state_string())
+    deals = [state for state in states.values() if len(state.full_history()) == 6]
+    assert (len(deals), len(states), [len(each) for each in known]) == (55, 6433, [100, 250])
+
+
+@pytest.mark.parametrize("reward", KNOWN)
+def test_nash_conv_of_the_uniform_policy_is_the_known_one(reward: str) -> None:
+    game = tiny(reward)
+    expected = exact_exploitability(game.game, make_agent("random", game.game, seed=0)).nash_conv
+    cached = pyspiel.convert_to_cached_tree(game)
+    found = pyspiel.nash_conv(cached, pyspiel.UniformRandomPolicy(cached))
+    assert found == pytest.approx(expected, abs=1e-6)
+    assert found == pytest.approx(KNOWN[reward], abs=1e-5)
+
+
+class AgentPolicy(policies.Policy):
+    """An agent of catbox that answers the same every time, as a policy of OpenSpiel."""
+
+    def __init__(self, game: Any, agent: Any) -> None:
+        super().__init__(game, list(range(game.num_players())))
+        self.agent = agent
+
+    def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
+        core = state.play.state
+        player = core.current_player
+        return {self.agent.act(core.observation(player), core.action_mask()): 1.0}
+
+
+def test_nash_conv_of_the_heuristic_is_that_of_the_command_exploitability() -> None:
+    game = tiny()
+    agent = make_agent("heuristic", game.game, seed=0)
+    found = exploitability.nash_conv(
+        game, AgentPolicy(game, agent)
+    )  # on the game itself, not on a cached tree
+    assert found == pytest.approx(exact_exploitability(game.game, agent).nash_conv, abs=1e-9)
+    assert found == pytest.approx(1.93333, abs=1e-5)
+
+
+def test_cfr_plus_comes_to_the_known_values() -> None:
+    game = pyspiel.convert_to_cached_tree(tiny())
+    solver = pyspiel.CFRPlusSolver(game)
+    found = {}
+    for iteration in range(1, 31):
+        solver.evaluate_and_update_policy()
+        if iteration in (10, 30):
+            found[iteration] = pyspiel.nash_conv(game, solver.average_policy())
+    assert found == pytest.approx({10: 0.03331, 30: 0.00394}, abs=1e-5)
+    python = cfr.CFRPlusSolver(game)
+    for _ in range(10):
+        python.evaluate_and_update_policy()
+    assert exploitability.nash_conv(game, python.average_policy()) == pytest.approx(found[10], abs=1e-9)
+
+
+def test_external_sampling_mccfr_learns_the_tiny_game() -> None:
+    np.random.seed(0)  # noqa: NPY002  # the solver draws from NumPy's global generator
+    game = tiny()
+    solver = external_sampling_mccfr.ExternalSamplingSolver(game)
+    for _ in range(20):  # on the game itself
+        solver.iteration()
+    cached = pyspiel.convert_to_cached_tree(game)
+    solver = external_sampling_mccfr.ExternalSamplingSolver(cached)
+    for _ in range(1000):
+        solver.iteration()
+    assert exploitability.nash_conv(cached, solver.average_policy()) < 0.1
+
+
+# Searches.
+
+
+@pytest.mark.parametrize("name", ["python_cat_in_the_box(players=3)", "python_cat_te(players=3,rounds=2)"])
+def test_is_mcts_of_openspiel_plays_with_our_resampling(name: str) -> None:
+    game, rng = pyspiel.load_game(name), np.random.default_rng(0)
+    evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(0))
+    for samples in (-1, 4):
+        bot = ismcts.ISMCTSBot(game, evaluator, 2.0, 30, samples, random_state=np.random.RandomState(0))
+        state = advance(game.new_initial_state(), rng, game.game.draws.length + 7)
+        assert not state.is_chance_node()
+        assert bot.step(state) in state.legal_actions()
+
+
+def test_bots_in_cpp_never_kill_the_process() -> None:
+    """In a process of its own, because a mistake here would end this one."""
+    code = """
+        import numpy as np, pyspiel
+        from catbox_env.adapters import openspiel
+        evaluator = pyspiel.RandomRolloutEvaluator(1, 42)
+        for name in ("python_cat_in_the_box(players=3)", "python_petrify"):
+            game, rng = pyspiel.load_game(name), np.random.default_rng(0)
+            to_be_dealt, state = game.new_initial_state(), game.new_initial_state()
+            while state.is_chance_node():
+                state.apply_action(state.legal_actions()[0])
+            if name == "python_petrify":
+                bot = pyspiel.MCTSBot(game, evaluator, 2.0, 30, 10, False, 42, False)
+                assert bot.step(state) in state.legal_actions()
+                assert bot.step_verbose(state)[0] in state.legal_actions()
+                assert bot.step_with_policy(state)[1] in state.legal_actions()
+                bot.mcts_search(state)
+                over = state.clone()
+                while not over.is_terminal():
+                    over.apply_action(over.legal_actions()[0])
+                for method in (bot.step, bot.step_verbose, bot.step_with_policy, bot.mcts_search):
+                    for nobody_moves in (to_be_dealt, over):
+                        try:
+                            method(nobody_moves)
+                            raise SystemExit("no error")
+                        except ValueError as error:
+                            assert "expected a state in which a player is to move" in str(error)
+                assert pyspiel.evaluate_bots(state, [bot, bot], 1)
+            else:
+                bot = pyspiel.ISMCTSBot(42, evaluator, 2.0, 30)
+                for method in (bot.step, bot.step_verbose, bot.step_with_policy, bot.get_policy):
+                    try:
+                        method(state)
+                        raise SystemExit("no error")
+                    except ValueError as error:
+                        assert "open_spiel.python.algorithms.ismcts.ISMCTSBot" in str(error)
+        # A bot on a game in C++ is what it was.
+        kuhn = pyspiel.load_game("kuhn_poker").new_initial_state()
+        kuhn.apply_action(0)
+        kuhn.apply_action(1)
+        assert pyspiel.ISMCTSBot(42, evaluator, 2.0, 30).step(kuhn) in (0, 1)
+        print("alive")
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "alive" in result.stdout

@@ -58,7 +58,7 @@ def test_help_lists_every_rule_with_what_its_game_says_of_it(command: str) -> No
             (f"{command} heu", "heuristic")
             for command in ("evaluate", "arena", "exploitability", "play", "watch")
         ),
-        ("play easy zoo:pet", "zoo:petrify-4x4"),
+        ("play easy zoo:petrify-4", "zoo:petrify-4x4"),
         ("watch search:f", "search:fast"),
         ("best-response --target har", "hard"),
         ("train --preset st", "standard strong"),

@@ -5,7 +5,7 @@
 - ``catbox_env.cat_in_the_box_v0``, ``cat_te_v0``, ``petrify_v0``: the PettingZoo module of each game.
 - ``GAMES``: the ids of the games. Importing this package registers each game for ``gymnasium.make`` and
   ``pettingzoo.make``.
-- ``Game``, ``GameState``, ``Layout``, ``Vec``: the classes of what these return, for type hints and subclasses.
+- ``Game``, ``GameState``, ``Event``, ``Layout``, ``Vec``: the classes of what these return.
 """
 
 import importlib
@@ -16,6 +16,7 @@ from catbox_env.registration import register
 
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
+    from catbox_env.core.events import Event
     from catbox_env.core.game import Game
     from catbox_env.core.layout import Layout
     from catbox_env.core.state import GameState
@@ -24,10 +25,11 @@ __version__ = "0.1.0"
 
 register()
 
-__all__ = ["GAMES", "Game", "GameState", "Layout", "Vec", "__version__", "make_game", "make_vec"]
+__all__ = ["GAMES", "Event", "Game", "GameState", "Layout", "Vec", "__version__", "make_game", "make_vec"]
 
 #: Where the classes are defined.
 _CLASSES = {
+    "Event": "catbox_env.core.events",
     "Game": "catbox_env.core.game",
     "GameState": "catbox_env.core.state",
     "Layout": "catbox_env.core.layout",

@@ -20,7 +20,9 @@ from nbclient import NotebookClient
 from typer.testing import CliRunner
 
 import catbox_env
+from catbox_agents.arena.records import write_records
 from catbox_app.cli import app
+from catbox_app.match import Match
 from catbox_train.config import preset_names
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -199,12 +201,19 @@ NOT_FOR_PLAYING = (
         ["info", "-p", "2"],
         ["evaluate", "best", "heuristic", "random", "search:worlds=1", "--deals", "10", "-p", "4"],
         ["watch", "best", "random", "-p", "2", "--seed", "1"],
-        ["play", "heuristic", "-p", "2", "--seed", "1"],
+        ["play", "heuristic", "-p", "2", "--seed", "1", "--hint", "--save", "TMP/played.jsonl"],
+        ["play", "hard", "-p", "3"],
+        ["watch", "easy", "normal", "--game", "cat_te_v0", "--rounds", "2", "--save", "TMP/watched.jsonl"],
+        ["replay", "GAMES"],
     ],
-    ids=lambda command: command[0],
+    ids=lambda command: " ".join(command[:2]),
 )
-def test_playing_and_comparing_need_typer_and_rich_alone(command: list[str]) -> None:
+def test_playing_and_comparing_need_typer_and_rich_alone(command: list[str], tmp_path: Path) -> None:
     """In a process in which nothing that another extra installs can be imported."""
+    match = Match(catbox_env.make_game("cat_in_the_box_v0", num_players=2), ["random", "random"], seed=1)
+    write_records(tmp_path / "games", match.game, ["random"], [match.record()])
+    places = {"TMP": str(tmp_path), "GAMES": str(tmp_path / "games")}
+    command = [re.sub("TMP|GAMES", lambda found: places[found[0]], word) for word in command]
     program = (
         "import sys\n"
         "class Missing:\n"

@@ -5,6 +5,7 @@
 | ``"random"`` | plays a random legal action, every game |
 | ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
 | ``"best"`` | the strongest agent that comes with catbox: that of the zoo, else the heuristic, else random |
+| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (:mod:`catbox_agents.levels`) |
 | ``"zoo:NAME"`` | a trained agent that comes with catbox (:mod:`catbox_agents.zoo`) |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
 | a path | a trained checkpoint, or a model that Stable-Baselines3 saved (``.zip``) |
@@ -21,6 +22,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from catbox_agents.agent import Agent, Seed
 from catbox_agents.compatibility import check_agent
@@ -36,12 +38,14 @@ from catbox_env.core.rng import seed_sequence
 
 #: The agents that every game has: name -> "module:Class".
 BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
+#: How strong an opponent is, in a word. :mod:`catbox_agents.levels` says what each plays.
+LEVELS = ("easy", "normal", "hard")
 
 #: The spec of the strongest agent that comes with catbox, see :func:`best_agent`.
 BEST = "best"
 
 #: The specs that name an agent in one word.
-_NAMES = (*BUILT_IN, "heuristic", BEST, *CONFIGURED)
+_NAMES = (*BUILT_IN, "heuristic", BEST, *CONFIGURED, *LEVELS)
 
 #: A spec, which :func:`make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
@@ -63,6 +67,10 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     check_spec(text)
     if text == BEST:
         text = best_agent(game)
+    if text in LEVELS:
+        from catbox_agents.levels import level_spec  # it makes agents with this function
+
+        text = level_spec(text, game)
     if text in BUILT_IN:
         return _construct(BUILT_IN[text], game, seed)
     if is_configured(text):
@@ -93,6 +101,26 @@ def policy_path(spec: str, game: Game) -> str | None:
         found.check()
         return os.fspath(found.path)
     return text if _is_path(text) else None
+
+
+def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
+    """The game that the agent was trained for, its id and options; None for one that plays others, or does not say.
+
+    An agent with settings was trained for what the first agent in them was. Raises ``ValueError`` for settings and
+    agents of the zoo that are not there, and for a checkpoint that is damaged.
+    """
+    text = spec.strip()
+    if is_configured(text):
+        return next(filter(None, map(trained_for, specs_within(text).values())), None)
+    if text.startswith(ZOO):
+        agent = zoo_agent(text)
+        return agent.game_id, agent.options
+    if text in _NAMES or not os.path.exists(text):
+        return None
+    from catbox_agents.networks.checkpoint import load_checkpoint
+
+    found = load_checkpoint(text)
+    return None if found.game_id is None or found.options is None else (found.game_id, found.options)
 
 
 def check_spec(spec: str, words: Sequence[str] = ()) -> None:

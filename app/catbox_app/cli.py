@@ -17,8 +17,10 @@ from catbox_app.commands.compile import compile_code
 from catbox_app.commands.evaluate import evaluate
 from catbox_app.commands.exploitability import exploitability
 from catbox_app.commands.info import info
-from catbox_app.commands.play import play, watch
+from catbox_app.commands.play import play
+from catbox_app.commands.replay import replay
 from catbox_app.commands.train import train
+from catbox_app.commands.watch import watch
 from catbox_app.options import with_rules
 
 
@@ -82,6 +84,7 @@ app.command(no_args_is_help=True)(with_rules(exploitability))
 app.command("best-response", no_args_is_help=True)(with_rules(best_response))
 app.command()(with_rules(play))
 app.command()(with_rules(watch))
+app.command(no_args_is_help=True)(replay)
 app.command()(with_rules(info))
 app.command("compile")(compile_code)
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import functools
-import glob
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
 import catbox_env
-from catbox_agents import known_agents
-from catbox_agents.settings import complete_spec
-from catbox_env import Game
-from catbox_env.core.options import read_options
+from catbox_app.completion import complete_game, complete_words
 from catbox_env.core.registry import game_class
 
 GAME_PANEL = "The game"
@@ -30,44 +27,67 @@ REWARD = "margin"
 
 #: What may stand for an agent.
 AGENTS = (
-    "random, heuristic, best, zoo:NAME, a search such as search:fast or pimc:samples=64, a checkpoint's path, "
-    "package.module:Class"
+    "easy, normal, hard, random, heuristic, best, zoo:NAME, a search such as search:fast or pimc:samples=64, a "
+    "checkpoint's path, package.module:Class"
 )
 
 
-def complete_game(incomplete: str) -> list[str]:
-    return [game_id for game_id in catbox_env.GAMES if game_id.startswith(incomplete)]
+def rule_help(rules_class: type) -> dict[str, str]:
+    """What the docstring of a ``Rules`` says of each field, under "Attributes:"; several fields may share an entry."""
+    text = (inspect.getdoc(rules_class) or "").partition("\nAttributes:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n     .*)*)", text, re.MULTILINE)
+    return {
+        name: " ".join(described.replace("``", "").split())
+        for names, described in entries
+        for name in names.split(", ")
+    }
 
 
-def complete_agent(incomplete: str) -> list[str]:
-    paths = glob.glob(glob.escape(incomplete) + "*") if incomplete else []
-    names = [*known_agents(), *complete_spec(incomplete), *paths]
-    return [name for name in names if name.startswith(incomplete)]
+def _of_each_game(name: str) -> str:
+    """What the games say of the rule ``name``, such as how many players they take."""
+    found: dict[str, list[str]] = {}
+    for game_id in catbox_env.GAMES:
+        if described := rule_help(game_class(game_id).rules_class).get(name):
+            found.setdefault(described.rstrip("."), []).append(game_id)
+    alone = len(found) == 1
+    return "; ".join(text if alone else f"{text} in {', '.join(games)}" for text, games in found.items())
 
 
-GameId = Annotated[
-    str,
-    typer.Option("--game", help="Id of the game.", autocompletion=complete_game, rich_help_panel=GAME_PANEL),
-]
-#: Of a command whose preset has a game.
-GameOfPreset = Annotated[
-    str | None,
-    typer.Option(
+def _defaults(name: str) -> str:
+    """The default of the rule ``name`` in each game that has it."""
+    found: dict[str, list[str]] = {}
+    for game_id in catbox_env.GAMES:
+        for field in fields(game_class(game_id).rules_class):
+            if field.name == name:
+                found.setdefault(str(field.default), []).append(game_id)
+    alone = len(found) == 1
+    return ", ".join(text if alone else f"{text} in {' and '.join(games)}" for text, games in found.items())
+
+
+def _game_option(default: str) -> Any:
+    return typer.Option(
         "--game",
-        help="Id of the game.",
+        help=f"Id of the game: {', '.join(catbox_env.GAMES)}.",
         autocompletion=complete_game,
-        show_default=DEFAULT_GAME,
+        show_default=default,
         rich_help_panel=GAME_PANEL,
-    ),
-]
+    )
+
+
+#: Of a command that shows a game alone.
+GameId = Annotated[str, _game_option(DEFAULT_GAME)]
+#: Of a command whose agents may be trained for one.
+GameOfAgents = Annotated[str | None, _game_option(f"that of a trained agent, else {DEFAULT_GAME}")]
+#: Of a command whose preset has a game.
+GameOfPreset = Annotated[str | None, _game_option(DEFAULT_GAME)]
 Players = Annotated[
     int | None,
     typer.Option(
         "--players",
         "--num-players",
         "-p",
-        help="Number of players.",
-        show_default="the game's",
+        help=f"Number of players: {_of_each_game('num_players')}.",
+        show_default=_defaults("num_players"),
         rich_help_panel=GAME_PANEL,
     ),
 ]
@@ -81,19 +101,36 @@ RayAddress = Annotated[
 ]
 Rounds = Annotated[
     str | None,
-    typer.Option("--rounds", help="Rounds of a game: a number, or match.", rich_help_panel=GAME_PANEL),
+    typer.Option(
+        "--rounds",
+        metavar="INT|match",
+        help=f"Rounds of a game: {_of_each_game('rounds')}.",
+        show_default=_defaults("rounds"),
+        autocompletion=complete_words(["match"]),
+        rich_help_panel=GAME_PANEL,
+    ),
 ]
 RuleOptions = Annotated[
     list[str] | None,
     typer.Option(
         "--rule",
         metavar="NAME=VALUE",
-        help="An option of the game by its name: --rule num_ranks=7 is --num-ranks 7; also reward=score.",
+        help="An option of the game by its name: --rule num_ranks=7 is --num-ranks 7; also "
+        "reward=score, reward=margin, reward=win.",
+        show_default=f"reward={REWARD}",
         rich_help_panel=GAME_PANEL,
     ),
 ]
 Seed = Annotated[
     int | None, typer.Option("--seed", help="Same seed, same game.", show_default="new every time")
+]
+
+
+SaveGame = Annotated[
+    Path | None,
+    typer.Option(
+        "--save", help="Write the game to this new file, for catbox replay.", show_default="it is not kept"
+    ),
 ]
 
 
@@ -163,41 +200,27 @@ def _rule_parameters() -> dict[str, inspect.Parameter]:
 
 def _rule_option(name: str, game_ids: list[str]) -> Any:
     """The option of the rule ``name`` of these games, described as their ``Rules`` describe it."""
-    helps, types, defaults = [], [], []
+    helps: list[str] = []
+    types: list[str] = []
+    defaults: list[str] = []
+    words: list[str] = []
     for game_id in game_ids:
         rules_class = game_class(game_id).rules_class
         field = next(field for field in fields(rules_class) if field.name == name)
         described = rule_help(rules_class).get(name, "")
         helps.append(described[:1].upper() + described[1:])
-        types.append(str(field.type))
+        types += str(field.type).replace("tuple[int, ...]", "INT,INT,...").replace(" ", "").split("|")
+        words += ["true", "false"] if field.type in (bool, "bool") else re.findall(r'"(\w+)"', described)
         defaults.append("" if field.default in (None, MISSING) else str(field.default))
+    kinds = [kind.upper() for kind in dict.fromkeys(types) if kind not in ("str", "bool")]
     return typer.Option(
         _dashed(name),
-        metavar="|".join(dict.fromkeys(types))
-        .replace("tuple[int, ...]", "int,int,...")
-        .replace(" ", "")
-        .upper(),
+        metavar="|".join([*kinds, *dict.fromkeys(words)]) or "STR",
         help=escape(" / ".join(dict.fromkeys(helps))),
         show_default=" / ".join(dict.fromkeys(defaults)) or False,
+        autocompletion=complete_words(words),
         rich_help_panel=f"Rules of {', '.join(game_ids)}",
     )
-
-
-def rule_help(rules_class: type) -> dict[str, str]:
-    """What the docstring of a ``Rules`` says of each field, under "Attributes:"; several fields may share an entry."""
-    text = (inspect.getdoc(rules_class) or "").partition("\nAttributes:\n")[2].partition("\n\n")[0]
-    entries = re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n     .*)*)", text, re.MULTILINE)
-    return {
-        name: " ".join(described.replace("``", "").split())
-        for names, described in entries
-        for name in names.split(", ")
-    }
-
-
-def build_game(game_id: str, players: int | None, rounds: str | None, rule: list[str] | None) -> Game:
-    """The game that the options of a command name. Raises ValueError for what cannot be played."""
-    options = read_options(game_id, rule_options(players, rounds, rule))
-    return catbox_env.make_game(game_id, **{"reward": REWARD, **options})
 
 
 def rule_options(players: int | None, rounds: str | None, rule: list[str] | None) -> dict[str, Any]:
@@ -226,3 +249,12 @@ def pair(text: str, option: str) -> tuple[str, str]:
     if not equals or not name.strip():
         raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
     return name.strip(), value.strip()
+
+
+def fill(agents: Sequence[str], seats: int) -> list[str]:
+    """One agent for each of ``seats``, the last one repeated. Raises ValueError for none or too many."""
+    if not 1 <= len(agents) <= seats:
+        raise ValueError(
+            f"{len(agents)} agents for {seats} seats: name 1 to {seats} (the last fills those left)"
+        )
+    return [*agents, *[agents[-1]] * (seats - len(agents))]

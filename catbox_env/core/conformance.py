@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from catbox_env.core.batch import Vec
+from catbox_env.core.event_checks import check_events
 from catbox_env.core.game import Game, GameState
 from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.layout import Layout
@@ -55,6 +56,7 @@ def check_names(game: Game) -> None:
     _require(len(set(names)) == len(names), "two actions have the same name")
     for action, name in enumerate(names):
         _require(game.string_to_action(name) == action, f"string_to_action({name!r}) is not {action}")
+    _require(all(part.strip() for part in game.describe_rules()), "a paragraph of describe_rules is empty")
     rows = game.describe_actions()
     described = [action for first, last, _ in rows for action in range(first, last + 1)]
     _require(described == list(range(game.num_actions)), "describe_actions does not name every action once")
@@ -81,13 +83,14 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
         if moves % PAST_EVERY == PAST_EVERY - 1 and (moves < PAST_EVERY or not game.hides_nothing):
             check_past(state, drawn_by)
         action = int(rng.choice(state.legal_actions()))
-        before = state.history()
+        before = copy.deepcopy(state)
         state.apply_action(action)
         twin.apply_action(action)
+        check_events(_require, before, action, state, drawn_by)
         # Records only: the generators differ, because they count the clones made of a state.
         same = state.records.tobytes() == twin.records.tobytes()
         _require(same, "the same actions lead to two different states")
-        _require(state.history() == [*before, action], "history is not the list of actions taken")
+        _require(state.history() == [*before.history(), action], "history is not the list of actions taken")
         _require(state.round_ended or not any(state.rewards()), "a reward before the end of a round")
         total += state.rewards()
         _require(np.allclose(total, state.returns(), atol=TOLERANCE), "returns is not the sum of rewards")

@@ -32,6 +32,7 @@ from catbox_env.core.state import GameState, read_state
 
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
+    from catbox_env.core.events import Event
     from catbox_env.core.features import Features
 
 __all__ = ["Game", "GameState"]
@@ -55,6 +56,8 @@ class Game(ABC):
         info_values: the statistics whose single values are counted in evaluations, such as bids: name -> values.
         lenient_options: options that do not change how an agent has to play, such as who begins and how many rounds
             there are: an agent made for other values may play, if the observation has the same parts.
+        chance_names: those of its `statistics` that are 0 or 1 for a seat and that matter to a player: hints say how
+            likely they are. Rules may leave some out.
         params: array (1,) of the game's parameter record.
         draws: how deals are drawn, card by card (`core.draws`); None: every game begins alike.
         score_sum: what the scores of all seats sum to at the end of every game; None: not the same.
@@ -67,6 +70,7 @@ class Game(ABC):
     state_dtype: ClassVar[np.dtype]
     info_names: ClassVar[tuple[str, ...]]
     lenient_options: ClassVar[tuple[str, ...]] = ()
+    chance_names: ClassVar[tuple[str, ...]] = ()
 
     rules: Any
     num_players: int
@@ -148,8 +152,16 @@ class Game(ABC):
         """Rows (first id, last id, what they do), for documentation."""
 
     @abstractmethod
+    def describe_rules(self) -> list[str]:
+        """The rules in short, for a player: a paragraph for each subject, with the numbers of this rule set."""
+
+    @abstractmethod
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         """What `render` returns; ``seat`` is None or a seat of the game."""
+
+    @abstractmethod
+    def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
+        """What `events` returns; the arguments have been checked."""
 
     @abstractmethod
     def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
@@ -414,6 +426,27 @@ class Game(ABC):
             raise ValueError(f"state={shown(state)}: expected a state, as new_initial_state returns")
         check_same_game("state", state.game, self)
         return "".join(text for text, _ in self.render(state.record, seat))
+
+    def events(
+        self, before: GameState, action: int, after: GameState, seat: int | None = None
+    ) -> list[Event]:
+        """What ``action`` did, in order: moves, tricks won and why, ends of rounds with their sums, winners.
+
+        Args:
+            before: the state in which the action was taken; not changed.
+            action: the id of the action.
+            after: the state to which it led. In a game of several rounds it may be the beginning of the next one: the
+                events are of the round that has ended all the same.
+            seat: who is told. It is told nothing that it does not see; None: everything is told.
+
+        When a round ends, its cards are laid open to everybody. Raises ``ValueError`` for states of another game, for
+        an ``after`` to which ``action`` does not lead, and for a seat that the game does not have.
+        """
+        from catbox_env.core.events import check_step
+
+        action = check_step(self, before, action, after)
+        viewer = seat if seat is None else check_seat("seat", seat, self.num_players)
+        return self.tell_events(before, action, after, viewer)
 
     def render_svg(
         self, state: GameState, seat: int | None = None, size: int = 720, theme: str = "light"

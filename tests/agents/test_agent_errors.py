@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from rich.console import Console
 from typer.testing import CliRunner
 
 import catbox_agents
@@ -25,7 +24,7 @@ from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_app.cli import app
-from catbox_app.terminal import watch
+from catbox_app.match import Match
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game
 
@@ -68,7 +67,10 @@ def evaluated(spec: str) -> object:
 
 
 def watched(spec: str) -> object:
-    return watch(game_for(), [spec], 1, Console(quiet=True))
+    match = Match(game_for(), [spec] * 3, 1)
+    while not match.is_over:
+        match.play_agent()
+    return match
 
 
 def played_out(spec: str) -> object:

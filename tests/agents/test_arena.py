@@ -7,14 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent
 from catbox_agents.arena import evaluation
 from catbox_agents.arena.results import t_quantile
-from catbox_app.terminal import watch
+from catbox_app.match import Match
 
 #: The 97.5 % quantile of Student's t for ten deals, from a printed table.
 T_TEN_DEALS = 2.262
@@ -275,7 +274,7 @@ def test_an_agents_seed_is_a_number_and_not_the_seed_sequence_of_the_deals() -> 
     spec = f"{__name__}:Seeded"
     catbox_agents.evaluate(game_for(3), [spec, spec], 10, seed=3)
     assert len(Seeded.seeds) == 9  # one for each seat of each rotation
-    watch(game_for(3), [spec], 3, Console(quiet=True))
+    Match(game_for(3), [spec] * 3, 3)
     assert [type(seed) for seed in Seeded.seeds] == [int] * 12
     assert 3 not in Seeded.seeds
     assert len(set(Seeded.seeds)) == 12

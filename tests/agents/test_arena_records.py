@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import catbox_agents
 import catbox_env
 from catbox_agents.arena import referee
 from catbox_agents.arena.records import read_record
-from catbox_app.terminal import replay
-from tests.agents.arena_agents import Lowest, Middle, Raising, spec
+from tests.agents.arena_agents import Lowest, Middle, spec
 
 NAMES = ["lowest", "middle"]
 
@@ -121,45 +118,6 @@ def test_records_are_the_same_for_any_number_of_processes(tmp_path: Path) -> Non
     assert len(one.read_bytes().splitlines()) == 1 + 10 * (3 + 3 + 1 + 1)
 
 
-def shown(path: Path, number: int = 1) -> str:
-    console = Console(width=200, file=io.StringIO())
-    replay(read_record(path, number), console)
-    text: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return text
-
-
-def test_a_replay_shows_every_move_and_the_end(tmp_path: Path) -> None:
-    path = recorded(tmp_path, game_for(3))
-    lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
-    number = next(i for i, line in enumerate(lines, 1) if line["agents"] == ["middle", "lowest", "lowest"])
-    text = shown(path, number)
-    game = game_for(3)
-    record = read_record(path, number)
-    at = 0
-    for state, action, policy in zip(record.states(), record.actions, record.policies, strict=False):
-        name = record.agents[state.current_player]
-        move = f"player_{state.current_player} ({name}): {game.action_to_string(action)}"
-        at = text.index(move, at) + 1
-        if policy is not None:
-            assert text[at + len(move) - 1 :].startswith(f"  ({1 / len(policy):.0%} of its policy)")
-    assert f"player_0 (middle): {record.returns[0]:g}" in text[at:]
-
-
-def test_a_forfeited_game_is_shown_up_to_the_fault(tmp_path: Path) -> None:
-    path = recorded(tmp_path, game_for(3), [spec(Raising), "heuristic"])
-    lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
-    number = next(i for i, line in enumerate(lines, 1) if "forfeit" in line)
-    line = lines[number - 1]
-    assert sorted(line["returns"]) == [-8, 16, 16]
-    text = shown(path, number)
-    seat = line["forfeit"]["seat"]
-    assert (
-        f"player_{seat} (lowest) forfeited the game: agent 'lowest' raised RuntimeError: a card too high"
-        in text
-    )
-    assert f"player_{seat} (lowest): -8" in text
-
-
 # Damage ----------------------------------------------------------------------------------------------------------
 
 
@@ -192,8 +150,11 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
         "action 4 of 4: action 99: expected an integer from 0",
     )
     refuse(2, with_value(2, actions=[34]), "action 1 of 1: illegal action 34")
-    refuse(2, with_value(2, actions=first["actions"][:-1]), "the game is not over after its")
+    refuse(
+        2, with_value(2, actions=first["actions"][:-1]), "the game is not over, but has returns, after its"
+    )
     refuse(2, with_value(2, actions=[*first["actions"], 0]), "the game is over")
+    refuse(2, with_value(2, returns=None), "the game is over, but has no returns, after its")
     refuse(2, with_value(2, actions=[1.5]), "expected ids of actions")
     refuse(2, with_value(2, returns=[100, 0, 0]), "the actions give the returns")
     refuse(2, with_value(2, returns=[None, 0, 0]), "expected numbers")
@@ -201,6 +162,7 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
     refuse(2, with_value(2, returns=[10**400, 0, 0]), "expected numbers")
     refuse(2, with_value(2, agents=["a", "b"]), "expected a list of 3")
     refuse(2, with_value(2, agents=[1, 2, 3]), "expected names")
+    refuse(2, with_value(2, agents=["a", "b", "\x1b[2J"]), "expected names of printable characters")
     refuse(2, with_value(2, deals=[]), "expected the deal of each round")
     refuse(2, with_value(2, deals=[{"hands": [[9] * 10] * 3}]), "rank 9; expected integers from 1 to 6")
     refuse(2, with_value(2, deals=first["deals"] * 2), "2 deals, but 1 rounds were begun")
@@ -221,7 +183,25 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
         with_value(2, **{**lost, "returns": [16, 16, -8]}, forfeit=forfeit),
         r"a game that is forfeited has the returns \[16.0, -8.0, 16.0\]",
     )
-    refuse(2, json.dumps({"agents": first["agents"]}), "returns=None; expected a list of 3")
+    refuse(2, json.dumps({"agents": first["agents"]}), "deals=None; expected a list")
+
+
+def test_a_game_that_was_not_finished_has_no_returns(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    lines = path.read_text().splitlines()
+    line = json.loads(lines[1])
+    cut = {**line, "actions": line["actions"][:-3], "returns": None, "seed": 3}
+    path.write_text(lines[0] + "\n" + json.dumps(cut) + "\n")
+    record = read_record(path)
+    assert record.returns is None
+    assert record.actions == line["actions"][:-3]
+    for wrong in (
+        {**cut, "returns": [0, 0, 0]},
+        {name: value for name, value in cut.items() if name != "returns"},
+    ):
+        path.write_text(lines[0] + "\n" + json.dumps(wrong) + "\n")
+        with pytest.raises(ValueError, match=r"not over, but has returns|expected a list of 3"):
+            read_record(path)
 
 
 def test_the_version_that_wrote_the_file_is_named_where_its_games_differ(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import catbox_agents
 import catbox_env
@@ -16,7 +15,7 @@ from catbox_agents import Agent
 from catbox_agents.agent import agent_seed
 from catbox_agents.arena import evaluation
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
-from catbox_app.terminal import play, watch
+from catbox_app.match import Match
 
 #: Hands so small that different deals often show a seat the same cards.
 TINY = {"num_players": 2, "num_ranks": 3, "num_colors": 2, "copies": 3, "hand_size": 3, "bids": (0, 1)} | {
@@ -234,12 +233,12 @@ def same_cards_same_seed(found: dict[bytes, set[int]], hidden: dict[bytes, set[b
     assert len({seed for seeds in found.values() for seed in seeds}) == len(found) > 3
 
 
-def test_an_agents_seed_at_the_terminal_follows_from_the_cards_that_it_sees() -> None:
+def test_an_agents_seed_in_a_match_follows_from_the_cards_that_it_sees() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", **TINY)
     found: dict[bytes, set[int]] = {}
     hidden: dict[bytes, set[bytes]] = {}
     for seed in range(40):
-        given = seeds_given(lambda seed=seed: watch(game, [FIRST], seed, Console(quiet=True)))
+        given = seeds_given(lambda seed=seed: Match(game, [FIRST, FIRST], seed))
         state = game.new_initial_state(seed=np.random.SeedSequence(seed).spawn(1)[0])
         seen = state.observation(1).tobytes()
         found.setdefault(seen, set()).add(given[1])
@@ -273,10 +272,10 @@ def test_an_opponent_that_was_drawn_for_no_seat_gets_a_seed_that_is_always_the_s
     assert seeds == {agent_seed(0)}
 
 
-def test_a_persons_opponents_are_seeded_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    console = Console(quiet=True)
-    monkeypatch.setattr(console, "input", lambda prompt: "quit")
-    one, two = (seeds_given(lambda seed=seed: play(game_for(), [FIRST], 0, seed, console)) for seed in (1, 2))
+def test_a_persons_opponents_are_seeded_too() -> None:
+    one, two = (
+        seeds_given(lambda seed=seed: Match(game_for(), [None, FIRST, FIRST], seed)) for seed in (1, 2)
+    )
     assert len(one) == 2
     assert set(one).isdisjoint(two)
 

@@ -163,10 +163,12 @@ def test_a_spec_names_a_users_module_only_where_its_policy_does() -> None:
 def test_names_labels_and_completion_know_the_searches() -> None:
     known = catbox_agents.known_agents()
     assert known[:6] == ["random", "heuristic", "best", "search", "ismcts", "pimc"]
-    assert all(name.startswith("zoo:") for name in known[6:])
+    assert known[6:9] == ["easy", "normal", "hard"]
+    assert all(name.startswith("zoo:") for name in known[9:])
     assert label_of("search:fast,policy=random") == "search:fast,policy=random"
     with pytest.raises(
-        ValueError, match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc, 'zoo:NAME'"
+        ValueError,
+        match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc, easy, normal, hard, 'zoo:NAME'",
     ):
         catbox_agents.make("serch", game_for())
     assert complete_spec("search:")[:4] == ["search:fast", "search:normal", "search:deep", "search:worlds="]

@@ -17,14 +17,7 @@ import catbox_agents
 import catbox_env
 from catbox_app.cli import app
 from catbox_app.options import rule_options
-from catbox_app.terminal import fill
-from catbox_app.typed_actions import parse_action
 from catbox_env.core.options import read_options
-
-#: The smallest game: two players, three cards each, one trick.
-TINY = ["--players", "2"]
-for rule in ("num_ranks=3", "num_colors=2", "copies=3", "hand_size=3", "bids=0,1", "revealed_cards=0"):
-    TINY += ["--rule", rule]
 
 
 def run(*arguments: str, typed: str | None = None) -> Any:
@@ -41,12 +34,6 @@ def refused(*arguments: str) -> str:
     assert ran.stderr.startswith("catbox: ")
     assert ran.stderr.count("\n") == 1
     return ran.stderr
-
-
-def whole_game(players: int, seed: int, **options: Any) -> str:
-    """Lines that end any game: every id in turn, over and over; what is illegal is refused and asked again."""
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
-    return "".join(f"#{action}\n" for action in range(game.num_actions)) * game.history_length
 
 
 # evaluate ----------------------------------------------------------------------------------------------------------
@@ -188,167 +175,6 @@ def test_an_agent_of_the_user_is_found_where_the_command_is_given(
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", os.getcwd())])
     ran = run("evaluate", "bots_in_this_folder:First", "random", "--players", "2", "--deals", "10")
     assert ran.exit_code == 0, ran.output
-
-
-# play --------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("options", [[], ["--rounds", "2"], ["--seat", "1"]])
-def test_a_person_can_play_to_the_end_whatever_they_type(options: list[str]) -> None:
-    rubbish = "help\n\n?\nlist\nhint\ntable\nplay\nplay purple 3\nparadox\n#99\n-1\n7e5\n☃\n[bold]\ndiscard\n"
-    typed = rubbish + whole_game(2, 3, num_ranks=3, num_colors=2, copies=3, hand_size=3, bids=(0, 1),
-                                 revealed_cards=0, rounds=2)  # fmt: skip
-    ran = run("play", "random", *TINY, "--seed", "3", *options, typed=typed)
-    assert ran.exit_code == 0
-    assert "Traceback" not in ran.output
-    assert "<- best" in ran.stdout
-    assert ran.stdout.count("paradox") >= 1
-    assert "left the game" not in ran.stdout
-    assert "Type what you want to do" in ran.stdout
-
-
-def test_an_illegal_move_is_answered_with_the_rule() -> None:
-    ran = run("play", "random", *TINY, "--seed", "3", typed="play red 1\nquit\n")
-    assert "illegal action 5 (play red 1)" in ran.stdout
-    assert ran.stdout.count("your move>") == 2
-    short = run("play", "random", *TINY, "--seed", "3", typed="r1\nquit\n")
-    assert "illegal action 5 (play red 1)" in short.stdout
-
-
-def test_bytes_that_are_no_text_are_asked_again() -> None:
-    program = [sys.executable, "-m", "catbox_app", "play", "random", *TINY, "--seed", "3"]
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
-    ran = subprocess.run(program, input=b"\xff\xfe\nquit\n", capture_output=True, env=env, check=False)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.count(b"your move>") == 2
-    assert ran.stdout.endswith(b"Bye!\n")
-
-
-@pytest.mark.parametrize("typed", ["", "quit\n", "discard", "hint\n"])
-def test_leaving_is_polite(typed: str) -> None:
-    ran = run("play", "random", *TINY, "--seed", "3", typed=typed)
-    assert ran.exit_code == 0
-    assert "Bye!" in ran.stdout
-
-
-def test_a_person_sees_no_hidden_cards() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
-    ran = run("play", "heuristic", "--players", "3", "--seat", "2", "--seed", "1", typed="quit\n")
-    assert ran.stdout.count("moves in secret") == 2
-    assert "(heuristic): discard" not in ran.stdout
-    state = game.new_initial_state(seed=5)
-    assert ran.stdout.count("hand of") == 1 < game.render_text(state).count("hand of")
-
-
-def test_the_opponents_are_named_and_the_strongest_where_none_are() -> None:
-    ran = run("play", "random", "heuristic", "--players", "4", "--seat", "1", typed="quit\n")
-    assert "You are player_1, against random, heuristic. Type help" in ran.stdout
-    ran = run("play", "--players", "3", typed="quit\n")
-    assert "You are player_0, against zoo:cat_in_the_box-3p. Type help" in ran.stdout
-    ran = run("play", "--players", "3", "--rounds", "match", typed="quit\n")
-    assert "You are player_0, against heuristic. Type help" in ran.stdout
-
-
-def test_watching_shows_every_move_and_every_hand() -> None:
-    ran = run("watch", "random", "heuristic", *TINY, "--seed", "2", "--reasons", "--step", typed="\n" * 20)
-    assert ran.exit_code == 0
-    moves = [line for line in ran.stdout.splitlines() if line.startswith("player_") and "): " in line]
-    assert any(line.startswith("player_0 (random): discard") for line in moves)
-    assert any(line.startswith("player_1 (heuristic): bid") for line in moves)
-    assert "points by reason" in ran.stdout
-    assert "this agent gives no reasons" in ran.stdout
-    again = run("watch", "random", "heuristic", *TINY, "--seed", "2")
-    assert [line for line in again.stdout.splitlines() if line in moves] == moves
-
-
-class Nothing(catbox_agents.Agent):
-    """Forgets to answer."""
-
-    def act(self, observation: Any, action_mask: Any, history: Any = None) -> Any:
-        return None
-
-
-class Illegal(Nothing):
-    """Answers the last action, which is no discard."""
-
-    def act(self, observation: Any, action_mask: Any, history: Any = None) -> Any:
-        return len(action_mask) - 1
-
-
-@pytest.mark.parametrize(
-    ("name", "said"), [("Nothing", "action None: expected"), ("Illegal", "illegal action")]
-)
-def test_an_agent_that_breaks_the_rules_is_named_at_the_table(name: str, said: str) -> None:
-    ran = run("watch", f"{__name__}:{name}", *TINY)
-    assert ran.exit_code == 2
-    assert f"catbox: agent '{__name__}:{name}': {said}" in ran.stderr
-
-
-@pytest.mark.parametrize("delay", ["inf", "1e12"])
-def test_a_delay_is_an_hour_at_most(delay: str) -> None:
-    ran = run("watch", *TINY, "--delay", delay)
-    assert ran.exit_code == 2
-    assert "3600" in ran.stderr
-
-
-def test_stopping_to_watch_is_polite() -> None:
-    ran = run("watch", *TINY, "--step", typed="\n")
-    assert ran.exit_code == 0
-    assert "Stopped watching" in ran.stdout
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("play yellow 5", "play yellow 5"),
-        ("  PLAY  Yellow 5 ", "play yellow 5"),
-        ("y5", "play yellow 5"),
-        ("pl y 5", "play yellow 5"),
-        ("yel 5", "play yellow 5"),
-        ("id 32", "play yellow 5"),
-        ("#32", "play yellow 5"),
-        ("bid 2", "bid 2"),  # as is this, which may not be bid now
-        ("r5", "play red 5"),  # and this
-        ("play red 1", "play red 1"),  # in full, though it is illegal to lead: the game says why
-    ],
-)
-def test_actions_may_be_shortened(typed: str, meant: str) -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
-    plays = [
-        game.string_to_action(f"play {color} {rank}")
-        for color in ("blue", "yellow", "green")
-        for rank in (1, 5)
-    ]
-    assert game.action_to_string(parse_action(game, plays, typed)) == meant
-
-
-def test_a_number_means_what_it_says_before_it_means_an_id() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
-    discards = list(range(8))
-    assert game.action_to_string(parse_action(game, discards, "3")) == "discard 3"
-    assert game.action_to_string(parse_action(game, discards, "#3")) == "discard 4"
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("y", "could be: play yellow 1, play yellow 5"),
-        ("x9", "unknown action"),
-        ("32", "unknown action"),
-        ("#70", "0 to 44"),
-    ],
-)
-def test_what_is_not_understood_is_said(typed: str, said: str) -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
-    plays = [game.string_to_action(f"play yellow {rank}") for rank in (1, 5)]
-    with pytest.raises(ValueError, match=said):
-        parse_action(game, plays, typed)
-
-
-def test_the_last_agent_fills_the_seats() -> None:
-    assert fill(["a", "b"], 4) == ["a", "b", "b", "b"]
-    with pytest.raises(ValueError, match="0 agents for 4 seats"):
-        fill([], 4)
 
 
 # info, train -------------------------------------------------------------------------------------------------------

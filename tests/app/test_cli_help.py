@@ -13,16 +13,21 @@ from typer.testing import CliRunner
 import catbox_env
 from catbox_app import options
 from catbox_app.cli import app
-from catbox_app.commands import evaluate, exploitability, info, play, train
-from catbox_app.options import complete_agent, rule_help, with_rules
+from catbox_app.commands import evaluate, exploitability, info, play, train, watch
+from catbox_app.completion import ALGORITHMS, PRESETS, complete_agent
+from catbox_app.options import rule_help, with_rules
 from catbox_env.core.registry import game_class
+from catbox_train.algorithm import ALGORITHMS as LEARNING_ALGORITHMS
+from catbox_train.config import preset_names
 
 
 def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "80"}, catch_exceptions=False)
 
 
-@pytest.mark.parametrize("command", ["train", "evaluate", "exploitability", "play", "watch", "info"])
+@pytest.mark.parametrize(
+    "command", ["train", "evaluate", "exploitability", "play", "watch", "replay", "info"]
+)
 def test_every_command_has_help_with_an_example(command: str) -> None:
     ran = run(command, "--help")
     assert ran.exit_code == 0
@@ -46,7 +51,27 @@ def test_help_lists_every_rule_with_what_its_game_says_of_it(command: str) -> No
 
 @pytest.mark.parametrize(
     ("words", "completed"),
-    [("ev", "evaluate"), ("evaluate heu", "heuristic"), ("info --game cat_i", "cat_in_the_box_v0")],
+    [
+        ("ev", "evaluate"),
+        ("info --game cat_i", "cat_in_the_box_v0"),
+        *(
+            (f"{command} heu", "heuristic")
+            for command in ("evaluate", "arena", "exploitability", "play", "watch")
+        ),
+        ("play easy zoo:petrify-4", "zoo:petrify-4x4"),
+        ("watch search:f", "search:fast"),
+        ("best-response --target har", "hard"),
+        ("train --preset st", "standard strong"),
+        ("best-response --preset q", "quick"),
+        ("train --algo e", "exit"),
+        ("train --device c", "cpu cuda"),
+        ("arena --deal-set te", "test"),
+        ("play --rounds m", "match"),
+        ("watch --region k", "khmer"),
+        ("info --move-rule up", "up_to"),
+        ("play --start-player r", "random"),
+        ("evaluate --instant-wins t", "true"),
+    ],
 )
 def test_the_shell_completes(words: str, completed: str) -> None:
     asked = {
@@ -55,7 +80,31 @@ def test_the_shell_completes(words: str, completed: str) -> None:
         "COMP_CWORD": f"{words.count(' ') + 1}",
     }
     ran = CliRunner().invoke(app, [], prog_name="catbox", env=asked)
-    assert ran.stdout.split() == [completed]
+    assert sorted(ran.stdout.split()) == completed.split()
+
+
+def test_what_is_completed_without_training_is_what_training_has() -> None:
+    assert sorted(PRESETS) == sorted(preset_names())
+    assert sorted(ALGORITHMS) == sorted(LEARNING_ALGORITHMS)
+
+
+def test_help_lists_values_and_defaults() -> None:
+    text = " ".join(run("watch", "--help").stdout.replace("│", " ").split())
+    for said in (
+        "cat_in_the_box_v0, cat_te_v0, petrify_v0",
+        "2-5 in cat_in_the_box_v0; 2-6 in cat_te_v0; 2-4 in petrify_v0",
+        "[default: (4 in cat_in_the_box_v0 and cat_te_v0, 2 in petrify_v0)]",
+        "[default: (reward=margin)]",
+        "khmer|laos|vietnamese",
+        "[default: (laos)]",
+        "exact|up_to",
+        "INT|random",
+        "INT|match",
+        "true|false",
+        "easy, normal, hard, random, heuristic, best, zoo:NAME",
+        "[default: (0.5 on a terminal, else 0)]",
+    ):
+        assert said in text, said
 
 
 def test_the_shell_completes_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +146,7 @@ TAKEN = "seed step deals seat output delay preset config settings set json json_
 
 @pytest.mark.parametrize(
     "command",
-    [train.train, evaluate.evaluate, exploitability.exploitability, play.play, play.watch, info.info],
+    [train.train, evaluate.evaluate, exploitability.exploitability, play.play, watch.watch, info.info],
 )
 def test_a_rule_that_is_named_like_an_option_of_a_command_is_left_to_rule(
     command: Any, monkeypatch: pytest.MonkeyPatch

@@ -47,6 +47,7 @@ def test_only_its_folder_its_module_and_the_registry_know_a_game(game_id: str) -
         "sampling",
         "state_check",
         "text",
+        "events",
         "render",
         "picture",
         "game",

@@ -9,15 +9,16 @@ agents' names. Every other line is a game:
 
 | key | value |
 |---|---|
-| ``deal_number`` | the number of its deal in the deal set |
-| ``agents`` | the name of the agent in each seat |
+| ``deal_number`` | of an arena: the number of its deal in the deal set |
+| ``seed`` | of a game at a table: the seed that it was begun with |
+| ``agents`` | the name of the agent, or the person, in each seat |
 | ``deals`` | the deal of each round that was begun, as ``new_initial_state(deal=...)`` takes it; null: no deals |
 | ``actions`` | the ids of all actions, in order |
-| ``returns`` | the score of each seat at the end |
+| ``returns`` | what each seat was paid in all, in units of the reward of the game; null: the game was not finished |
 | ``policies`` | for each action, pairs [action, probability] of its policy, or null; may be absent |
 | ``forfeit`` | only in a forfeited game: ``seat``, ``agent``, ``reason``; ``returns`` then follow the arena's rule |
 
-Nothing else is needed: no seed, and no agent.
+Nothing else is needed: no agent, and no seed either, because the deals are there.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 import catbox_env
 from catbox_agents.files import check_format, parse_json, writing_atomically
 from catbox_env import Game, GameState
@@ -39,7 +43,9 @@ FORMAT = "catbox-games-1"
 LONGEST_LINE = 1 << 24
 #: Scores of games are far smaller, and a float holds all such numbers.
 _LARGEST = 1e15
-_REMEDY = "give a file that catbox arena --record wrote"
+_REMEDY = "give a file that catbox arena --record, catbox play --save or catbox watch --save wrote"
+#: Probabilities below this are left out of a record.
+LEAST_PROBABILITY = 5e-5
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class GameRecord:
     agents: list[str]
     deals: list[Any]
     actions: list[int]
-    returns: list[float]
+    returns: list[float] | None
     policies: list[Any]
     forfeit: dict[str, Any] | None
 
@@ -76,14 +82,17 @@ class GameRecord:
             yield state
         if rounds != len(self.deals):
             raise ValueError(f"{len(self.deals)} deals, but {rounds} rounds were begun")
-        if state.is_terminal() == (self.forfeit is not None):
-            over = "not over" if self.forfeit is None else "over, so that nobody can forfeit it,"
-            raise ValueError(f"the game is {over} after its {len(self.actions)} actions")
+        after = f"after its {len(self.actions)} actions"
+        if self.forfeit is not None and state.is_terminal():
+            raise ValueError(f"the game is over, so that nobody can forfeit it, {after}")
+        if self.forfeit is None and state.is_terminal() != (self.returns is not None):
+            over = "over, but has no returns," if state.is_terminal() else "not over, but has returns,"
+            raise ValueError(f"the game is {over} {after}")
         if self.forfeit is not None:
             expected = forfeit_scores(self.game, self.forfeit["seat"])
             if expected != self.returns:
                 raise ValueError(f"a game that is forfeited has the returns {expected}, not {self.returns}")
-        elif state.returns() != self.returns:
+        elif self.returns is not None and state.returns() != self.returns:
             raise ValueError(f"the actions give the returns {state.returns()}, not {self.returns}")
 
 
@@ -95,6 +104,12 @@ def forfeit_scores(game: Game, seat: int) -> list[float]:
     scores = [float(game.max_utility)] * game.num_players
     scores[seat] = float(game.min_utility)
     return scores
+
+
+def policy_pairs(policy: NDArray[np.floating]) -> list[list[Any]]:
+    """A policy (A,) as it is recorded: pairs [action, probability], rounded, without those that are next to 0."""
+    kept = np.flatnonzero(policy >= LEAST_PROBABILITY).tolist()
+    return [[action, round(float(policy[action]), 4)] for action in kept]
 
 
 def write_records(path: Path, game: Game, agents: list[str], games: Iterable[dict[str, Any]]) -> None:
@@ -174,11 +189,11 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
             raise ValueError(f"{name}={shown(value)}; expected {expected}")
         return value
 
-    agents, returns, deals = listed("agents", players), listed("returns", players), listed("deals")
-    actions = listed("actions")
-    if not all(isinstance(name, str) for name in agents):
-        raise ValueError(f"agents={shown(agents)}; expected names")
-    if not all(isinstance(value, float | int) and abs(value) <= _LARGEST for value in returns):
+    agents, deals, actions = listed("agents", players), listed("deals"), listed("actions")
+    returns = None if "returns" in line and line["returns"] is None else listed("returns", players)
+    if not all(isinstance(name, str) and name.isprintable() for name in agents):
+        raise ValueError(f"agents={shown(agents)}; expected names of printable characters")
+    if not all(isinstance(value, float | int) and abs(value) <= _LARGEST for value in returns or ()):
         raise ValueError(f"returns={shown(returns)}; expected numbers of at most {_LARGEST:.0e}")
     if not all(is_integer(action) for action in actions):
         raise ValueError(f"actions={shown(actions)}; expected ids of actions")
@@ -200,7 +215,8 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
         )
     if forfeit is not None and forfeit["agent"] != agents[forfeit["seat"]]:
         raise ValueError(f"forfeit={shown(forfeit)}, but {agents[forfeit['seat']]!r} has this seat")
-    return GameRecord(game, agents, deals, actions, [float(v) for v in returns], policies, forfeit)
+    paid = None if returns is None else [float(value) for value in returns]
+    return GameRecord(game, agents, deals, actions, paid, policies, forfeit)
 
 
 def _is_policy(policy: Any, num_actions: int) -> bool:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, needs_history
 from catbox_agents.arena.playing import Cast
+from catbox_agents.arena.records import policy_pairs
 from catbox_agents.decisions import answers_of, are_legal, refusal
 from catbox_agents.errors import AgentError, in_words
 from catbox_env import Vec
@@ -28,9 +29,6 @@ FORFEITS = (ERROR, ILLEGAL, TIME, ENDED)
 #: and what is only reported: a call about many games that failed, and a policy that cannot be recorded.
 BATCH, POLICY = "call failed, answered one by one", "policy not recorded"
 FAULTS = (*FORFEITS, BATCH, POLICY)
-
-#: Probabilities below this are left out of a record.
-LEAST_PROBABILITY = 5e-5
 
 
 @dataclass
@@ -214,8 +212,7 @@ class Referee:
                 self._note(self._agent[i], POLICY, said, row, vec)
                 found.append(None)
                 continue
-            kept = np.flatnonzero(policy[k] >= LEAST_PROBABILITY).tolist()
-            found.append([[action, round(float(policy[k, action]), 4)] for action in kept])
+            found.append(policy_pairs(policy[k]))
         return found
 
     def _forfeit(self, i: int, kind: str, said: str, vec: Vec, row: int) -> None:

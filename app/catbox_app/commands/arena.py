@@ -9,21 +9,20 @@ import typer
 from rich.console import Console
 
 import catbox_agents
-from catbox_agents import ArenaInterrupted, ArenaResult
-from catbox_app.commands.evaluate import check_writable
+from catbox_agents import DEAL_SETS, ArenaInterrupted, ArenaResult
+from catbox_app.chosen_game import choose_game
+from catbox_app.completion import complete_agent, complete_words
 from catbox_app.extras import require
 from catbox_app.games_progress import games_progress
 from catbox_app.options import (
     AGENTS,
-    DEFAULT_GAME,
-    GameId,
+    GameOfAgents,
     Players,
     RayAddress,
     Rounds,
     RuleOptions,
-    build_game,
-    complete_agent,
 )
+from catbox_app.output_file import check_writable
 
 #: What the command needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
@@ -57,6 +56,7 @@ def arena(
         typer.Option(
             "--deal-set",
             help="training, selection or test: sets of deals that have none in common. Keep test for what you report.",
+            autocompletion=complete_words(DEAL_SETS),
         ),
     ] = "selection",
     seed: Annotated[
@@ -77,7 +77,7 @@ def arena(
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option("--record", help="Write every game to this file, for catbox watch --replay."),
+        typer.Option("--record", help="Write every game to this file, for catbox replay."),
     ] = None,
     move_time: Annotated[
         float | None,
@@ -92,7 +92,7 @@ def arena(
         ),
     ] = None,
     ray_address: RayAddress = None,
-    game: GameId = DEFAULT_GAME,
+    game: GameOfAgents = None,
     players: Players = None,
     rounds: Rounds = None,
     rule: RuleOptions = None,
@@ -120,7 +120,7 @@ def arena(
     try:
         with games_progress(console) as progress:
             result = catbox_agents.run_arena(
-                build_game(game, players, rounds, rule),
+                choose_game(agents, game, players, rounds, rule),
                 agents,
                 deals,
                 until_ci=until_ci,

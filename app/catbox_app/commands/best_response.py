@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from catbox_app.commands.train import NEEDED, given_settings
+from catbox_app.completion import PRESETS, complete_agent, complete_words
 from catbox_app.extras import require
 from catbox_app.options import (
     AGENTS,
@@ -17,7 +18,6 @@ from catbox_app.options import (
     Players,
     Rounds,
     RuleOptions,
-    complete_agent,
 )
 
 
@@ -36,7 +36,12 @@ def best_response(
         int, typer.Option("--deals", "-n", help="Of the comparisons at the end, each from every seat.")
     ] = 2000,
     preset: Annotated[
-        str, typer.Option("--preset", help="Of the learners: quick, standard or strong.")
+        str,
+        typer.Option(
+            "--preset",
+            help=f"Of the learners: {', '.join(PRESETS)}.",
+            autocompletion=complete_words(PRESETS),
+        ),
     ] = "quick",
     settings: Annotated[
         list[str] | None,

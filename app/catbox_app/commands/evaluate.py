@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -18,17 +17,17 @@ import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.results_table import results_table
 from catbox_agents.files import write_atomically
+from catbox_app.chosen_game import choose_game
+from catbox_app.completion import complete_agent
 from catbox_app.games_progress import games_progress
 from catbox_app.options import (
     AGENTS,
-    DEFAULT_GAME,
-    GameId,
+    GameOfAgents,
     Players,
     Rounds,
     RuleOptions,
-    build_game,
-    complete_agent,
 )
+from catbox_app.output_file import check_writable
 from catbox_env import Game
 
 
@@ -48,7 +47,7 @@ def evaluate(
     csv_path: Annotated[
         Path | None, typer.Option("--csv", help="Write one line per agent to this file.")
     ] = None,
-    game: GameId = DEFAULT_GAME,
+    game: GameOfAgents = None,
     players: Players = None,
     rounds: Rounds = None,
     rule: RuleOptions = None,
@@ -62,7 +61,7 @@ def evaluate(
     catbox evaluate runs/standard heuristic --players 3 --json result.json
     """
     try:
-        compare(build_game(game, players, rounds, rule), agents, deals, seed, json_path, csv_path)
+        compare(choose_game(agents, game, players, rounds, rule), agents, deals, seed, json_path, csv_path)
     except EvaluationInterrupted as stopped:
         typer.echo(f"catbox: {stopped}", err=True)
         raise typer.Exit(130) from None
@@ -126,16 +125,3 @@ def as_csv(result: Result) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def check_writable(path: Path) -> None:
-    """Raise ValueError unless a file can be written at ``path``; found out by beginning one beside it."""
-    if path.is_dir():
-        raise ValueError(f"cannot write {path}: it is a folder; give the name of a file in it")
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"cannot write {path}: {error.strerror}; give a file in a folder that exists and is yours"
-        ) from None

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from catbox_app.completion import ALGORITHMS, PRESETS, complete_words
 from catbox_app.extras import require
 from catbox_app.options import (
     DEFAULT_GAME,
@@ -32,7 +33,10 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            "--preset", help="quick, standard or strong.", show_default="quick, unless --config is given"
+            "--preset",
+            help=f"Settings to begin with: {', '.join(PRESETS)}.",
+            show_default="quick, unless --config is given",
+            autocompletion=complete_words(PRESETS),
         ),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="YAML file of settings.")] = None,
@@ -40,14 +44,18 @@ def train(
         str | None,
         typer.Option(
             "--algo",
-            help="Learning algorithm: ppo, dmc, exit, sb3, or package.module:Class for your own.",
+            help=f"Learning algorithm: {', '.join(ALGORITHMS)}, or package.module:Class for your own.",
             show_default="ppo",
+            autocompletion=complete_words(ALGORITHMS),
         ),
     ] = None,
     device: Annotated[
         str | None,
         typer.Option(
-            "--device", help="Of the networks: auto, cpu, cuda, cuda:N or mps.", show_default="auto"
+            "--device",
+            help="Of the networks: auto, cpu, cuda, cuda:N or mps.",
+            show_default="auto",
+            autocompletion=complete_words(["auto", "cpu", "cuda", "mps"]),
         ),
     ] = None,
     settings: Annotated[
@@ -218,7 +226,7 @@ def _names(preset: str | None, game: str) -> list[str]:
 
 
 def _print_settings(algorithm: str | None) -> None:
-    from catbox_train.algorithm import ALGORITHMS, options_class
+    from catbox_train.algorithm import options_class
     from catbox_train.config import TrainConfig, preset_names
 
     name = algorithm or TrainConfig().algorithm

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.events import Event
 from catbox_env.core.game import Game
 from catbox_env.core.picture import Sheet
 from catbox_env.core.state import GameState
-from catbox_env.games.cat_in_the_box import text
+from catbox_env.games.cat_in_the_box import events, text
 from catbox_env.games.cat_in_the_box.board import block_cells
 from catbox_env.games.cat_in_the_box.deals import CardDraws
 from catbox_env.games.cat_in_the_box.features import make_features
@@ -31,6 +32,7 @@ class CatInTheBox(Game):
     state_dtype = STATE
     info_names = INFO
     lenient_options = ("rounds", "start_player")
+    chance_names = ("paradox", "bid_hit")
 
     rules: Rules
 
@@ -65,8 +67,14 @@ class CatInTheBox(Game):
     def why_illegal(self, state: np.record, action: int) -> str:
         return text.why_illegal(self.rules, state, action)
 
+    def describe_rules(self) -> list[str]:
+        return text.describe_rules(self.rules)
+
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         return render(self.rules, state, seat)
+
+    def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
+        return events.tell_events(self.rules, before, action, after, seat)
 
     def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
         return draw(self.rules, self.params[0], state, seat, sheet)

@@ -24,7 +24,7 @@ def _headline(rules: Rules, state: np.record) -> list[Piece]:
         where = f"round {rules.num_rounds - state.rounds_left} of {rules.num_rounds}, "
     trick = rules.num_tricks - state.tricks_left + 1
     if state.terminated:
-        what = "the game is over"
+        what = "the round is over" if state.rounds_left else "the game is over"
     elif PHASES[state.phase] == "play":
         broken = "broken" if state.trump_broken else "not broken"
         what = f"trick {trick} of {rules.num_tricks}, trump {broken}, player_{state.current_player} to move"

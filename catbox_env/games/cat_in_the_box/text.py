@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.core.events import counted
 from catbox_env.games.cat_in_the_box.rules import COLORS, PHASES, Rules
 from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, PLAY, RED
 
@@ -55,3 +56,46 @@ def why_illegal(rules: Rules, state: np.record, action: int) -> str:
         return f"the seat has given up its X-token of {COLORS[color]}"
     assert color == RED, "every other declaration is legal"
     return "red cannot be led before trump is broken while another colour can be declared"
+
+
+def describe_rules(rules: Rules) -> list[str]:
+    """The rules in short."""
+    ranks, tricks, players = rules.num_ranks, rules.num_tricks, rules.num_players
+    told = [
+        f"Cards: ranks 1 to {ranks}, {rules.copies} of each; each of {players} players gets {rules.hand_size}. A card "
+        f"has no colour until it is played: whoever plays it says one of {', '.join(COLORS[: rules.num_colors])}.",
+        "Discard: first everybody puts one card aside, face down.",
+    ]
+    if rules.revealed_cards:
+        told.append(
+            f"Neutral tokens: {rules.revealed_cards} cards that were not dealt are shown, and each blocks a cell of "
+            "the research board with its rank."
+        )
+    if rules.bids:
+        bids = ", ".join(map(str, rules.bids))
+        told.append(f"Bid: then everybody says how many tricks it will win: {bids}.")
+    told += [
+        "Playing a card: its cell on the research board, of that colour and rank, has to be empty, and you need your "
+        "X-token of the colour. Your token goes on the cell. You need not follow the led colour, but whoever does "
+        "not loses its X-token of the led colour for the rest of the round.",
+        "Trick: red is trump. The highest red card wins, without one the highest card of the led colour; the winner "
+        "leads next. Red can be led only when somebody has played red before, or when nothing else can be led.",
+        "Paradox: whoever can play no card in any colour causes a paradox. The round ends, and this player loses a "
+        "point for each trick that it won.",
+        f"Otherwise the round ends after {counted(tricks, 'trick')}, when everybody has one card left.",
+    ]
+    condition = "won exactly its bid" if rules.bids else f"won at most {rules.bonus_max_tricks}"
+    told.append(
+        f"Points: 1 for each trick. Whoever {condition}, and caused no paradox, adds the size of its largest group "
+        "of own tokens that touch, side by side or one above the other."
+    )
+    return [*told, _length(rules)]
+
+
+def _length(rules: Rules) -> str:
+    if rules.num_rounds == 1:
+        return "One round is played; most points win."
+    return (
+        f"{rules.num_rounds} rounds are played, and the start player moves on by one seat. Most points in all win; "
+        "between equals, the points of the last round count."
+    )

@@ -30,7 +30,7 @@ def _headline(rules: Rules, state: np.record) -> list[Piece]:
     if rules.num_rounds > 1:
         where = f"round {rules.num_rounds - state.rounds_left} of {rules.num_rounds}, "
     if state.terminated:
-        what = "the game is over"
+        what = "the round is over" if state.rounds_left else "the game is over"
     else:
         led = f"{SUITS[state.led]} led" if state.led != NONE else f"player_{state.leader} leads"
         what = f"trick {state.trick + 1} of {NUM_TRICKS}, {led}, player_{state.current_player} to move"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.core.events import counted
 from catbox_env.games.cat_te.rules import BLIND_TRICK, NUM_CARDS, NUM_SUITS, SUITS, Rules, card_to_string
 from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
 
@@ -81,3 +82,44 @@ def _why_no_claim(rules: Rules, state: np.record) -> str:
     if wanted >= NUM_CARDS:
         return f"the upturned card is {card_to_string(state.upturned)}, and no card is above an ace"
     return f"that takes {card_to_string(wanted)}, next above the upturned {card_to_string(state.upturned)}"
+
+
+def describe_rules(rules: Rules) -> list[str]:
+    """The rules in short."""
+    told = [
+        f"Cards: six to each of {rules.num_players} players, from 52. An ace is high, and no suit is trump.",
+        "Trick: the leader plays a card face up. Everybody else plays a card of the led suit face up, or folds: puts "
+        "any card face down, which cannot win and stays hidden. The highest card of the led suit wins; its player "
+        "leads next.",
+        "Without the led suit you may also play another card face up, but it cannot win."
+        if rules.offsuit_faceup
+        else "Without the led suit you have to fold.",
+    ]
+    if rules.eliminates:
+        told += [
+            "After four tricks, whoever has won none of them is out. A player that has won all four wins the round"
+            f"{', and twice the antes' if rules.sweep_factor > 1 else ''}.",
+            "The fifth trick: the leader plays face up; everybody else still in chooses a card face down, and all "
+            "are shown at once. The highest of the led suit wins.",
+        ]
+    else:
+        told.append("Nobody is eliminated, and the first five tricks only decide who leads the last.")
+    told.append("The sixth trick plays itself: the last cards are shown, and whoever wins it wins the round.")
+    if rules.instant_wins:
+        twice = ", and is paid twice" if rules.show_factor > 1 else ""
+        told.append(
+            "Instant win: with four of a kind, six cards of one suit, or six from A, 2, 3, 4, 5 you may show your "
+            f"hand on your first turn: it wins at once{twice}."
+        )
+    if rules.side_pot:
+        told.append(
+            f"Side pot: everybody puts {counted(rules.side_pot, 'ante')} into it every round. A card is turned up; "
+            "whoever holds the next higher one of its suit may claim the pot on any of its turns."
+        )
+    told.append("Antes: the winner of the round gets one from everybody else.")
+    if rules.num_rounds > 1:
+        told.append(
+            f"{rules.num_rounds} rounds are played, and the winner of one deals the next. Most antes in all win; "
+            "between equals, those of the last round count."
+        )
+    return told

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.events import Event
 from catbox_env.core.game import Game
 from catbox_env.core.picture import Sheet
 from catbox_env.core.state import GameState
-from catbox_env.games.petrify import text
+from catbox_env.games.petrify import events, text
 from catbox_env.games.petrify.deals import BoardDraws, deals_before
 from catbox_env.games.petrify.features import make_features
 from catbox_env.games.petrify.kernels import KERNELS, begin_play
@@ -30,6 +31,7 @@ class Petrify(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
+    chance_names = ("win",)
 
     rules: Rules
 
@@ -61,8 +63,14 @@ class Petrify(Game):
     def why_illegal(self, state: np.record, action: int) -> str:
         return text.why_illegal(self.rules, state, action)
 
+    def describe_rules(self) -> list[str]:
+        return text.describe_rules(self.rules)
+
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         return render(self.rules, state)
+
+    def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
+        return events.tell_events(self.rules, before, action, after)
 
     def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
         return draw(self.rules, state, seat, sheet)

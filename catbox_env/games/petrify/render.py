@@ -35,7 +35,7 @@ def _headline(rules: Rules, state: np.record) -> list[Piece]:
 
 
 def _board(rules: Rules, state: np.record) -> list[list[Piece]]:
-    """A tile is symbol.colour, * wildcard, 0 zero, Tc teleport of colour c, W wall; . is closed; [k] is player k."""
+    """A tile is symbol.colour, * wildcard, 0 zero, Tc teleport of colour c, W wall; # is closed; [k] is player k."""
     pawns = {int(state.position[seat]): seat for seat in range(rules.num_players)}
     letters = "".join(f"{COLUMN_LETTERS[column]:^9}" for column in range(rules.size))
     rows: list[list[Piece]] = [[(f"   {letters}".rstrip(), "bold")]]
@@ -44,7 +44,7 @@ def _board(rules: Rules, state: np.record) -> list[list[Piece]]:
         for cell in range(row * rules.size, (row + 1) * rules.size):
             tile = int(state.tile[cell])
             closed = not is_open(state, cell) and kind_of(tile) != WALL
-            name = "." if closed else TILE_NAMES[tile]
+            name = "#" if closed else TILE_NAMES[tile]
             pawn = f"[{pawns[cell]}]" if cell in pawns else ""
             line.append((f"{name:>5}", "dim" if closed else STYLES[color_of(tile)]))
             line.append((f"{pawn:<4}", "bold"))

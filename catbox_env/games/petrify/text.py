@@ -60,3 +60,34 @@ def why_illegal(rules: Rules, state: np.record, action: int) -> str:
         return f"{where} is a teleport, and a teleport does not lead to another"
     color = color_of(int(state.tile[state.position[seat]]))
     return f"the teleport has colour {color} and {where} has colour {color_of(tile)}"
+
+
+def describe_rules(rules: Rules) -> list[str]:
+    """The rules in short."""
+    how_far = "at most" if rules.move_rule == "up_to" else "exactly"
+    told = [
+        f"{rules.num_players} pawns stand on a board of {rules.size} x {rules.size} tiles. A player that cannot move "
+        "is petrified and out; the last one left wins.",
+        f"Move: the number below your pawn says how many steps you walk, {how_far}. A step goes up, down, left or "
+        "right, onto a tile that is open, has no pawn on it, and was not visited on this walk. Only where the walk "
+        "ends is chosen.",
+        "The tile that you leave is closed for good. Petrified pawns stay where they are, in the way.",
+    ]
+    if rules.wildcards:
+        told.append("Wildcard (*): from it you walk 1 to 4 steps.")
+    if rules.walls:
+        told.append("Wall (W): closed from the beginning.")
+    if rules.teleports:
+        told.append(
+            "Teleport (T and its colour): if your walk ends there, you choose at once a free tile of that colour to "
+            "come out on; T0 leads to every colour, no teleport leads to another. It gives no steps: if you have to "
+            "stay there, you are petrified at your next turn."
+        )
+    if rules.zeros:
+        told.append(
+            "Zero (0): if you come to it, all pawns still in the game change places, each to that of the next "
+            "player; the zero becomes a copy of the tile from which a pawn was brought to it."
+        )
+    if rules.num_players > 2:
+        told.append("The later you are petrified, the better: places are paid evenly from +1 to -1.")
+    return told

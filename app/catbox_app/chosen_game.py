@@ -1,0 +1,76 @@
+"""The game that a command plays: by its options, or by a checkpoint among its agents; and the words that say so."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+import catbox_env
+from catbox_agents.specs import trained_for
+from catbox_app.options import DEFAULT_GAME, REWARD, rule_options
+from catbox_env import Game
+from catbox_env.core.options import read_options
+from catbox_env.core.registry import game_class
+
+
+def choose_game(
+    agents: Sequence[str],
+    game_id: str | None,
+    players: int | None,
+    rounds: str | None,
+    rule: list[str] | None,
+) -> Game:
+    """The game that the options of a command name. What they leave out is that of the first trained agent.
+
+    Raises ValueError for what cannot be played, and where the file of an agent cannot be read.
+    """
+    named = rule_options(players, rounds, rule)
+    implied_id, implied = implied_rules(agents)
+    if game_id not in (None, implied_id):
+        implied = {}
+    game_id = game_id or implied_id or DEFAULT_GAME
+    options = read_options(game_id, named)
+    if not _go_together(implied, options, game_id):
+        implied = {}
+    return catbox_env.make_game(game_id, **{**implied, "reward": REWARD, **options})
+
+
+def implied_rules(agents: Sequence[str]) -> tuple[str | None, dict[str, Any]]:
+    """The game that the first trained agent was trained for, and its rules; None and none where there is no such agent.
+
+    Errors as in `choose_game`.
+    """
+    for agent in agents:
+        found = trained_for(agent)
+        if found is not None:
+            game_id, options = found
+            return game_id, {name: value for name, value in options.items() if name != "reward"}
+    return None, {}
+
+
+def _go_together(implied: dict[str, Any], options: dict[str, Any], game_id: str) -> bool:
+    """Whether ``options`` leave alone what a trained agent has to keep to.
+
+    Otherwise the agent is refused later, and the message names the difference: no mixture of both must come before.
+    """
+    lenient = game_class(game_id).lenient_options
+    both = [name for name in options if name in implied and name not in lenient]
+    return all(options[name] == implied[name] for name in both)
+
+
+def command_line(command: str, agents: Sequence[str], game: Game, seed: int, seat: int = 0) -> str:
+    """What is typed to play ``game`` from ``seed`` again."""
+    words = ["catbox", command, *agents, "--seed", str(seed)]
+    if seat:
+        words += ["--seat", str(seat)]
+    if game.id != DEFAULT_GAME:
+        words += ["--game", game.id]
+    defaults = catbox_env.make_game(game.id, num_players=game.num_players, reward=REWARD).options
+    if game.num_players != catbox_env.make_game(game.id).num_players:
+        words += ["--players", str(game.num_players)]
+    for name, value in game.options.items():
+        if value != defaults[name]:
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            words += ["--rounds", text] if name == "rounds" else ["--rule", f"{name}={text}"]
+    return shlex.join(words)

@@ -1,0 +1,66 @@
+"""`catbox watch`: agents play a game at the terminal."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from catbox_agents.specs import best_agent
+from catbox_app.chosen_game import choose_game, command_line
+from catbox_app.completion import complete_agent
+from catbox_app.match import Match
+from catbox_app.options import AGENTS, GameOfAgents, Players, Rounds, RuleOptions, SaveGame, Seed, fill
+from catbox_app.output_file import check_new
+from catbox_app.terminal.watch import DELAY
+from catbox_app.terminal.watch import watch as watch_at_terminal
+
+
+def watch(
+    agents: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help=f"Who plays: {AGENTS}. The last one fills the seats that are left. Default: best, the strongest that "
+            "comes with catbox.",
+            autocompletion=complete_agent,
+        ),
+    ] = None,
+    delay: Annotated[
+        float | None,
+        typer.Option(
+            "--delay",
+            min=0,
+            max=3600,
+            help="Seconds between two moves.",
+            show_default=f"{DELAY} on a terminal, else 0",
+        ),
+    ] = None,
+    step: Annotated[bool, typer.Option("--step", help="Wait for a key before each move.")] = False,
+    reasons: Annotated[
+        bool, typer.Option("--reasons", help="Show the reasons for each move, for agents that give them.")
+    ] = False,
+    save: SaveGame = None,
+    seed: Seed = None,
+    game: GameOfAgents = None,
+    players: Players = None,
+    rounds: Rounds = None,
+    rule: RuleOptions = None,
+) -> None:
+    """Watch agents play, move by move, with every hand open.
+
+    On a terminal the position stays in place; elsewhere everything is plain text.
+
+    [bold]Examples[/]
+
+    catbox watch --players 5 --delay 1
+
+    catbox watch runs/standard heuristic --step --reasons
+
+    catbox watch easy hard --players 2 --save game.jsonl
+    """
+    chosen = choose_game(agents or [], game, players, rounds, rule)
+    check_new(save)
+    match = Match(chosen, fill(agents or [best_agent(chosen)], chosen.num_players), seed)
+    again = command_line("watch", agents or [], chosen, match.seed)
+    watch_at_terminal(match, Console(), again, delay, step, reasons, save)

@@ -1,0 +1,86 @@
+"""What each legal action is likely to bring, from what one seat sees: for hints and for a coach.
+
+Worlds are drawn that agree with what the seat sees, all alike (`Game.sample_states`). Every legal action is tried in
+each of them, and the hand-written player plays on for all seats to the end of the round (`catbox_agents.play_out`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import catbox_env
+from catbox_agents import play_out
+from catbox_agents.specs import hand_written_agent
+from catbox_env import Game, Vec
+
+#: Worlds in which every action is tried.
+WORLDS = 400
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What an action brings to the seat that takes it, on average over the worlds.
+
+    Attributes:
+        action: its id.
+        points: points of this round, whatever the game pays for.
+        lead: points minus the mean of the other seats' points.
+        error: the standard error of ``lead``.
+        chances: how often each of the game's ``chance_names`` comes true for the seat, from 0 to 1.
+    """
+
+    action: int
+    points: float
+    lead: float
+    error: float
+    chances: dict[str, float]
+
+
+def estimates(
+    game: Game, observation: NDArray[np.int8], worlds: int = WORLDS, seed: int = 0
+) -> list[Estimate]:
+    """An estimate of each legal action, those with the highest lead first.
+
+    Args:
+        observation: int8 (O,), of the seat to move.
+        worlds: how many are drawn, at least 2.
+        seed: of the worlds. All actions are tried in the same ones, so that their luck is the same.
+
+    Raises ``ValueError`` for an observation that no seat to move can have.
+    """
+    points_game = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
+    drawn = points_game.sample_states(observation, worlds, seed=seed)
+    if not np.array_equal(drawn.observation[0], observation):
+        raise ValueError("observation: it is not of the seat to move; only that seat can be advised")
+    actions = np.flatnonzero(drawn.action_mask[0])
+    seats = np.tile(drawn.current_player, len(actions))
+    tried = drawn.take(np.tile(np.arange(worlds), len(actions)))
+    tried.step(np.repeat(actions, worlds))
+    points, statistics = _played_out(points_game, tried)
+    own = points[np.arange(len(points)), seats]
+    others = (points.sum(axis=1) - own) / (game.num_players - 1)
+    found = []
+    for i, action in enumerate(actions.tolist()):
+        rows = np.arange(i * worlds, (i + 1) * worlds)
+        lead = own[rows] - others[rows]
+        chances = {name: float(values[rows, seats[rows]].mean()) for name, values in statistics.items()}
+        error = float(lead.std(ddof=1) / np.sqrt(worlds))
+        found.append(Estimate(action, float(own[rows].mean()), float(lead.mean()), error, chances))
+    return sorted(found, key=lambda estimate: -estimate.lead)
+
+
+def _played_out(game: Game, tried: Vec) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """The points of the round (N, P), and the game's chances (N, P), of games in which an action was taken."""
+    points = tried.rewards.astype(np.float64)
+    info = {name: values.copy() for name, values in tried.info.items()}
+    running = np.flatnonzero(~tried.round_ended)
+    if len(running):
+        rest = tried.take(running)
+        points[running] += play_out(rest, hand_written_agent(game.id))
+        for name, values in rest.info.items():
+            info[name][running] = values
+    statistics = game.statistics(info)
+    return points, {name: statistics[name] for name in game.chance_names if name in statistics}

@@ -1,0 +1,230 @@
+"""One game at a table: people and agents in its seats, what was played, what each seat may be told of it.
+
+It prints and reads nothing: the terminal and the browser show it. The same seed, agents and actions of people give the
+same game, because an agent's random numbers follow from what it is shown and from the number of the action alone.
+"""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from catbox_agents.agent import agent_seed, tells_policy
+from catbox_agents.arena.records import policy_pairs
+from catbox_agents.decisions import ask_agent, ask_policy
+from catbox_agents.specs import AgentSpec, agent_of, label_of
+from catbox_env import Event, Game, GameState, Vec
+from catbox_env.core.checks import check_integer, check_seat, shown
+from catbox_env.core.rng import seed_sequence
+
+#: The longest name of a seat.
+LONGEST_NAME = 80
+#: Seeds that are drawn for a new game are below this, so that they are easily typed again.
+SEEDS = 10**9
+
+Step = tuple[GameState, int, GameState]
+_ROW = np.zeros(1, np.int64)
+
+
+class Match:
+    """A game under way.
+
+    Args:
+        game: the game and its rules.
+        seats: for each seat the spec of an agent (`catbox_agents.make`), an agent, or None: a person.
+        seed: of the deals and of the agents' random numbers; None: a new one.
+        names: what each seat is called, 1 to 80 printable characters. Default: the specs; ``you`` for one person,
+            ``person`` where there are several.
+        deal: a given first deal, as ``new_initial_state`` takes it. Later rounds are dealt by the seed.
+
+    Attributes (to be read only):
+        game, seed, names: as above.
+        agents: the agent of each seat; None: a person.
+        state: the position, hidden cards included.
+        actions: what was played so far; ``policies``: for each action the agent's probabilities, pairs
+            [action, probability], or None where nobody told them.
+
+    Raises ``ValueError`` for a wrong number of seats or names, a seed or deal that is none, and agents that cannot play
+    the game.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        seats: Sequence[AgentSpec | None],
+        seed: int | None = None,
+        names: Sequence[str] | None = None,
+        deal: Any = None,
+    ) -> None:
+        if len(seats) != game.num_players:
+            raise ValueError(f"{len(seats)} seats: expected {game.num_players}, one for each player")
+        self.game = game
+        self.seed = secrets.randbelow(SEEDS) if seed is None else check_integer("seed", seed, 0)
+        self.names = _checked_names(seats, names)
+        state = game.new_initial_state(seed=seed_sequence(self.seed).spawn(1)[0], deal=deal)
+        # Nothing goes into an agent's seed but what it is shown itself.
+        self._seeds = [
+            agent_seed(seat, state.observation(seat).tobytes()) for seat in range(game.num_players)
+        ]
+        self.agents = [
+            None if agent is None else agent_of(agent, label_of(agent), game, seed)
+            for agent, seed in zip(seats, self._seeds, strict=True)
+        ]
+        self._asked = Vec(game, 1, seed=0, history=True, auto_deal=False)
+        self._beginning = copy.deepcopy(state)
+        self.state = state
+        self._before = state
+        self.actions: list[int] = []
+        self.policies: list[list[list[Any]] | None] = []
+
+    @property
+    def current_player(self) -> int:
+        """The seat to move; -1 when the game is over."""
+        return self.state.current_player
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game is over."""
+        return self.state.is_terminal()
+
+    @property
+    def people(self) -> list[int]:
+        """The seats of people."""
+        return [seat for seat, agent in enumerate(self.agents) if agent is None]
+
+    @property
+    def waits_for_person(self) -> bool:
+        """Whether a person is to move."""
+        return self.current_player in self.people
+
+    def play(self, seat: int, action: int) -> None:
+        """A person in ``seat`` takes ``action``.
+
+        Raises ``ValueError``, nothing changed, where it is not the turn of this seat, where an agent sits there, and
+        for an illegal action: the message says which rule forbids it.
+        """
+        seat = check_seat("seat", seat, self.game.num_players)
+        if self.is_over:
+            raise ValueError("the game is over; begin another one")
+        if seat != self.current_player:
+            raise ValueError(f"it is the turn of player_{self.current_player}, not of player_{seat}")
+        if self.agents[seat] is not None:
+            raise ValueError(f"player_{seat} is the agent {self.names[seat]!r}, and plays by itself")
+        self._apply(action, None)
+
+    def play_agent(self) -> int:
+        """The agent to move plays; returns its action.
+
+        Raises ``ValueError``, nothing changed, where no agent is to move and where the agent answers anything but a
+        legal action; `AgentError` for an error in its code.
+        """
+        seat = self.current_player
+        agent = self.agents[seat] if seat >= 0 else None
+        if agent is None:
+            who = "the game is over" if seat < 0 else f"player_{seat} is a person: call play(seat, action)"
+            raise ValueError(f"no agent is to move: {who}")
+        self._asked.set_states(self.state)
+        if hasattr(agent, "seed_decisions"):
+            agent.seed_decisions(np.array([self._decision_seed(seat)], np.uint64))
+        action = int(ask_agent(agent, self.names[seat], self._asked, _ROW)[0])
+        policy = None
+        if tells_policy(agent):
+            policy = policy_pairs(ask_policy(agent, self.names[seat], self._asked, _ROW)[0])
+        self._apply(action, policy)
+        return action
+
+    def undo(self, seat: int) -> int:
+        """Take back the last action of the person in ``seat`` and all after it; returns how many actions that were.
+
+        Raises ``ValueError``, nothing changed, where the seat has not acted, where it is an agent's, and where other
+        people sit at the table.
+        """
+        if self.people != [check_seat("seat", seat, self.game.num_players)]:
+            who = "an agent's seat" if self.agents[seat] is not None else "not the only person at the table"
+            raise ValueError(
+                f"player_{seat} is {who}: only a person alone with agents can take back an action"
+            )
+        movers = self.state.log[: len(self.actions), 0].tolist()
+        if seat not in movers:
+            raise ValueError("there is nothing to take back: you have not acted yet")
+        keep = len(movers) - 1 - movers[::-1].index(seat)
+        taken = len(self.actions) - keep
+        del self.actions[keep:], self.policies[keep:]
+        self._before = self.state = copy.deepcopy(self._beginning)
+        for before, _, after in self.steps():
+            self._before, self.state = before, after
+        return taken
+
+    def steps(self, first: int = 0) -> Iterator[Step]:
+        """(before, action, after) of the actions from number ``first`` on, counted from 0; the states are copies."""
+        if first and first == len(self.actions) - 1:
+            yield self._before, self.actions[first], copy.deepcopy(self.state)
+            return
+        state = copy.deepcopy(self._beginning)
+        for number, action in enumerate(self.actions):
+            before = copy.deepcopy(state)
+            state.apply_action(action)
+            if number >= first:
+                yield before, action, copy.deepcopy(state)
+
+    def events(self, seat: int | None, first: int = 0) -> list[list[Event]]:
+        """What ``seat`` is told of each action from number ``first`` on, counted from 0; None: everything is told."""
+        return [self.game.events(*step, seat) for step in self.steps(first)]
+
+    def record(self) -> dict[str, Any]:
+        """The game so far as a line of a file of records (`catbox_agents.arena.records.write_records`)."""
+        deals = [self.game.deal_of(self._beginning.record)]
+        for _, _, after in self.steps():
+            if after.round_ended and not after.is_terminal():
+                deals.append(self.game.deal_of(after.record))
+        record = {
+            "seed": self.seed,
+            "agents": list(self.names),
+            "deals": deals,
+            "actions": list(self.actions),
+            "returns": self.state.returns() if self.is_over else None,
+        }
+        if any(policy is not None for policy in self.policies):
+            record["policies"] = list(self.policies)
+        return record
+
+    def _apply(self, action: int, policy: list[list[Any]] | None) -> None:
+        before = copy.deepcopy(self.state)
+        self.state.apply_action(action)
+        self._before = before
+        self.actions.append(int(action))
+        self.policies.append(policy)
+
+    def _decision_seed(self, seat: int) -> int:
+        """64 bits for the next action of ``seat``: taken back and asked for again, it is the same."""
+        return agent_seed(self._seeds[seat], len(self.actions)) & (2**64 - 1)
+
+
+def _checked_names(seats: Sequence[AgentSpec | None], names: Sequence[str] | None) -> tuple[str, ...]:
+    """The names of the seats. Raises ``ValueError`` for others than the class describes."""
+    if names is None:
+        person = "you" if sum(seat is None for seat in seats) == 1 else "person"
+        given = [printable(person if seat is None else label_of(seat)) for seat in seats]
+        return tuple(
+            name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}" for name in given
+        )
+    fitting = [name for name in names if isinstance(name, str) and _is_name(name)]
+    if len(fitting) != len(seats) or len(names) != len(seats):
+        raise ValueError(
+            f"names={shown(list(names))}: expected {len(seats)} names of 1 to {LONGEST_NAME} printable characters, one "
+            "for each seat"
+        )
+    return tuple(fitting)
+
+
+def _is_name(text: str) -> bool:
+    return text.isprintable() and 0 < len(text.strip()) <= len(text) <= LONGEST_NAME
+
+
+def printable(text: str) -> str:
+    """``text`` with question marks for what no terminal should be sent, such as what moves its cursor."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -1,0 +1,109 @@
+"""How a game looks at the terminal: the position, what happened, what an action may bring, why an agent plays so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from catbox_agents import Agent, AgentError
+from catbox_app.estimates import WORLDS, estimates
+from catbox_env import Event, Game, GameState
+from catbox_env.core.events import last_position
+
+#: Actions whose reasons are shown.
+MOST_REASONS = 5
+#: Kinds of events that stand out; a game may have others.
+STYLES = {
+    "trick_won": "bold",
+    "round_end": "bold",
+    "score": "bold",
+    "game_end": "bold green",
+    "x_token_lost": "yellow",
+    "paradox": "bold red",
+    "paradox_due": "bold red",
+    "paradox_card": "red",
+    "eliminated": "red",
+    "petrified": "bold red",
+}
+
+
+class Display:
+    """What a viewer sees of a game at the terminal.
+
+    ``names``: what each seat is called; ``viewer``: the seat that looks; None: everything is open.
+    """
+
+    def __init__(self, console: Console, game: Game, names: Sequence[str], viewer: int | None) -> None:
+        self.console, self.game, self.names, self.viewer = console, game, names, viewer
+
+    def position(self, state: GameState) -> Text:
+        """The position, with the hand of the viewer or all hands."""
+        return Text.assemble(*self.game.render(state.record, self.viewer))
+
+    def show(self, state: GameState) -> None:
+        """Print the position below an empty line."""
+        self.console.print()
+        self.console.print(self.position(state))
+
+    def lines(self, events: Iterable[Event]) -> list[Text]:
+        """What happened in one action, a line each; seats at the beginning of a line are named."""
+        found = []
+        for number, event in enumerate(events):
+            line = Text("  " if number else "", style=STYLES.get(event.kind, ""))
+            line.append(re.sub(r"^player_(\d+)", self._named, event.text))
+            found.append(line)
+        return found
+
+    def tell(self, before: GameState, action: int, after: GameState) -> None:
+        """Print what happened in an action; where it ended a round, below the last position of the round, laid open."""
+        if after.round_ended:
+            last = last_position(before, action, after)
+            self.console.print()
+            self.console.print(Text.assemble(*self.game.render(last.record, None)))
+        for line in self.lines(self.game.events(before, action, after, self.viewer)):
+            self.console.print(line)
+
+    def hint(self, state: GameState) -> None:
+        """Print what each legal action is likely to bring to the seat to move."""
+        seen = state.observation(state.current_player)
+        told = (
+            f"What each action is likely to bring in this round, best first: means over {WORLDS} worlds that agree "
+            "with what you see. Lead: points minus the mean of the others'."
+        )
+        self.console.print(Text(told, style="dim"))
+        table = Table("action")
+        found = estimates(self.game, seen)
+        for name in ("points", "lead", *found[0].chances):
+            table.add_column(name.replace("_", " "), justify="right")
+        for estimate in found:
+            lead = f"{estimate.lead:+.2f} ± {1.96 * estimate.error:.2f}"
+            chances = [f"{chance:.0%}" for chance in estimate.chances.values()]
+            name = self.game.action_to_string(estimate.action)
+            table.add_row(name, f"{estimate.points:.2f}", lead, *chances)
+        self.console.print(table)
+
+    def reasons(self, agent: Agent | None, state: GameState) -> None:
+        """Print the reasons of an agent that gives them, for its best actions."""
+        explain: Callable[..., dict[int, dict[str, float]]] | None = getattr(agent, "explain", None)
+        if explain is None:
+            self.console.print("(this agent gives no reasons)")
+            return
+        try:
+            reasons = explain(state.observation(state.current_player), state.action_mask())
+        except Exception as error:
+            raise AgentError(type(agent).__name__, error) from error
+        table = Table(title="points by reason, best first; the agent's own scale")
+        table.add_column("action")
+        for name in (*next(iter(reasons.values())), "total"):
+            table.add_column(name, justify="right")
+        for action, points in list(reasons.items())[:MOST_REASONS]:
+            values = [*points.values(), sum(points.values())]
+            table.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
+        self.console.print(table)
+
+    def _named(self, seat: re.Match[str]) -> str:
+        return f"{seat[0]} ({self.names[int(seat[1])]})"

@@ -1,0 +1,139 @@
+"""`catbox play`: a person against agents at the terminal. Serves every game."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from catbox_agents.arena.records import write_records
+from catbox_app.match import Match
+from catbox_app.terminal.display import Display
+from catbox_app.terminal.typed_actions import parse_action, shortened
+
+HELP = """\
+Type what you want to do:
+  an action     in full ("{action}"), shortened to what tells it apart ("{short}"), or by its id ("#{id}")
+  list          the actions you may take now, with their ids
+  hint          what each of them is likely to bring
+  table         show the game again
+  rules         the rules in short
+  undo          take back your last action, and what was played since
+  help          this text
+  quit          leave the game (so do Ctrl-D and Ctrl-C)"""
+
+
+def play(
+    match: Match, seat: int, console: Console, again: str, hints: bool = False, save: Path | None = None
+) -> None:
+    """The person in ``seat``, the only one, against agents; returns when the game is over or the person leaves.
+
+    ``again``: the command that plays the same deal again; ``hints``: show a hint before every action of the person;
+    ``save``: a file for the game, also if the person leaves.
+    """
+    display = Display(console, match.game, match.names, seat)
+    read_any_bytes()
+    others = [name for other, name in enumerate(match.names) if other != seat]
+    against = escape(", ".join(dict.fromkeys(others)))
+    console.print(
+        f"You are player_{seat}, against {against}. Type [bold]help[/] if you are lost.", highlight=False
+    )
+    same_deal = Text(f"Seed {match.seed}. The same deal again: {again}")
+    console.print(same_deal, soft_wrap=True)
+    try:
+        with saving(match, save, console):
+            while not match.is_over:
+                if match.waits_for_person:
+                    display.show(match.state)
+                    if hints:
+                        display.hint(match.state)
+                    if not _take_turn(match, seat, display):
+                        console.print("You left the game. Bye!")
+                        return
+                else:
+                    match.play_agent()
+                    tell_last(match, display)
+    except (EOFError, KeyboardInterrupt):
+        console.print("\nYou left the game. Bye!")
+        return
+    console.print(same_deal, soft_wrap=True)
+
+
+def tell_last(match: Match, display: Display) -> None:
+    """Print what happened in the last action."""
+    for step in match.steps(len(match.actions) - 1):
+        display.tell(*step)
+
+
+@contextmanager
+def saving(match: Match, path: Path | None, console: Console) -> Iterator[None]:
+    """Write the game to ``path`` when the block ends, however it does; None: nothing is written."""
+    try:
+        yield
+    finally:
+        if path is not None:
+            write_records(path, match.game, list(dict.fromkeys(match.names)), [match.record()])
+            console.print(Text(f"Saved to {path}; catbox replay shows it."), soft_wrap=True)
+
+
+def read_any_bytes() -> None:
+    """From here on bytes that are no text are read as question marks: they are not understood, and asked again."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+
+
+def _take_turn(match: Match, seat: int, display: Display) -> bool:
+    """One action of the person to move, or taking one back; False: the person leaves. Nothing that is typed raises."""
+    console, state = display.console, match.state
+    legal = state.legal_actions()
+    only = match.game.action_to_string(legal[0]) if len(legal) == 1 else None
+    words: dict[str, Callable[[], None]] = {
+        "help": lambda: _help(display, legal),
+        "list": lambda: _list(display, legal),
+        "hint": lambda: display.hint(state),
+        "table": lambda: display.show(state),
+        "rules": lambda: _rules(display),
+    }
+    words |= {"h": words["help"], "?": words["help"], "l": words["list"], "t": words["table"]}
+    while True:
+        if only is not None:
+            console.print(Text(f"You can do nothing but: {only} (Enter does it)"))
+        text = console.input("[bold]your move>[/] ").strip()
+        word = text.lower()
+        if word in ("quit", "exit", "q"):
+            return False
+        try:
+            if word in words:
+                words[word]()
+            elif word == "undo":
+                count = match.undo(seat)
+                console.print(Text(f"Taken back: {count} action{'' if count == 1 else 's'}."))
+                return True
+            elif word or only is not None:
+                match.play(seat, parse_action(state, text) if word else legal[0])
+                tell_last(match, display)
+                return True
+        except ValueError as error:
+            console.print(Text(str(error), style="yellow"))
+
+
+def _help(display: Display, legal: list[int]) -> None:
+    name = display.game.action_to_string(legal[0])
+    known = HELP.format(action=name, short=shortened(display.game, legal), id=legal[0])
+    display.console.print(known, markup=False, highlight=False)
+
+
+def _list(display: Display, legal: list[int]) -> None:
+    for action in legal:
+        display.console.print(Text(f"  #{action:<3} {display.game.action_to_string(action)}"))
+
+
+def _rules(display: Display) -> None:
+    for paragraph in display.game.describe_rules():
+        display.console.print(Text(f"- {paragraph}"))

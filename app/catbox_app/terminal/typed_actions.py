@@ -1,0 +1,84 @@
+"""What a person types for an action: its name in full, shortened, or its id."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from catbox_env import Game, GameState
+from catbox_env.core.checks import shown
+
+#: Actions that are named, at most, in an answer to a text that is not one legal action.
+MOST_SUGGESTED = 8
+#: Legal actions that are named as examples.
+MOST_EXAMPLES = 3
+
+
+def parse_action(state: GameState, text: str) -> int:
+    """The legal action that a person means by ``text``.
+
+    A shortened form has to fit exactly one legal action. Raises ValueError for any other text: which legal actions it
+    could mean; which rules forbid what it means; or, where it means nothing, examples of legal actions.
+    """
+    game, legal = state.game, state.legal_actions()
+    wanted = text.strip().lower()
+    if match := re.fullmatch(r"(?:#|id\s*)(\d+)", wanted):
+        fitting = [game.check_action_id(int(match[1]))]
+    else:
+        every = range(game.num_actions)
+        fitting = [action for action in every if _fits(wanted, game.action_to_string(action).lower())]
+    possible = [action for action in fitting if action in legal]
+    if len(possible) == 1:
+        return possible[0]
+    if possible:
+        raise ValueError(f"{shown(text)} could be: {_listed(game, possible)}; say more")
+    if fitting:
+        raise ValueError("\n  ".join(_refusals(state, fitting)))
+    examples = " or ".join(game.action_to_string(action) for action in legal[:MOST_EXAMPLES])
+    raise ValueError(
+        f"{shown(text)} is not understood: type an action, such as {examples}; list shows all of them, and help what "
+        "else you can type"
+    )
+
+
+def _refusals(state: GameState, actions: Sequence[int]) -> list[str]:
+    """Why none of ``actions`` is legal now, in lines."""
+    game = state.game
+    # What is done at another time, such as a discard among plays, is left out where something else fits.
+    verbs = {_verb(game, action) for action in state.legal_actions()}
+    meant = [action for action in actions if _verb(game, action) in verbs] or actions
+    reasons = [game.explain_refusal(state.record, action) for action in meant[:MOST_SUGGESTED]]
+    if len(meant) > MOST_SUGGESTED:
+        reasons.append(f"and {len(meant) - MOST_SUGGESTED} more")
+    return ["not legal now:", *reasons] if len(reasons) > 1 else [f"not legal now: {reasons[0]}"]
+
+
+def _verb(game: Game, action: int) -> str:
+    return game.action_to_string(action).partition(" ")[0]
+
+
+def shortened(game: Game, legal: Sequence[int]) -> str:
+    """A short form of the first of the ``legal`` actions that is understood, as an example."""
+    name = game.action_to_string(legal[0])
+    *words, last = name.lower().split()
+    for short in (last, "".join(word[0] for word in words[-1:]) + last):
+        if [action for action in legal if _fits(short, game.action_to_string(action).lower())] == [legal[0]]:
+            return short
+    return name
+
+
+def _listed(game: Game, actions: Sequence[int]) -> str:
+    named = ", ".join(game.action_to_string(action) for action in actions[:MOST_SUGGESTED])
+    return f"{named}{', ...' if len(actions) > MOST_SUGGESTED else ''}"
+
+
+def _fits(wanted: str, name: str) -> bool:
+    """Whether the words of ``wanted`` begin words of ``name``, in order; numbers have to be equal ("y7": "play
+    yellow 7")."""
+    words = iter(re.findall(r"[a-z]+|\d+|[^a-z\d\s]", name))
+    given = re.findall(r"[a-z]+|\d+|[^a-z\d\s]", wanted)
+
+    def begins(word: str, part: str) -> bool:
+        return word == part if part.isdigit() else word.startswith(part)
+
+    return bool(given) and all(any(begins(word, part) for word in words) for part in given)

@@ -1,0 +1,88 @@
+"""`catbox watch`: agents among themselves. On a terminal the position stays in place; what happens runs above it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from catbox_app.match import Match
+from catbox_app.terminal.display import Display
+from catbox_app.terminal.keys import has_keys, read_key, single_keys
+from catbox_app.terminal.play import read_any_bytes, saving, tell_last
+
+#: Seconds between two moves on a terminal, where nothing else is asked for.
+DELAY = 0.5
+
+
+def watch(
+    match: Match,
+    console: Console,
+    again: str,
+    delay: float | None = None,
+    step: bool = False,
+    reasons: bool = False,
+    save: Path | None = None,
+) -> None:
+    """Show a game of agents, move by move.
+
+    Args:
+        again: the command that shows the same game again.
+        delay: seconds between moves; None: half a second on a terminal, none elsewhere.
+        step: wait for a key instead (Enter, where keys cannot be read one by one); q stops.
+        reasons: show the reasons of agents that give them (those with a method ``explain``).
+        save: a file for the game, also where watching stops before its end.
+    """
+    display = Display(console, match.game, match.names, viewer=None)
+    console.print(Text(f"Seed {match.seed}. The same game again: {again}"), soft_wrap=True)
+    with saving(match, save, console):
+        try:
+            if console.is_terminal:
+                _in_place(match, display, DELAY if delay is None else delay, step, reasons)
+            else:
+                _as_text(match, display, delay or 0.0, step, reasons)
+        except (EOFError, KeyboardInterrupt):
+            console.print("\nStopped watching.")
+
+
+def _as_text(match: Match, display: Display, delay: float, step: bool, reasons: bool) -> None:
+    """One position below the other."""
+    read_any_bytes()
+    while not match.is_over:
+        display.show(match.state)
+        if reasons:
+            display.reasons(match.agents[match.current_player], match.state)
+        match.play_agent()
+        tell_last(match, display)
+        if step:
+            display.console.input("Enter for the next move ")
+        elif delay > 0:
+            time.sleep(delay)
+
+
+def _in_place(match: Match, display: Display, delay: float, step: bool, reasons: bool) -> None:
+    """The position in place, and above it what has happened."""
+    with_keys = step and has_keys()
+    below = Text("\nany key: the next move; q: stop" if with_keys else "", style="dim")
+    with (
+        single_keys() if with_keys else nullcontext(),
+        Live(console=display.console, auto_refresh=False) as live,
+    ):
+        while not match.is_over:
+            live.update(Text.assemble("\n", display.position(match.state), below), refresh=True)
+            if reasons:
+                display.reasons(match.agents[match.current_player], match.state)
+            if not step:
+                time.sleep(delay)
+            elif with_keys:
+                if read_key().lower() == "q":
+                    raise KeyboardInterrupt
+            else:
+                display.console.input("Enter for the next move ")
+            match.play_agent()
+            tell_last(match, display)
+        live.update(Text(), refresh=True)

@@ -1,0 +1,77 @@
+"""Checks of the events of a game, for ``check_game``: their form, and that they tell a seat only what it sees."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+from catbox_env.core.events import Event, action_seen
+from catbox_env.core.state import GameState
+
+#: Raises an error with a message unless something holds.
+Require = Callable[[bool, str], None]
+#: Other actions that are tried, at most, for one that looks the same to a seat.
+MOST_TRIED = 5
+
+
+def check_events(require: Require, before: GameState, action: int, after: GameState, seed: int) -> None:
+    """An action has well-formed events, which change no state and tell a seat nothing that it does not see."""
+    game = before.game
+    states = before.serialize(), after.serialize()
+    for viewer in (None, *range(game.num_players)):
+        events = game.events(before, action, after, viewer)
+        require(bool(events), f"action {action} has no event")
+        for event in events:
+            _check_form(require, event, game.num_players)
+    require(states == (before.serialize(), after.serialize()), "events change a state")
+    for viewer in range(game.num_players):
+        if after.round_ended:  # its cards are laid open
+            continue
+        told = game.events(before, action, after, viewer)
+        other = game.sample_state(before.observation(viewer), seed)
+        for like in _alike(before, action, after, viewer, other):
+            same = game.events(other, like[0], like[1], viewer) == told
+            require(same, f"an event tells seat {viewer} something that it does not see: {told}")
+
+
+def _check_form(require: Require, event: Event, num_players: int) -> None:
+    require(isinstance(event, Event), f"{event!r} is no Event")
+    sentence = isinstance(event.text, str) and event.text.strip() and not event.text.endswith(".")
+    require(
+        bool(sentence) and "\n" not in event.text, f"the text of {event} is no sentence without a full stop"
+    )
+    require(event.kind.isidentifier(), f"the kind of {event} is no identifier")
+    require(event.seat is None or event.seat in range(num_players), f"{event} is of no seat of the game")
+    try:
+        plain = json.loads(json.dumps(event.data)) == event.data
+    except TypeError:
+        plain = False
+    require(plain, f"the data of {event} are not JSON-able")
+
+
+def _alike(
+    before: GameState, action: int, after: GameState, viewer: int, other: GameState
+) -> list[tuple[int, GameState]]:
+    """Actions in ``other``, a state that looks to ``viewer`` as ``before`` does, after which it still looks the same.
+
+    Each with the state to which it leads.
+    """
+    # Where the rules draw the start player, another seat may be the one that sees this.
+    same_seats = other.current_player == before.current_player
+    if not same_seats or not np.array_equal(other.observation(viewer), before.observation(viewer)):
+        return []
+    legal = other.legal_actions()
+    candidates = [action] if action_seen(after, viewer) else legal[:MOST_TRIED]
+    found = []
+    for candidate in candidates:
+        if candidate not in legal:
+            continue
+        then = copy.deepcopy(other)
+        then.apply_action(candidate)
+        same_view = np.array_equal(then.observation(viewer), after.observation(viewer))
+        if same_view and action_seen(then, viewer) == action_seen(after, viewer):
+            found.append((candidate, then))
+    return found

@@ -1,0 +1,104 @@
+"""What an action did, told in words: the one stream of events that terminals, browsers and replays show."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from catbox_env.core.checks import check_action, shown
+from catbox_env.core.saved import check_same_game
+from catbox_env.core.state import GameState
+
+if TYPE_CHECKING:
+    from catbox_env.core.game import Game
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that an action did.
+
+    Attributes:
+        kind: what happened, such as ``"trick_won"``; the module ``events.py`` of the game lists its kinds.
+        seat: the seat that it is about; None: no single one.
+        text: one sentence without a full stop, in which seats are called ``player_0``, ``player_1``, ...
+        data: the same as JSON-able values, for programs.
+    """
+
+    kind: str
+    seat: int | None
+    text: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def check_step(game: Game, before: Any, action: Any, after: Any) -> int:
+    """``action`` as an int. Raises ``ValueError`` unless it led from ``before`` to ``after``, states of ``game``."""
+    for name, state in (("before", before), ("after", after)):
+        if not isinstance(state, GameState):
+            raise ValueError(f"{name}={shown(state)}: expected a state, as new_initial_state returns")
+        check_same_game(name, state.game, game)
+    action = check_action(action, game.num_actions)
+    moves = int(before.record.num_moves)
+    follows = int(after.record.num_moves) == moves + 1
+    if not follows or after.log[moves, :2].tolist() != [before.current_player, action]:
+        raise ValueError(
+            f"after: not the state to which action {action} ({game.action_to_string(action)}) leads from before; keep "
+            "a copy.deepcopy of the state, apply the action, and give both"
+        )
+    return action
+
+
+def action_seen(after: GameState, seat: int | None) -> bool:
+    """Whether ``seat`` (None: sees everything) has seen the last action of ``after``, not only that there was one."""
+    mover, action, public = after.log[int(after.record.num_moves) - 1].tolist()
+    return seat is None or seat == mover or public == action
+
+
+def last_position(before: GameState, action: int, after: GameState) -> GameState:
+    """The position after ``action`` of the round in which it was taken: where it ended that round, before a new deal.
+
+    In a position that is followed by another round the game counts as over; ``rounds_left`` in its record still says
+    that it is not. For games of several rounds whose record has this field.
+    """
+    if not after.round_ended or after.is_terminal():
+        return after
+    position = copy.deepcopy(before)
+    position.record.rounds_left = 0
+    position.apply_action(action)
+    position.record.rounds_left = before.record.rounds_left
+    return position
+
+
+def names(seats: Sequence[int]) -> str:
+    """``"player_0, player_1 and player_3"``."""
+    listed = [f"player_{seat}" for seat in seats]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def counted(number: int, unit: str) -> str:
+    """``"1 trick"``, ``"3 tricks"``."""
+    return f"{number} {unit}{'' if abs(number) == 1 else 's'}"
+
+
+def winners_event(after: GameState, totals: Sequence[int], last_round: Sequence[int], unit: str) -> Event:
+    """The end of a game in which points are added up over rounds: who has won, with how many, and why.
+
+    ``totals`` and ``last_round`` (P): the points of each seat, and those of them from the last round.
+    """
+    shares = after.record.win_shares[: after.game.num_players].tolist()
+    winners = [seat for seat, share in enumerate(shares) if share > 0]
+    best = totals[winners[0]]
+    level = [seat for seat, total in enumerate(totals) if total == best]
+    if len(winners) > 1:
+        text = f"{names(winners)} share the win with {counted(best, unit)} each"
+    elif len(level) > 1:
+        others = names([seat for seat in level if seat != winners[0]])
+        text = (
+            f"player_{winners[0]} wins with {counted(best, unit)}: {others} "
+            f"{'has' if len(level) == 2 else 'have'} as many, but fewer in the last round"
+        )
+    else:
+        text = f"player_{winners[0]} wins with {counted(best, unit)}"
+    data = {"winners": winners, "totals": list(totals), "last_round": list(last_round)}
+    return Event("game_end", winners[0] if len(winners) == 1 else None, text, data)

@@ -1,0 +1,89 @@
+"""A trained agent implies the rules that it plays by: no command needs them typed again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import catbox_env
+from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.specs import trained_for
+from catbox_app.chosen_game import choose_game
+from tests.agents.policies import network_for
+from tests.app.table import run
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> str:
+    """A policy for two players with four ranks; the folder is that of its run."""
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=2, num_ranks=4, hand_size=7, reward="win")
+    folder = tmp_path / "checkpoints" / "00000001"
+    folder.mkdir(parents=True)
+    save_checkpoint(folder / "policy.safetensors", network_for(game), game)
+    return str(tmp_path)
+
+
+def small(**options: Any) -> Any:
+    return catbox_env.make_game(
+        "cat_in_the_box_v0",
+        **{"num_players": 2, "num_ranks": 4, "hand_size": 7, "reward": "margin", **options},
+    )
+
+
+def test_a_checkpoint_implies_its_game_and_rules_but_not_its_reward(checkpoint: str) -> None:
+    for agents in ([checkpoint], ["random", checkpoint], [f"search:worlds=2,policy={checkpoint}"]):
+        assert choose_game(agents, None, None, None, None) == small()
+    assert choose_game([checkpoint], "cat_in_the_box_v0", 2, None, ["num_ranks=4", "reward=score"]) == small(
+        reward="score"
+    )
+    assert choose_game([checkpoint], None, None, "match", None) == small(rounds="match")
+    assert choose_game(["zoo:petrify-4x4"], None, None, None, None).id == "petrify_v0"
+    assert choose_game(["zoo:cat_in_the_box-5p", checkpoint], None, None, None, None).num_players == 5
+
+
+def test_other_rules_that_are_given_are_taken_as_they_are(checkpoint: str) -> None:
+    """So that the agent refuses them, and names the difference."""
+    standard = catbox_env.make_game("cat_in_the_box_v0", num_players=3, reward="margin")
+    assert choose_game([checkpoint], None, 3, None, None) == standard
+    assert choose_game([checkpoint], "cat_te_v0", None, None, None).id == "cat_te_v0"
+    ran = run("play", checkpoint, "--players", "3")
+    assert ran.exit_code == 2
+    assert "was trained for cat_in_the_box_v0 with" in ran.stderr
+    assert "num_players=2" in ran.stderr
+
+
+def test_agents_that_were_trained_for_nothing_imply_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "random").mkdir()
+    for spec in ("random", "best", "hard", "search:fast", "no/such/path", "package.module:Class"):
+        assert trained_for(spec) is None
+    assert choose_game([], None, None, None, None) == catbox_env.make_game(
+        "cat_in_the_box_v0", reward="margin"
+    )
+
+
+def test_every_command_with_agents_takes_the_rules_of_a_checkpoint(checkpoint: str) -> None:
+    assert "(4, 7)" not in run("info").stdout
+    said = run("play", checkpoint, typed="quit\n").stdout
+    assert "--players 2" in said
+    assert "num_ranks=4" in said
+    assert run("watch", checkpoint, "--seed", "1").exit_code == 0
+    assert run("evaluate", checkpoint, "random", "--deals", "10").exit_code == 0
+    tiny = run("exploitability", checkpoint, "--max-histories", "1000")
+    assert "too large to be solved exactly" in tiny.stderr
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
+    (tmp_path / "policy.safetensors").write_bytes(b"rubbish")
+    for command in ("play", "watch", "evaluate"):
+        ran = run(command, str(tmp_path / "policy.safetensors"), "random")
+        assert ran.exit_code == 2
+        assert "policy.safetensors" in ran.stderr
+    (tmp_path / "empty").mkdir()
+    ran = run("play", str(tmp_path / "empty"))
+    assert ran.exit_code == 2
+    assert "holds no policy checkpoint" in ran.stderr

@@ -1,0 +1,295 @@
+"""`catbox play`: what a person sees and types, and that no typing breaks it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import catbox_env
+from catbox_agents import read_record
+from catbox_app.match import Match
+from catbox_app.options import fill
+from catbox_app.terminal.typed_actions import parse_action, shortened
+from tests.app.table import TINY, run, whole_game
+from tests.cat_in_the_box.positions import play, start
+
+RUBBISH = """help
+
+?
+list
+hint
+table
+rules
+undo
+play
+play purple 3
+paradox
+#99
+-1
+7e5
+☃
+[bold]
+discard
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--rounds", "2"], ["--seat", "1"], ["--hint"]])
+def test_a_person_can_play_to_the_end_whatever_they_type(options: list[str]) -> None:
+    typed = RUBBISH + whole_game(2, num_ranks=3, num_colors=2, copies=3, hand_size=3, bids=(0, 1),
+                                 revealed_cards=0, rounds=2)  # fmt: skip
+    ran = run("play", "random", *TINY, "--seed", "3", *options, typed=typed)
+    assert ran.exit_code == 0
+    assert "Traceback" not in ran.output
+    assert " wins with " in ran.stdout or " share the win with " in ran.stdout
+    ends = ("  the round ends ", "  round 2 of 2 ends ")
+    assert sum(line.startswith(ends) for line in ran.stdout.splitlines()) == 1
+    assert "left the game" not in ran.stdout
+    assert "Type what you want to do" in ran.stdout
+
+
+def test_the_seed_is_shown_with_the_command_that_plays_the_same_deal_again() -> None:
+    ran = run("play", "random", *TINY, "--rounds", "2", "--seat", "1", typed=whole_game(2) + "quit\n")
+    lines = [line for line in ran.stdout.splitlines() if line.startswith("Seed ")]
+    assert len(lines) == 2
+    assert lines[0] == lines[1]
+    again = shlex.split(lines[0].partition("again: ")[2])
+    assert again[:2] == ["catbox", "play"]
+    two, three = (run(*again[1:], typed=whole_game(2)) for _ in range(2))
+    assert two.stdout == three.stdout == ran.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--game", "cat_te_v0", "--region", "khmer", "--side-pot", "2", "--instant-wins", "no"],
+        ["--game", "petrify_v0", "--size", "5", "--move-rule", "up_to"],
+        [
+            "-p",
+            "2",
+            "--rounds",
+            "match",
+            "--rule",
+            "reward=score",
+            "--bids",
+            "1,3",
+            "--start-player",
+            "random",
+        ],
+        ["-p", "5", "--bids", ""],
+    ],
+)
+def test_the_command_that_is_shown_has_the_rules(options: list[str]) -> None:
+    ran = run("play", "random", *options, "--seed", "9", typed="quit\n")
+    again = shlex.split(ran.stdout.splitlines()[1].partition("again: ")[2])
+    assert run(*again[1:], typed="quit\n").stdout == ran.stdout
+
+
+def test_every_action_is_told() -> None:
+    ran = run("play", "heuristic", "--players", "2", "--seed", "4", typed=whole_game(2))
+    said = ran.stdout
+    assert "player_0 (you) puts a " in said
+    assert "player_1 (heuristic) puts a card aside" in said
+    assert "wins trick 1: " in said
+    assert "loses its X-token of" in said
+    assert "player_1 (heuristic) still held" in said
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=2, reward="margin")
+    match = Match(game, [None, "heuristic"], 4)
+    match.play(0, match.state.legal_actions()[0])  # the lowest id that is legal, as whole_game does
+    match.play_agent()
+    for events in match.events(0):
+        for event in events:
+            assert event.text.partition(" ")[2] in said
+
+
+def test_a_paradox_is_explained_before_it_is_typed_and_enter_is_enough() -> None:
+    """Found by playing the lowest legal card again and again."""
+    ran = run("play", "random", "--players", "3", "--seed", "21", typed=whole_game(3).replace("#34\n", "\n"))
+    assert ran.exit_code == 0
+    assert "You can do nothing but: paradox (Enter does it)" in ran.stdout
+    before, _, after = ran.stdout.partition("You can do nothing but: paradox")
+    assert "player_0 (you) has no legal declaration left, and has to say paradox" in before
+    assert "has no colour left: " in before
+    assert "player_0 (you) causes a paradox, and the round ends" in after
+    assert ", caused the paradox) = " in after
+
+
+def test_an_illegal_move_is_answered_with_the_rule() -> None:
+    ran = run("play", "random", *TINY, "--seed", "3", typed="play red 1\nr1\n1 2 3\nquit\n")
+    refused = "not legal now: play red 1: this is the time to discard, not to play"
+    assert ran.stdout.count(refused) == 2
+    assert "'1 2 3' is not understood: type an action, such as discard" in ran.stdout
+    assert ran.stdout.count("your move>") == 4
+
+
+def test_bytes_that_are_no_text_are_asked_again() -> None:
+    program = [sys.executable, "-m", "catbox_app", "play", "random", *TINY, "--seed", "3"]
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    ran = subprocess.run(program, input=b"\xff\xfe\nquit\n", capture_output=True, env=env, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.count(b"your move>") == 2
+    assert ran.stdout.endswith(b"Bye!\n")
+
+
+@pytest.mark.parametrize("typed", ["", "quit\n", "discard", "hint\n", "undo\nq\n"])
+def test_leaving_is_polite(typed: str) -> None:
+    ran = run("play", "random", *TINY, "--seed", "3", typed=typed)
+    assert ran.exit_code == 0
+    assert "Bye!" in ran.stdout
+
+
+def test_a_person_sees_no_hidden_cards() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    ran = run("play", "heuristic", "--players", "3", "--seat", "2", "--seed", "1", typed="quit\n")
+    assert ran.stdout.count("puts a card aside") == 2
+    assert "(heuristic) puts a card aside" in ran.stdout
+    state = game.new_initial_state(seed=5)
+    assert ran.stdout.count("hand of") == 1 < game.render_text(state).count("hand of")
+
+
+def test_the_opponents_are_named_and_the_strongest_where_none_are() -> None:
+    ran = run("play", "random", "heuristic", "--players", "4", "--seat", "1", typed="quit\n")
+    assert "You are player_1, against random, heuristic. Type help" in ran.stdout
+    ran = run("play", "--players", "3", typed="quit\n")
+    assert "You are player_0, against zoo:cat_in_the_box-3p. Type help" in ran.stdout
+    ran = run("play", "--players", "3", "--rounds", "match", typed="quit\n")
+    assert "You are player_0, against heuristic. Type help" in ran.stdout
+
+
+def test_an_action_is_taken_back() -> None:
+    ran = run("play", "random", "--players", "3", "--seed", "2", typed="undo\n#1\nundo\n#2\nquit\n")
+    assert "there is nothing to take back: you have not acted yet" in ran.stdout
+    assert "Taken back: 3 actions." in ran.stdout
+    first, _, second = ran.stdout.partition("Taken back")
+    assert "player_0 (you) puts a 2 aside" in first
+    assert "player_0 (you) puts a 3 aside" in second
+
+
+def test_the_rules_are_printed() -> None:
+    game = catbox_env.make_game("cat_te_v0", side_pot=2)
+    ran = run("play", "random", "--game", "cat_te_v0", "--side-pot", "2", typed="rules\nquit\n", columns=2000)
+    for paragraph in game.describe_rules():
+        assert f"- {paragraph}" in ran.stdout
+
+
+def test_a_hint_speaks_of_points_and_of_the_risk_of_a_paradox() -> None:
+    for arguments, typed in ((["--hint"], "quit\n"), ([], "hint\nquit\n")):
+        ran = run("play", "random", "--players", "3", "--seed", "2", *arguments, typed=typed)
+        assert "means over 400 worlds that agree with what you see" in ran.stdout
+        header = next(line for line in ran.stdout.splitlines() if line.startswith("┃"))
+        for word in ("points", "lead", "paradox", "bid hit"):
+            assert word in header
+        assert ran.stdout.count("%") >= 4
+
+
+def test_the_game_is_saved_also_when_the_person_leaves(tmp_path: Path) -> None:
+    for typed, over in (("#1\nquit\n", False), (whole_game(2), True), ("#1\n", False)):
+        path = tmp_path / f"{len(typed)}.jsonl"
+        ran = run("play", "random", "--players", "2", "--seed", "2", "--save", str(path), typed=typed)
+        assert f"Saved to {path}; catbox replay shows it." in ran.stdout
+        record = read_record(path)
+        assert record.agents == ["you", "random"]
+        assert (record.returns is not None) == over
+        assert record.actions[0] == (1 if not over else record.actions[0])
+
+
+def test_a_file_that_is_there_or_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
+    (tmp_path / "games.jsonl").write_text("kept")
+    for command in ("play", "watch"):
+        ran = run(command, "random", "--save", str(tmp_path / "games.jsonl"), typed="")
+        assert ran.exit_code == 2
+        assert "is there already, and a game would take its place: give another name" in ran.stderr
+        ran = run(command, "random", "--save", str(tmp_path / "missing" / "x"), typed="")
+        assert "cannot write" in ran.stderr
+        assert ran.stdout == ""
+    assert (tmp_path / "games.jsonl").read_text() == "kept"
+
+
+# What is typed -----------------------------------------------------------------------------------------------------
+
+
+def position() -> catbox_env.GameState:
+    """Four players; seat 0 leads, with 1, 5 and 7 in hand, and red may not be led."""
+    hands = [[1, 5, 7, 8], [2, 3, 4, 5], [1, 2, 3, 4], [3, 6, 7, 8]]
+    return play(start(hands), "discard 8, discard 5, discard 4, discard 8, bid 1, bid 1, bid 1, bid 1")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("play yellow 5", "play yellow 5"),
+        ("  PLAY  Yellow 5 ", "play yellow 5"),
+        ("y5", "play yellow 5"),
+        ("pl y 5", "play yellow 5"),
+        ("yel 5", "play yellow 5"),
+        ("id 30", "play yellow 5"),
+        ("#30", "play yellow 5"),
+    ],
+)
+def test_actions_may_be_shortened(typed: str, meant: str) -> None:
+    state = position()
+    assert state.game.action_to_string(parse_action(state, typed)) == meant
+
+
+def test_a_number_means_what_it_says_before_it_means_an_id() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
+    state = game.new_initial_state(seed=0)
+    held = {game.action_to_string(action) for action in state.legal_actions()}
+    rank = int(min(held).split()[1])
+    assert game.action_to_string(parse_action(state, str(rank))) == f"discard {rank}"
+    assert game.action_to_string(parse_action(state, f"#{rank - 1}")) == f"discard {rank}"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("y", "'y' could be: play yellow 1, play yellow 5, play yellow 7; say more"),
+        ("play", "'play' could be: play blue 1, play blue 5, .*, ...; say more"),
+        (
+            "x9",
+            "'x9' is not understood: type an action, such as play blue 1 or play blue 5 or play blue 7; list shows",
+        ),
+        ("", "'' is not understood"),
+        ("32", "'32' is not understood"),
+        ("bid 2", "not legal now: bid 2: this is the time to play, not to bid"),
+        ("r5", "not legal now: play red 5: red cannot be led before trump is broken"),
+        ("play yellow 2", "not legal now: play yellow 2: there is no 2 in the hand"),
+        (
+            "2",
+            "not legal now:\n  play red 2: there is no 2 in the hand\n  play blue 2: there is no 2 in the hand\n"
+            "  play yellow 2: there is no 2 in the hand\n  play green 2: there is no 2 in the hand$",
+        ),
+        ("discard", "not legal now:\n  discard 1: this is the time to play.*\n  discard 8: .*$"),
+        ("paradox", "not legal now: paradox: a paradox is the last resort"),
+        ("#70", "0 to 42"),
+    ],
+)
+def test_what_cannot_be_done_is_answered(typed: str, said: str) -> None:
+    with pytest.raises(ValueError, match=f"(?s){said}"):
+        parse_action(position(), typed)
+
+
+def test_the_short_form_of_the_help_is_understood() -> None:
+    for game_id in catbox_env.GAMES:
+        game = catbox_env.make_game(game_id)
+        state = game.new_initial_state(seed=3)
+        for _ in range(9):
+            if state.is_terminal():
+                break
+            legal = state.legal_actions()
+            short = shortened(game, legal)
+            assert parse_action(state, short) == legal[0]
+            assert (
+                len(short) < len(game.action_to_string(legal[0])) or game_id == "cat_te_v0"
+            )  # a fold is like it
+            state.apply_action(legal[0])
+
+
+def test_the_last_agent_fills_the_seats() -> None:
+    assert fill(["a", "b"], 4) == ["a", "b", "b", "b"]
+    with pytest.raises(ValueError, match="0 agents for 4 seats"):
+        fill([], 4)

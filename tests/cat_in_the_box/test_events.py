@@ -1,0 +1,307 @@
+"""The events of Cat in the Box: what is told of an action, to whom, and that every sum is right."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import catbox_env
+from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
+from tests.cat_in_the_box.positions import play, start
+from tests.cat_in_the_box.rule_sets import rule_sets
+from tests.core.events import laid_open, of_kind, steps, sum_in, texts, told
+
+
+def move(state: Any, name: str) -> int:
+    return state.game.string_to_action(name)
+
+
+def started(**options: Any) -> Any:
+    """Three players with two 1s, 2s and 3s each, after discards of 1, 2, 3 and bids of 1."""
+    hands = [[1, 1, 2, 2, 3], [1, 2, 2, 3, 3], [1, 1, 2, 3, 3]]
+    return play(
+        start(hands, num_ranks=3, bids=(0, 1, 2), **options),
+        "discard 1, discard 2, discard 3, bid 1, bid 1, bid 1",
+    )
+
+
+# What is told ------------------------------------------------------------------------------------------------------
+
+
+def test_a_discard_is_told_to_its_own_seat_alone() -> None:
+    state = started()
+    state = state.game.new_initial_state(deal={"hands": [[1, 1, 2, 2, 3], [1, 2, 2, 3, 3], [1, 1, 2, 3, 3]]})
+    discard = move(state, "discard 2")
+    assert texts(state, discard) == texts(state, discard, seat=0) == ["player_0 puts a 2 aside"]
+    assert texts(state, discard, seat=1) == texts(state, discard, seat=2) == ["player_0 puts a card aside"]
+
+
+def test_two_discards_give_the_other_seats_equal_events() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
+    state = game.new_initial_state(seed=4)
+    events = []
+    for discard in state.legal_actions()[:2]:
+        after = copy.deepcopy(state)
+        after.apply_action(discard)
+        events.append([game.events(state, discard, after, seat) for seat in range(4)])
+    assert events[0][1:] == events[1][1:]
+    assert events[0][0] != events[1][0]
+
+
+def test_bids_leads_and_plays_are_told() -> None:
+    state = started()
+    assert texts(state, move(state, "play blue 2")) == ["player_0 leads blue 2"]
+    play(state, "blue 2")
+    assert texts(state, move(state, "play blue 3")) == ["player_1 plays blue 3"]
+
+
+def test_trump_that_is_broken_and_a_token_that_is_lost_are_told_once() -> None:
+    state = play(started(), "blue 2")
+    assert texts(state, move(state, "play red 2")) == [
+        "player_1 plays red 2",
+        "player_1 breaks trump: from now on red may be led",
+        "player_1 does not follow blue, and loses its X-token of blue",
+    ]
+    play(state, "red 2", "red 1")
+    assert state.current_player == 1
+    play(state, "yellow 1", "yellow 2")
+    # Seat 0 has not lost its yellow token, and red was played before.
+    assert texts(state, move(state, "play red 3"))[:2] == [
+        "player_0 plays red 3",
+        "player_0 does not follow yellow, and loses its X-token of yellow",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cards", "said"),
+    [
+        (
+            ("blue 2", "blue 3", "blue 1"),
+            "player_1 wins trick 1: blue 3 is the highest card of the led colour",
+        ),
+        (
+            ("blue 2", "green 3", "green 1"),
+            "player_0 wins trick 1: blue 2 is the only card of the led colour",
+        ),
+        (("blue 2", "red 3", "blue 3"), "player_1 wins trick 1: red 3 is the only red card"),
+        (("blue 2", "red 2", "red 3"), "player_2 wins trick 1: red 3 is the highest red card"),
+    ],
+)
+def test_a_trick_is_told_with_its_winner_and_why(cards: tuple[str, ...], said: str) -> None:
+    state = play(started(), *cards[:-1])
+    after = copy.deepcopy(state)
+    last = move(state, f"play {cards[-1]}")
+    after.apply_action(last)
+    (won,) = of_kind(state.game.events(state, last, after), "trick_won")
+    assert won.text == said + ("" if "red" in said else ", as nobody played red")
+    assert [f"{card['color']} {card['rank']}" for card in won.data["cards"]] == list(cards)
+    assert [card["seat"] for card in won.data["cards"]] == [0, 1, 2]
+
+
+def test_a_paradox_is_told_with_every_card_and_why_no_colour_is_left() -> None:
+    state = start([[1, 1, 1, 2], [1, 2, 2, 3]], num_ranks=3, num_colors=3, bids=(0, 1, 2), revealed=(1,))
+    play(state, "discard 2", "discard 3", "bid 1", "bid 1", "blue 1, red 1")
+    lead = move(state, "play red 2")
+    why = "a 1 has no colour left: red taken by player_1, blue taken by player_0, yellow taken by a neutral token"
+    assert texts(state, lead, seat=0) == [
+        "player_1 leads red 2",
+        "player_0 has no legal declaration left, and has to say paradox",
+        why,
+    ]
+    assert texts(state, lead, seat=1) == texts(state, lead) == ["player_1 leads red 2"]
+    state.apply_action(lead)
+    for seat in (None, 0, 1):
+        assert texts(state, move(state, "paradox"), seat) == [
+            "player_0 causes a paradox, and the round ends",
+            why,
+            "the round ends by the paradox of player_0",
+            "player_0: 0 (0 tricks, caused the paradox) = 0",
+            "player_1: 1 trick + 2 (bid 1 hit, group of 2) = 3",
+            "player_0 still held 1 1, and had put a 2 aside",
+            "player_1 still held 2, and had put a 3 aside",
+            "player_1 wins with 3 points",
+        ]
+
+
+def test_the_reasons_of_a_paradox_are_those_of_the_board() -> None:
+    """In random games: a card of the hand, and nothing else, is named; a reason holds for every colour of it."""
+    seen = 0
+    for seed in range(40):
+        game = catbox_env.make_game("cat_in_the_box_v0", num_players=2 + seed % 4, rounds=2)
+        for step in steps(game, seed):
+            before, action, _ = step
+            if action != game.rules.paradox:
+                assert not of_kind(told(step), "paradox", "paradox_card", "paradox_due")
+                continue
+            seen += 1
+            seat = before.current_player
+            (paradox,) = of_kind(told(step), "paradox")
+            cards = of_kind(told(step), "paradox_card")
+            held = [rank + 1 for rank in np.flatnonzero(before.record.hand[seat])]
+            assert paradox.seat == seat
+            assert paradox.data["ranks"] == held == [card.data["rank"] for card in cards]
+            for card in cards:
+                assert list(card.data["colors"]) == list(COLORS)
+                for color, reason in enumerate(card.data["colors"].values()):
+                    owner = before.record.board[color, card.data["rank"] - 1]
+                    if reason["why"] == "taken":
+                        assert owner != -1
+                        assert reason["owner"] == (None if owner == -2 else owner)
+                    else:
+                        assert reason["why"] == "token lost"
+                        assert not before.record.x_tokens[seat, color]
+    assert seen > 20
+
+
+def test_who_has_to_say_paradox_is_told_so_before_and_nobody_else_is() -> None:
+    due = 0
+    for seed in range(20):
+        game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+        for step in steps(game, seed):
+            after = step[2]
+            must = after.legal_actions() == [game.rules.paradox]
+            for seat in (None, 0, 1, 2):
+                events = of_kind(told(step, seat), "paradox_due")
+                assert len(events) == (1 if must and seat == after.current_player else 0)
+            due += must
+    assert due > 5
+
+
+# Sums --------------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(rules=rule_sets(), seed=st.integers(0, 2**31))
+def test_the_sums_of_every_round_are_right(rules: Rules, seed: int) -> None:
+    """Against ``info``, the rewards and the totals, in random games of random rule sets; for all seats alike."""
+    game = catbox_env.make_game("cat_in_the_box_v0", rules=rules)
+    totals = np.zeros(rules.num_players)
+    number = 0
+    tricks: list[int] = []
+    for step in steps(game, seed):
+        before, _, after = step
+        events = told(step)
+        tricks += [event.seat for event in of_kind(events, "trick_won")]  # type: ignore[misc]
+        if not after.round_ended:
+            assert not of_kind(events, "round_end", "score", "hand", "round_begin", "game_end")
+            continue
+        number += 1
+        totals += after.rewards()
+        assert [event.data["round"] for event in of_kind(events, "round_end")] == [number]
+        scores = of_kind(events, "score")
+        assert [event.seat for event in scores] == list(range(rules.num_players))
+        for seat, event in enumerate(scores):
+            info = after.info(seat)
+            terms, said = sum_in(event.text)
+            assert terms == said == event.data["score"] == info["score"] == after.rewards()[seat]
+            assert event.data["tricks"] == info["tricks_won"] == tricks.count(seat)
+            assert event.data["total"] == totals[seat]
+            assert event.data["paradox"] == bool(info["paradox"])
+            if info["bonus"]:
+                assert f"group of {info['bonus']}" in event.text
+                assert event.data["hit"]
+        check_hands(before, step)
+        tricks = []
+        if after.is_terminal():
+            (end,) = of_kind(events, "game_end")
+            assert end.data["winners"] == [
+                s for s in range(rules.num_players) if after.record.win_shares[s] > 0
+            ]
+            assert all(f"player_{winner}" in end.text for winner in end.data["winners"])
+        else:
+            (begin,) = of_kind(events, "round_begin")
+            assert begin.seat == after.record.start_player
+    assert number == rules.num_rounds
+
+
+def check_hands(before: Any, step: Any) -> None:
+    """The cards that are laid open are those of the round that has ended, for every seat."""
+    ranks = before.game.rules.num_ranks
+    cards = laid_open(told(step))
+    for seat in range(before.game.num_players):
+        held = before.record.hand[seat, :ranks].copy()
+        action = step[1]
+        if seat == before.current_player and action != before.game.rules.paradox:
+            held[(action - before.game.rules.first_play) % ranks] -= 1
+        assert cards[seat]["ranks"] == [rank + 1 for rank in range(ranks) for _ in range(held[rank])]
+        assert cards[seat]["discard"] == before.record.discarded[seat] + 1
+        assert laid_open(told(step, seat)) == cards
+
+
+def test_the_example_of_a_sum() -> None:
+    state = start([[1, 1, 2, 2, 3, 5, 5], [3, 3, 4, 4, 4, 5, 5]], bids=(0, 1, 2, 3, 4, 5))
+    play(state, "discard 5", "discard 3", "bid 1", "bid 0")
+    play(state, "yellow 1, yellow 4", "blue 4, blue 2", "blue 5, blue 3", "green 4, red 1", "red 2")
+    assert texts(state, move(state, "play red 5"))[2:] == [
+        "the round ends as everybody has one card left",
+        "player_0: 1 trick + 4 (bid 1 hit, group of 4) = 5",
+        "player_1: 4 tricks (bid 0 missed) = 4",
+        "player_0 still held 5, and had put a 5 aside",
+        "player_1 still held 3, and had put a 3 aside",
+        "player_0 wins with 5 points",
+    ]
+
+
+def test_equal_points_go_to_the_last_round_or_are_shared() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", rules=dataclasses.replace(Rules.tiny(), rounds=2))
+    found = set()
+    for seed in range(200):
+        *_, last = steps(game, seed)
+        (end,) = of_kind(told(last), "game_end")
+        totals, latest = end.data["totals"], end.data["last_round"]
+        if totals[0] != totals[1]:
+            winner = totals.index(max(totals))
+            assert (
+                end.text
+                == f"player_{winner} wins with {max(totals)} point{'' if abs(max(totals)) == 1 else 's'}"
+            )
+        elif latest[0] != latest[1]:
+            winner = latest.index(max(latest))
+            assert end.text.endswith(f"player_{1 - winner} has as many, but fewer in the last round")
+            assert end.seat == winner
+        else:
+            assert end.text.startswith("player_0 and player_1 share the win with ")
+            assert end.seat is None
+        found.add((totals[0] == totals[1], latest[0] == latest[1]))
+    assert {(True, True), (True, False), (False, False)} <= found
+
+
+# Secrets -----------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_told_of_hidden_cards_before_the_end_of_the_round() -> None:
+    """Deal anew what a seat does not see: if an action looks the same to it, so do all events; also at the end of a
+    round, but for the cards that are then laid open."""
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=2)
+    compared = ends = 0
+    for seed in range(6):
+        for before, action, after in steps(game, seed):
+            for seat in range(3):
+                other = game.sample_state(before.observation(seat), seed)
+                if action not in other.legal_actions():
+                    continue
+                then = copy.deepcopy(other)
+                then.apply_action(action)
+                one, two = (
+                    [
+                        event
+                        for event in game.events(*step, seat)
+                        if event.kind not in ("hand", "paradox_card")
+                    ]
+                    for step in ((before, action, after), (other, action, then))
+                )
+                if after.round_ended:
+                    one, two = (
+                        [event.text for event in events if event.kind != "paradox"] for events in (one, two)
+                    )
+                    ends += 1
+                assert one == two
+                compared += 1
+    assert compared > 300
+    assert ends > 8

@@ -1,0 +1,55 @@
+"""Random games with the events of every action, for the tests of events of every game."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from catbox_env import Game, GameState
+from catbox_env.core.events import Event
+
+Step = tuple[GameState, int, GameState]
+
+
+def steps(game: Game, seed: int) -> Iterator[Step]:
+    """Random play: (before, action, after) of every action; the states are not changed later."""
+    rng = np.random.default_rng(seed)
+    before = game.new_initial_state(seed=seed)
+    while not before.is_terminal():
+        after = copy.deepcopy(before)
+        action = int(rng.choice(before.legal_actions()))
+        after.apply_action(action)
+        yield before, action, after
+        before = after
+
+
+def told(step: Step, seat: int | None = None) -> list[Event]:
+    before, action, after = step
+    return before.game.events(before, action, after, seat)
+
+
+def of_kind(events: Sequence[Event], *kinds: str) -> list[Event]:
+    return [event for event in events if event.kind in kinds]
+
+
+def texts(state: GameState, move: int, seat: int | None = None) -> list[str]:
+    """What a seat is told of an action, which is taken in a copy of ``state``."""
+    after = copy.deepcopy(state)
+    after.apply_action(move)
+    return [event.text for event in state.game.events(state, move, after, seat)]
+
+
+def sum_in(text: str) -> tuple[float, float]:
+    """Both sides of the sum in the text of a ``score``: what its terms add up to, and what it says they do."""
+    terms, _, total = text.partition(": ")[2].partition(" = ")
+    plain = re.sub(r"\([^)]*\)|tricks?", "", terms)
+    return sum(float(term) for term in re.sub(r"([+-]) ", r"\1", plain).split()), float(total.split(",")[0])
+
+
+def laid_open(events: Sequence[Event]) -> dict[int, dict[str, Any]]:
+    """The data of the events ``hand``, by seat."""
+    return {event.seat: event.data for event in of_kind(events, "hand") if event.seat is not None}

@@ -163,7 +163,7 @@ def test_what_to_do_after_divergence_fits_the_settings(
 ) -> None:
     rates = {"learning_rate": 1e-3, "learning_rate_end": 5e-5}
     calmer = small(**{**rates, **settings}).algorithm_options.calmer()
-    diverged = TrainingDiverged(tmp_path, 1, "x", calmer, trusted=True)
+    diverged = TrainingDiverged(tmp_path, 1, "x", calmer, options=["--trust"])
     assert str(diverged).endswith(f" --config {tmp_path}/config.yaml {options} --trust")
 
 

@@ -26,7 +26,6 @@ from catbox_train.runs.progress import (
     TrainingAborted,
     TrainingDiverged,
     TrainingInterrupted,
-    hints_repeat,
 )
 from tests.agents.policies import network_for
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
@@ -264,15 +263,14 @@ def test_the_command_trusts_what_is_typed_and_nothing_else(stranger: Path) -> No
 
 
 def test_a_stopped_run_with_classes_says_that_to_go_on_takes_trust() -> None:
-    assert str(TrainingInterrupted(Path("run"), 5, trusted=True)).endswith("--resume --output run --trust")
+    assert str(TrainingInterrupted(Path("run"), 5, ["--trust"])).endswith("--resume --output run --trust")
     assert str(TrainingInterrupted(Path("run"), 5)).endswith("--resume --output run")
 
 
 def test_what_to_do_next_repeats_the_options_that_the_folder_of_a_run_does_not_hold() -> None:
     run, options = Path("run"), ["--workers-on-ray", "8", "--ray-address", "a b:6379"]
-    with hints_repeat(options):
-        hints = TrainingInterrupted(run, 5, trusted=True), TrainingAborted(run, trusted=True)
-        diverged = TrainingDiverged(run, 1, "x", {"entropy": 0.1})
+    hints = TrainingInterrupted(run, 5, ["--trust", *options]), TrainingAborted(run, ["--trust", *options])
+    diverged = TrainingDiverged(run, 1, "x", {"entropy": 0.1}, options)
     for hint in hints:
         assert str(hint).endswith("--resume --output run --trust --workers-on-ray 8 --ray-address 'a b:6379'")
     assert str(diverged).endswith("--set entropy=0.1 --workers-on-ray 8 --ray-address 'a b:6379'")

@@ -115,12 +115,7 @@ def train(
     from catbox_train import config as configuration
     from catbox_train.memory import keep_freed_memory
     from catbox_train.runs.folder import free_run_folder
-    from catbox_train.runs.progress import (
-        TrainingAborted,
-        TrainingDiverged,
-        TrainingInterrupted,
-        hints_repeat,
-    )
+    from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted
 
     if show_settings:
         _print_settings(algorithm)
@@ -150,8 +145,8 @@ def train(
             from catbox_train.runs.loop import resume as resume_run
 
             again = _on_ray(workers_on_ray, ray_address) + ([] if device is None else ["--device", device])
-            with hints_repeat(again), _crew(workers_on_ray, ray_address) as make_crew:
-                resume_run(output, trust=trust, device=device, make_crew=make_crew)
+            with _crew(workers_on_ray, ray_address) as make_crew:
+                resume_run(output, trust=trust, device=device, make_crew=make_crew, options=again)
             return
         if workers_on_ray is not None:
             device = device or "cpu"
@@ -164,9 +159,8 @@ def train(
         name = config.stem if config and not preset else "-".join(_names(preset, chosen.game))
         folder = output or free_run_folder(Path("runs"), name)
         try:
-            again = _on_ray(workers_on_ray, ray_address)
-            with hints_repeat(again), _crew(workers_on_ray, ray_address) as make_crew:
-                train_run(chosen, folder, make_crew=make_crew)
+            with _crew(workers_on_ray, ray_address) as make_crew:
+                train_run(chosen, folder, make_crew=make_crew, options=_on_ray(workers_on_ray, ray_address))
         finally:
             if output is None:  # refused before anything was written: leave no empty folders
                 with suppress(OSError):

@@ -11,7 +11,7 @@ import inspect
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -63,10 +63,12 @@ def train(
     output: str | os.PathLike[str],
     console: Console | None = None,
     make_crew: MakeCrew | None = None,
+    options: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Train as ``config`` says in the new run folder ``output``; what ``results.json`` holds.
 
     ``make_crew`` gives the workers of a run that are on other machines: ``catbox_train.ray.RayWorkers.crew``.
+    ``options`` of the command, such as ``["--workers-on-ray", "8"]``, stand in the commands that messages name.
 
     Raises ``ValueError`` for rules, opponents or a device that do not exist and for a run that does not fit into
     memory, ``FileExistsError`` when the folder holds a run already, ``OSError`` when it cannot be written or another
@@ -78,7 +80,7 @@ def train(
     faster, if it is called before.
     """
     config, game = check_run(config, now=make_crew is None, here=make_crew is None)
-    return _run(config, game, Path(output), console or Console(), new=True, make_crew=make_crew)
+    return _run(config, game, Path(output), console or Console(), True, make_crew, options)
 
 
 def resume(
@@ -87,22 +89,23 @@ def resume(
     trust: bool = False,
     device: str | None = None,
     make_crew: MakeCrew | None = None,
+    options: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Go on with the run in the folder ``output``, exactly as if it had not been stopped.
 
     Without ``trust``, no module is imported that ``config.yaml`` names. ``device`` goes on on another device than the
-    run was on: from the same weights and games, with other rounding and random numbers. ``make_crew`` as for ``train``:
-    where the workers are changes nothing. Raises ``FileNotFoundError``
-    when the folder holds no run, ``ValueError`` when its checkpoint is damaged or does not fit ``config.yaml`` or an
-    opponent or the device does not exist any more or takes ``trust``, ``OSError`` when another process trains in the
-    folder; and in training what ``train`` raises.
+    run was on: from the same weights and games, with other rounding and random numbers. ``make_crew`` and ``options``
+    as for ``train``: where the workers are changes nothing. Raises ``FileNotFoundError`` when the folder holds no run,
+    ``ValueError`` when its checkpoint is damaged or does not fit ``config.yaml`` or an opponent or the device does not
+    exist any more or takes ``trust``, ``OSError`` when another process trains in the folder; and in training what
+    ``train`` raises.
     """
     run = Path(output)
     config = open_run(run, trust)
     if device is not None:
         config = config.replace(device=device)
     config, game = check_run(config, new=False, now=make_crew is None, here=make_crew is None)
-    return _run(config, game, run, console or Console(), new=False, make_crew=make_crew)
+    return _run(config, game, run, console or Console(), False, make_crew, options)
 
 
 def check_run(
@@ -125,17 +128,20 @@ def check_run(
     return config, game
 
 
-def _trusted(config: TrainConfig) -> bool:
-    """Whether to go on with a run of ``config`` takes ``--trust``."""
-    return any(imports_module(spec) for specs in config.specs().values() for spec in specs)
-
-
 def _run(
-    config: TrainConfig, game: Game, run: Path, console: Console, new: bool, make_crew: MakeCrew | None
+    config: TrainConfig,
+    game: Game,
+    run: Path,
+    console: Console,
+    new: bool,
+    make_crew: MakeCrew | None,
+    options: Sequence[str],
 ) -> dict[str, Any]:
+    if any(imports_module(spec) for specs in config.specs().values() for spec in specs):
+        options = ["--trust", *options]
     while True:
         try:
-            return _run_once(config, game, run, console, new, make_crew)
+            return _run_once(config, game, run, console, new, make_crew, options)
         except WorkersLost as lost:
             new = not (run / CONFIG_FILE).exists()
             last = latest_checkpoint(run)
@@ -147,36 +153,42 @@ def _run(
 
 
 def _run_once(
-    config: TrainConfig, game: Game, run: Path, console: Console, new: bool, make_crew: MakeCrew | None
+    config: TrainConfig,
+    game: Game,
+    run: Path,
+    console: Console,
+    new: bool,
+    make_crew: MakeCrew | None,
+    options: Sequence[str],
 ) -> dict[str, Any]:
     try:
         # Before anything is written.
-        with _memory_for(config, new), _advice_on_resuming(config, run, begun=not new):
+        with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
             algorithm = _make_algorithm(config, game, make_crew)
         try:
             with locked(run):
                 if new:
                     start_run(run, config)
                 remove_leftovers(run)
-                loop = Loop(config, game, run, algorithm)
+                loop = Loop(config, game, run, algorithm, options)
                 try:
-                    with _advice_on_resuming(config, run, begun=True):
+                    with _advice_on_resuming(run, options, begun=True):
                         loop.load_latest()
                         loop.train(console)
                 except TrainingInterrupted:
                     raise
                 except KeyboardInterrupt:  # Ctrl-C for the second time
-                    raise TrainingAborted(run, _trusted(config)) from None
+                    raise TrainingAborted(run, options) from None
                 try:
                     return final_report(config, game, run, algorithm.policy(), asdict(loop.done), console)
                 except KeyboardInterrupt:  # all is saved: resuming plays these matches alone
-                    raise TrainingInterrupted(run, loop.done.decisions, _trusted(config)) from None
+                    raise TrainingInterrupted(run, loop.done.decisions, options) from None
         finally:
             algorithm.close()
     except WriteError as error:
         if not (run / CONFIG_FILE).exists():  # nothing to go on with
             raise
-        raise WriteError(f"{error}. Then go on with:  {resume_command(run, _trusted(config))}") from error
+        raise WriteError(f"{error}. Then go on with:  {resume_command(run, options)}") from error
 
 
 def _make_algorithm(config: TrainConfig, game: Game, make_crew: MakeCrew | None) -> Algorithm:
@@ -192,14 +204,14 @@ def _make_algorithm(config: TrainConfig, game: Game, make_crew: MakeCrew | None)
 
 
 @contextmanager
-def _advice_on_resuming(config: TrainConfig, run: Path, begun: bool) -> Iterator[None]:
+def _advice_on_resuming(run: Path, options: Sequence[str], begun: bool) -> Iterator[None]:
     """Says how to go on where a process of the algorithm is not there any more. ``begun``: there is a run to resume."""
     try:
         yield
     except ChildProcessError as error:
         advice = "nothing is written yet. Start the run again"
         if begun:
-            advice = f"{what_is_kept(run)}. Go on with:  {resume_command(run, _trusted(config))}"
+            advice = f"{what_is_kept(run)}. Go on with:  {resume_command(run, options)}"
         raise ChildProcessError(f"{error}; {advice}") from error
 
 
@@ -224,10 +236,13 @@ def _memory_for(config: TrainConfig, new: bool) -> Iterator[None]:
 
 
 class Loop:
-    """A run under way: the algorithm, and how far it has come."""
+    """A run under way: the algorithm, and how far it has come. ``options`` as for ``train``."""
 
-    def __init__(self, config: TrainConfig, game: Game, run: Path, algorithm: Algorithm) -> None:
+    def __init__(
+        self, config: TrainConfig, game: Game, run: Path, algorithm: Algorithm, options: Sequence[str] = ()
+    ) -> None:
         self.config, self.game, self.run, self.algorithm = config, game, run, algorithm
+        self.options = options
         self.done = Counters()
         self.best_margin = -math.inf
 
@@ -264,7 +279,7 @@ class Loop:
                 if last:  # what was learned is safe by now
                     log.extend(row, self.evaluate(progress.say))
                 if stop.requested:
-                    raise TrainingInterrupted(self.run, done.decisions, _trusted(config))
+                    raise TrainingInterrupted(self.run, done.decisions, self.options)
 
     def evaluate(self, say: Callable[[str], None]) -> dict[str, float]:
         """Metrics of the policy against the opponents. The policy is kept where it did better than any before."""
@@ -304,7 +319,7 @@ class Loop:
     def diverged(self, update: int, error: DivergedError) -> TrainingDiverged:
         """What to raise for numbers of ``update`` that are not finite."""
         calmer = self.config.algorithm_options.calmer()
-        return TrainingDiverged(self.run, update, str(error), calmer, _trusted(self.config))
+        return TrainingDiverged(self.run, update, str(error), calmer, self.options)
 
     def load_latest(self) -> None:
         """Go on from the latest checkpoint of the run, if it has one. Raises ``ValueError`` when it is damaged."""

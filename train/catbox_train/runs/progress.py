@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -41,30 +40,9 @@ def command() -> str:
     return f"{shlex.quote(python)} -m catbox_app"
 
 
-#: Options of the command that are no settings of the run, so that its folder does not hold them.
-_repeated: ContextVar[Sequence[str]] = ContextVar("repeated", default=())
-
-
-@contextmanager
-def hints_repeat(options: Sequence[str]) -> Iterator[None]:
-    """In this block, commands that a run prints to go on with have the ``options`` of this one, such as
-    ``["--workers-on-ray", "8"]``."""
-    token = _repeated.set(options)
-    try:
-        yield
-    finally:
-        _repeated.reset(token)
-
-
-def resume_command(run: Path, trusted: bool) -> str:
-    """The command that goes on with a run; ``trusted`` if its opponents are classes, which take ``--trust``."""
-    return f"{command()} train --resume --output {shlex.quote(str(run))}{_more_options(trusted)}"
-
-
-def _more_options(trusted: bool) -> str:
-    """What stands behind the other options of a command that is printed."""
-    options = [*(["--trust"] if trusted else []), *_repeated.get()]
-    return "".join(f" {shlex.quote(option)}" for option in options)
+def resume_command(run: Path, options: Sequence[str]) -> str:
+    """The command that goes on with a run; ``options`` are those that its folder does not hold, such as ``--trust``."""
+    return f"{command()} {shlex.join(['train', '--resume', '--output', str(run), *options])}"
 
 
 def what_is_kept(run: Path) -> str:
@@ -78,10 +56,10 @@ def what_is_kept(run: Path) -> str:
 class TrainingInterrupted(KeyboardInterrupt):
     """A run was stopped on request, after a checkpoint was written. Its text says how to go on."""
 
-    def __init__(self, run: Path, decisions: int, trusted: bool = False) -> None:
+    def __init__(self, run: Path, decisions: int, options: Sequence[str] = ()) -> None:
         super().__init__(
             f"Stopped after {decisions:,} decisions; everything is saved. "
-            f"Go on with:  {resume_command(run, trusted)}"
+            f"Go on with:  {resume_command(run, options)}"
         )
         self.run = run
 
@@ -89,8 +67,8 @@ class TrainingInterrupted(KeyboardInterrupt):
 class TrainingAborted(KeyboardInterrupt):
     """A run was stopped at once, in the middle of an update. Its text says what is kept and how to go on."""
 
-    def __init__(self, run: Path, trusted: bool = False) -> None:
-        go_on = resume_command(run, trusted)
+    def __init__(self, run: Path, options: Sequence[str] = ()) -> None:
+        go_on = resume_command(run, options)
         super().__init__(f"Stopped at once; {what_is_kept(run)}. Go on with:  {go_on}")
         self.run = run
 
@@ -99,7 +77,7 @@ class TrainingDiverged(RuntimeError):
     """A loss, gradient or weight is not finite. Nothing of that update is saved; the text says what there is."""
 
     def __init__(
-        self, run: Path, update: int, what: str, calmer: Mapping[str, Any], trusted: bool = False
+        self, run: Path, update: int, what: str, calmer: Mapping[str, Any], options: Sequence[str] = ()
     ) -> None:
         last = latest_checkpoint(run)
         kept = "There is no checkpoint yet, and nothing of the update is saved"
@@ -107,11 +85,10 @@ class TrainingDiverged(RuntimeError):
             kept = f"The last good checkpoint is {last}; nothing after it is saved"
         message = f"training diverged in update {update}: {what}. {kept}. Resuming would end here again."
         if calmer:
-            settings = " ".join(f"--set {name}={value:g}" for name, value in calmer.items())
+            settings = [part for name, value in calmer.items() for part in ("--set", f"{name}={value:g}")]
+            again = shlex.join(["train", "--config", str(run / "config.yaml"), *settings, *options])
             message += (
-                " Calmer settings may help: start a run in another folder, such as:  "
-                f"{command()} train --config {shlex.quote(str(run / 'config.yaml'))} {settings}"
-                f"{_more_options(trusted)}"
+                f" Calmer settings may help: start a run in another folder, such as:  {command()} {again}"
             )
         super().__init__(message)
         self.run, self.update = run, update

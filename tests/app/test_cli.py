@@ -214,7 +214,12 @@ def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.Mo
     kept: list[bool] = []
     monkeypatch.setattr(memory, "keep_freed_memory", lambda: kept.append(True))
     calls: list[tuple[Any, Path]] = []
-    monkeypatch.setattr(loop, "train", lambda config, output, make_crew: calls.append((config, Path(output))))
+
+    def train(config: Any, output: Path, *, make_crew: Any, options: list[str]) -> None:
+        assert options == []  # of Ray, that a later command needs too
+        calls.append((config, output))
+
+    monkeypatch.setattr(loop, "train", train)
     monkeypatch.chdir(tmp_path)
     settings = tmp_path / "mine.yaml"
     settings.write_text("seed: 5\nepochs: 3\n")

@@ -150,6 +150,12 @@ class Page(HTMLParser):
         self.ids: set[str] = set()
         self.links: list[str] = []
         self.loaded: list[str] = []
+        #: Lines of paragraphs that were meant as a list, a table or a block of code.
+        self.unread = [
+            line
+            for paragraph in re.findall(r"<p>(.*?)</p>", text, re.DOTALL)
+            for line in re.findall(r"^(?:[-*] |\d+\. |\||```).*", paragraph, re.MULTILINE)
+        ]
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -174,6 +180,9 @@ def faults() -> list[str]:
         for page in sorted({*pages().values()} - {*navigation()})
     ]
     for path, page in built.items():
+        found += [
+            f"{path.relative_to(SITE)}: {line!r} is no list, table or code block" for line in page.unread
+        ]
         if path.name == "404.html":  # its links begin at the root of the host
             continue
         where = path.relative_to(SITE)
@@ -207,7 +216,9 @@ def main() -> None:
         sys.exit(f"Zensical has refused the pages of {SOURCES.relative_to(ROOT)}/, or failed")
     if found := faults():
         sys.exit("\n".join(found))
-    print(f"{len(pages())} pages in {SITE.relative_to(ROOT)}/: `python -m http.server --directory site` shows them, with the search")
+    print(
+        f"{len(pages())} pages in {SITE.relative_to(ROOT)}/: `python -m http.server --directory site` shows them, with the search"
+    )
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ def games(_: str) -> str:
 def speed(_: str) -> str:
     """What docs/benchmarks.md has measured, without commands and dates."""
     text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (.*?) \| (.*?) \| `python -m benchmarks ", text, re.MULTILINE)
+    rows = re.findall(r"^\| (.*?) \| (.*?) \| `\w+` \| ", text, re.MULTILINE)
     return markdown_table([["what", "measured"], *rows])
 
 

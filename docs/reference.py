@@ -32,9 +32,7 @@ def reference(package: str) -> str:
             parts.append(f"## {module}")
         if module in ON_RAY:
             listed = ", ".join(f"`{name}`" for name in names)
-            parts.append(
-                f"{listed}: see [Ray](../ray.md). `help({module})` has the docstrings, where Ray is installed."
-            )
+            parts.append(f"{listed}: see [Ray](../ray.md) and, where Ray is installed, `help({module})`.")
             continue
         home = importlib.import_module(module)
         for name in names:
@@ -52,8 +50,9 @@ def entry(name: str, value: Any, level: str) -> Iterator[str]:
         yield signature(f"class {name}", value)
         yield prose(inspect.getdoc(value) or "")
         for member, kind, _, held in inspect.classify_class_attrs(value):
-            of_catbox = getattr(inspect.unwrap(getattr(held, "fget", held)), "__module__", None)
-            if member.startswith("_") or not str(of_catbox).startswith("catbox_"):
+            function: Any = getattr(held, "fget", held)
+            module = getattr(inspect.unwrap(function), "__module__", None)
+            if member.startswith("_") or not str(module).startswith("catbox_"):
                 continue
             yield f"{level}# {name}.{member}"
             if kind != "property":

@@ -8,7 +8,7 @@
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
-#   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
+#   make zoo     train the agents of the zoo anew (about 7 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
 
 PYTHON ?= python3

@@ -8,6 +8,7 @@
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
+#   make notebooks         run the notebooks anew, with their outputs (about two minutes)
 #   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
 
@@ -23,11 +24,11 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-toolkits test-ray coverage lint format bench zoo leaderboard clean
+.PHONY: help train test test-toolkits test-ray coverage lint format bench notebooks zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -12
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -13
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -106,6 +107,11 @@ format: $(STAMP)
 
 bench: $(BENCH)
 	$(PY) -m benchmarks
+
+notebooks: export OMP_NUM_THREADS = 1
+notebooks: $(STAMP)
+	$(VENV)/bin/jupyter-execute --inplace --NotebookClient.record_timing=False \
+	  --NotebookClient.coalesce_streams=True notebooks/*.ipynb
 
 zoo: $(STAMP)
 	$(PY) -m experiments zoo

@@ -110,8 +110,7 @@ bench: $(BENCH)
 
 notebooks: export OMP_NUM_THREADS = 1
 notebooks: $(STAMP)
-	$(VENV)/bin/jupyter-execute --inplace --NotebookClient.record_timing=False \
-	  --NotebookClient.coalesce_streams=True notebooks/*.ipynb
+	$(PY) notebooks/run.py
 
 zoo: $(STAMP)
 	$(PY) -m experiments zoo

@@ -8,7 +8,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
+
+from notebooks.run import executed
 
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -73,10 +74,6 @@ def test_links_of_notebooks_lead_somewhere(path: Path) -> None:
 @each_notebook
 def test_notebooks_run_and_show_what_is_committed(path: Path, tmp_path: Path) -> None:
     committed = nbformat.read(path, as_version=4)
-    anew = nbformat.read(path, as_version=4)
-    resources = {"metadata": {"path": str(tmp_path)}}
-    NotebookClient(
-        anew, timeout=300, kernel_name="python3", coalesce_streams=True, resources=resources
-    ).execute()
+    anew = executed(path, tmp_path)
     assert form(anew) == form(committed), f"{path.name} shows something else now: make notebooks"
     assert list(tmp_path.iterdir()) == []

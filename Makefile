@@ -7,6 +7,7 @@
 #   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
+#   make docs    build the documentation site into site/
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
 #   make notebooks         run the notebooks anew, with their outputs (about two minutes)
 #   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
@@ -24,7 +25,7 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-toolkits test-ray coverage lint format bench notebooks zoo leaderboard clean
+.PHONY: help train test test-toolkits test-ray coverage lint format bench docs notebooks zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
@@ -112,6 +113,9 @@ notebooks: export OMP_NUM_THREADS = 1
 notebooks: $(STAMP)
 	$(PY) notebooks/run.py
 
+docs: $(STAMP)
+	$(PY) docs/build_site.py
+
 zoo: $(STAMP)
 	$(PY) -m experiments zoo
 	$(PY) -m experiments leaderboard
@@ -124,5 +128,5 @@ leaderboard: $(STAMP)
 	$(PY) docs/generate.py
 
 clean:
-	rm -rf $(VENV) $(RAY) .toolkits build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(RAY) .toolkits build dist site .cache .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -24,6 +24,8 @@ from urllib.parse import unquote
 
 import yaml
 
+from docs.reference import reference
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "build" / "docs"
 SITE = ROOT / "site"
@@ -31,6 +33,9 @@ SITE = ROOT / "site"
 ASSETS = ("images", "pictures", "site")
 #: Texts at the top of the repository that are pages of the site; what the README says, the home page says there.
 TOP = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
+
+#: Packages whose public names have a reference page, made from their docstrings.
+PACKAGES = ("catbox_env", "agents/catbox_agents", "train/catbox_train")
 
 FENCED = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'(\]\(|\b(?:src|srcset|href)=")([^)"#\s]+)')
@@ -47,7 +52,7 @@ def pages() -> dict[Path, str]:
     for folder, suffix in (("examples", ".py"), ("notebooks", ".ipynb")):
         for path in sorted((ROOT / folder).glob(f"[!_]*{suffix}")):
             found[path] = f"{folder}/{path.stem}.md"
-    return found
+    return found | {ROOT / folder: f"reference/{Path(folder).name}.md" for folder in PACKAGES}
 
 
 def navigation() -> list[str]:
@@ -131,6 +136,8 @@ def assemble() -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".py":
             text = example_page(path)
+        elif path.is_dir():
+            text = reference(path.name)
         elif path.suffix == ".ipynb":
             text = notebook_page(path, page, known)
         else:
@@ -216,9 +223,7 @@ def main() -> None:
         sys.exit(f"Zensical has refused the pages of {SOURCES.relative_to(ROOT)}/, or failed")
     if found := faults():
         sys.exit("\n".join(found))
-    print(
-        f"{len(pages())} pages in {SITE.relative_to(ROOT)}/: `python -m http.server --directory site` shows them, with the search"
-    )
+    print(f"{len(pages())} pages in site/. To look at them: {sys.executable} -m http.server --directory site")
 
 
 if __name__ == "__main__":

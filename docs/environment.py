@@ -28,7 +28,8 @@ for agent in env.agent_iter():
     if terminated or truncated:
         action = None
     else:
-        action = env.action_space(agent).sample(observation["action_mask"])  # your policy
+        # your policy; here a random legal action
+        action = env.action_space(agent).sample(observation["action_mask"])
     env.step(action)
 env.close()
 ```"""

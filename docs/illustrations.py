@@ -77,7 +77,7 @@ DRAWN: dict[str, Callable[[str], str]] = {
     "cat_in_the_box-paradox": lambda theme: recorded_position("cat_in_the_box", 36, 0, theme),
     "cat_in_the_box-scoring": lambda theme: recorded_position("cat_in_the_box", 37, None, theme),
     "cat_te-trick": lambda theme: recorded_position("cat_te", 12, 2, theme),
-    "cat_te-end": lambda theme: recorded_position("cat_te", 18, None, theme),
+    "cat_te-end": lambda theme: recorded_position("cat_te", 19, None, theme),
     "petrify-walk": lambda theme: recorded_position("petrify", 4, None, theme),
     "petrify-end": lambda theme: recorded_position("petrify", 10, None, theme),
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import pyvips
 
 import catbox_env
-from docs import build_site, environment, illustrations
+from docs import build_site, environment, illustrations, reference
 from docs.animation import animated
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,7 +64,7 @@ def test_a_picture_follows_the_theme_of_the_site() -> None:
         ('<a href="index.html#there">', "index.html: index.html#there: no such anchor"),
         ('<img src="images/no.svg">', "index.html: images/no.svg does not exist"),
         ('<script src="https://x.org/a.js">', "index.html: loads https://x.org/a.js from another host"),
-        ('<link rel="stylesheet" href="https://x.org/a.css">', "index.html: loads https://x.org/a.css from another host"),
+        ('<link rel="icon" href="https://x.org/a.png">', "index.html: loads https://x.org/a.png from another host"),
         ("<p>As follows:\n- one</p>", "index.html: '- one' is no list, table or code block"),
     ],
 )  # fmt: skip
@@ -95,11 +97,47 @@ def test_every_game_has_a_page_of_its_environment(game_id: str) -> None:
     assert f"<!-- generated: environment {game_id} -->" in (ROOT / "docs" / f"{game_id}.md").read_text()
 
 
+def test_the_reference_has_every_public_name() -> None:
+    for package in build_site.PACKAGES:
+        page = reference.reference(package.rpartition("/")[2])
+        for module, names in reference.public_names().items():
+            if module.partition(".")[0] == package.rpartition("/")[2]:
+                for name in names:
+                    assert re.search(rf"^##+ {name}$|^`.*`: see \[Ray\]", page, re.MULTILINE), (
+                        f"{module}.{name}"
+                    )
+
+
+def test_a_docstring_becomes_lists_and_a_signature_lines() -> None:
+    def act(self: object, observation: np.ndarray, *, history: np.ndarray | None = None) -> int:
+        """The action of :func:`act` for ``observation``.
+
+        Args:
+            observation: (O,) int8,
+                as the seat sees it.
+            history: what was played.
+
+        Raises ``ValueError``.
+        """
+
+    heading, called, text = reference.entry("act", act, "##")
+    assert heading == "## act"
+    assert (
+        called
+        == "```python\ndef act(observation: np.ndarray, *, history: np.ndarray | None = None) -> int\n```"
+    )
+    assert text.splitlines() == [
+        "The action of `act` for `observation`.", "", "", "**Args:**", "",
+        "- `observation`: (O,) int8,", "    as the seat sees it.", "- `history`: what was played.", "",
+        "Raises `ValueError`.",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["cat_in_the_box", "cat_te", "petrify"])
 def test_an_animation_shows_every_position_as_it_is_drawn(name: str) -> None:
     game, states = illustrations.recorded(name)
     pictures = [game.render_svg(state) for state in states]
-    for number in range(0, len(pictures), 4):
+    for number in range(0, len(pictures), 9):
         still = animated(pictures, [1.0] * len(pictures), still=number)
         assert pixels(still) == pixels(pictures[number]), number
 
@@ -109,7 +147,8 @@ def pixels(svg: str) -> bytes:
 
 
 def test_an_animation_changes_the_picture_when_its_time_has_come() -> None:
-    frame = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9"><g><rect width="9"/>{}</g></svg>'
+    root = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9">'
+    frame = root + '<g><rect width="9"/>{}</g></svg>'
     svg = animated([frame.format("<path d='M0 0'/>"), frame.format("<path d='M1 1'/>")], [1.0, 3.0])
     assert '<path class="f0" d="M0 0"/><path class="f1" d="M1 1"/>' in svg
     assert ".f0{opacity:0;animation:f0 4s step-end infinite}@keyframes f0{0%{opacity:1}25%{opacity:0}}" in svg

@@ -9,6 +9,7 @@
 #   make lint    style, types, import contracts        make format    apply the style
 #   make docs    build the documentation site into site/
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
+#   make notebooks         run the notebooks anew, with their outputs (about two minutes)
 #   make zoo     train the agents of the zoo anew (about 7 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
 
@@ -24,11 +25,11 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-toolkits test-ray coverage lint format bench docs zoo leaderboard clean
+.PHONY: help train test test-toolkits test-ray coverage lint format bench docs notebooks zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -13
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -14
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -107,6 +108,10 @@ format: $(STAMP)
 
 bench: $(BENCH)
 	$(PY) -m benchmarks
+
+notebooks: export OMP_NUM_THREADS = 1
+notebooks: $(STAMP)
+	$(PY) notebooks/run.py
 
 docs: $(STAMP)
 	$(PY) docs/build_site.py

@@ -1,0 +1,62 @@
+// The legal actions as buttons, with what a coach says of each.
+
+import {element} from "./dom.js";
+
+/** The list; `act(action)` is called for the action that was chosen. One stop of the Tab key; arrows move inside. */
+export function createActions(act) {
+  const list = element("div", {class: "choices", role: "toolbar", "aria-label": "Legal actions", onkeydown: pressed});
+
+  return {node: list, show, showValues, buttons};
+
+  function show(legal) {
+    const had = list.contains(document.activeElement);
+    list.replaceChildren(
+      ...legal.map(({action, text}, i) =>
+        element(
+          "button",
+          {type: "button", class: "choice", "data-choice": action, tabindex: i === 0 ? 0 : -1, onclick: () => act(action)},
+          element("span", {class: "words"}, text),
+        ),
+      ),
+    );
+    list.hidden = legal.length === 0;
+    if (had && legal.length > 0) buttons()[0].focus({preventScroll: true});
+    return had && legal.length === 0; // whether the focus has lost its place
+  }
+
+  function buttons() {
+    return [...list.querySelectorAll("button")];
+  }
+
+  // `values`: a map from actions to {from, to, words}: ends of a bar as shares of its axis, and the value in words.
+  function showValues(values, best) {
+    list.classList.toggle("coached", values.size > 0);
+    for (const button of buttons()) {
+      for (const part of button.querySelectorAll(".value, .axis")) part.remove();
+      const action = Number(button.dataset.choice);
+      const value = values.get(action);
+      button.classList.toggle("best", action === best);
+      if (value === undefined) continue;
+      const bar = element("span", {class: "filled"});
+      bar.style.left = `${100 * value.from}%`;
+      bar.style.width = `${100 * Math.max(0.01, value.to - value.from)}%`;
+      button.append(
+        element("span", {class: "value"}, action === best ? `${value.words}, best` : value.words),
+        element("span", {class: "axis", "aria-hidden": "true"}, bar),
+      );
+    }
+  }
+
+  function pressed(event) {
+    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+    const all = buttons();
+    let next = null;
+    if (step !== undefined) next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+    if (event.key === "Home") next = all[0];
+    if (event.key === "End") next = all[all.length - 1];
+    if (!next) return;
+    event.preventDefault();
+    for (const button of all) button.tabIndex = button === next ? 0 : -1;
+    next.focus();
+  }
+}

@@ -1,0 +1,161 @@
+// A table, or a recorded game: shows what its messages say, and asks for what its player chooses.
+
+import {createActions} from "./actions.js";
+import {createCoach} from "./coach.js";
+import {createDeal} from "./deal.js";
+import {element, pushButton} from "./dom.js";
+import {createLog, createSummary, endsRound} from "./log.js";
+import {createPeople} from "./people.js";
+import {createPicture, sizeFor} from "./picture.js";
+import {createReplay} from "./replay.js";
+
+/** The screen of a table (`mode` "play") or of a recorded game ("replay"). `receive(message)` takes its messages. */
+export function createTable(frame, mode) {
+  const replay = mode === "replay" ? createReplay(frame.send) : null;
+  const picture = createPicture(act);
+  const actions = createActions(act);
+  const log = createLog(replay === null ? null : replay.go);
+  const summary = createSummary();
+  const coach = createCoach(frame.send, showValues);
+  const people = createPeople();
+  const deal = createDeal(frame.send, replay === null);
+  const status = element("h2", {class: "status", tabindex: -1});
+  const said = element("p", {class: "said", "aria-hidden": "true"});
+  const notice = element("p", {class: "notice", role: "alert", hidden: true});
+  const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
+  const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node, said, notice);
+  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node);
+  const node = element(
+    "div",
+    {class: `table ${mode}`},
+    element("div", {class: "centre"}, stage, replay === null ? moves : replay.node),
+    element("div", {class: "side"}, summary.node, people.node, log.node, coach.node, deal.node),
+  );
+  let joined = null;
+  let number = -1; // actions played, as the page has seen them
+  let size = sizeFor(document.documentElement.clientWidth);
+  let busy = false; // an action is on its way
+  let roundEnd = null; // {number, lines} of the last end of a round
+  let position = null;
+
+  new ResizeObserver(resized).observe(stage);
+  return {node, mode, receive, pause, pictureSize: () => size};
+
+  function receive(message) {
+    const take = {
+      joined: takeJoined, position: takePosition, events: takeEvents, people: people.show, record: deal.download,
+      coach: (told) => told.number === number && coach.receive(told),
+      lobby: () => joined !== null && coach.offer(frame.agents, joined.game),
+      refused: (told) => warn(told.text),
+      failed: (told) => warn(told.text),
+    }[message.type];
+    if (take !== undefined) take(message);
+  }
+
+  function takeJoined(message) {
+    joined = message;
+    number = -1;
+    roundEnd = null;
+    position = null;
+    busy = false;
+    log.clear();
+    summary.hide();
+    quiet();
+    people.seated(message, frame.invitations);
+    deal.seated(message);
+    coach.offer(frame.agents, message.game);
+    coach.ask();
+    if (replay !== null) replay.opened(message);
+  }
+
+  function takeEvents(message) {
+    log.add(message);
+    if (endsRound(message.lines)) roundEnd = message;
+    if (number >= 0 && message.number >= number && replay === null && roundEnd === message) showSummary();
+    said.textContent = log.latest();
+  }
+
+  function takePosition(message) {
+    const first = number < 0;
+    busy = false;
+    if (message.number < number && replay === null) log.keep(message.number);
+    if (roundEnd !== null && replay === null) {
+      if (message.number < roundEnd.number) summary.hide();
+      else if (first && roundEnd.number === message.number) showSummary();
+    }
+    number = message.number;
+    position = message;
+    coach.clear();
+    picture.show(message.svg);
+    if (replay !== null) {
+      replay.arrived(message);
+      log.markUntil(number);
+      said.textContent = "";
+    } else {
+      said.textContent = log.latest();
+      showMoves();
+    }
+    if (notice.dataset.number !== String(number)) quiet();
+  }
+
+  function showMoves() {
+    const {legal, waits_for: waits, to_move: seat} = position;
+    const name = seat < 0 ? "" : `player_${seat} (${joined.names[seat]})`;
+    status.textContent = {
+      you: "Your move",
+      person: `Waiting for ${name}`,
+      agent: `${name} is thinking`,
+      over: "The game is over",
+    }[waits];
+    moves.dataset.waits = waits;
+    const lost = actions.show(legal);
+    undo.hidden = !joined.can_undo;
+    undo.disabled = position.can_undo === false;
+    if (lost) status.focus({preventScroll: true});
+    if (waits === "over" && summary.node.hidden) showSummary();
+  }
+
+  function showSummary() {
+    const over = position !== null && position.waits_for === "over";
+    summary.show(roundEnd === null ? [] : roundEnd.lines, over, ...(over ? deal.buttonsAgain() : []));
+  }
+
+  function act(action) {
+    if (busy || replay !== null || position === null) return;
+    busy = frame.send({type: "act", action, number});
+    summary.hide();
+    quiet();
+  }
+
+  // A word of the table about what was asked for last; it goes with the next position.
+  function warn(text) {
+    busy = false;
+    notice.textContent = text;
+    notice.dataset.number = number;
+    notice.hidden = false;
+    coach.problem("");
+  }
+
+  function quiet() {
+    notice.hidden = true;
+    notice.textContent = "";
+  }
+
+  function showValues(bars, shares, best) {
+    actions.showValues(bars, best);
+    picture.showValues(shares, best);
+  }
+
+  // The connection is lost: nothing can be done until `joined` comes again.
+  function pause() {
+    busy = true;
+    if (replay !== null) replay.pause();
+  }
+
+  function resized() {
+    const wanted = sizeFor(stage.clientWidth);
+    if (wanted === size || stage.clientWidth === 0) return;
+    size = wanted;
+    frame.send({type: "view", theme: frame.theme, size});
+  }
+}

@@ -33,7 +33,7 @@ STATIC = Path(__file__).parent / "static"
 #: The most pages at once.
 MOST_PAGES = 400
 #: The largest message that is read, in bytes: a file of records.
-LARGEST_MESSAGE = 4 << 20
+LARGEST_MESSAGE = 8 << 20
 #: Messages that wait for a page before it is given up: it does not read them.
 MOST_WAITING = 2000
 #: Messages a second that a page may send for long, and at once. Those beyond are read later.

@@ -53,8 +53,8 @@ def address_of(listening: socket.socket, host: str) -> str:
     return f"http://{name}:{port}/"
 
 
-def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = None) -> None:
-    """Serve until Ctrl-C. ``open_browser``: an address that a browser opens."""
+def server_of(app: ASGIApp) -> uvicorn.Server:
+    """What serves ``app``; ``run(sockets=[...])`` ends when ``should_exit`` is set, or with Ctrl-C."""
     config = uvicorn.Config(
         app,
         ws="websockets-sansio",
@@ -65,9 +65,14 @@ def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = Non
         server_header=False,
         timeout_graceful_shutdown=2,
     )
+    return uvicorn.Server(config)
+
+
+def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = None) -> None:
+    """Serve until Ctrl-C. ``open_browser``: an address that a browser opens."""
     if open_browser is not None:
         threading.Thread(target=webbrowser.open, args=(open_browser,), daemon=True).start()
-    uvicorn.Server(config).run(sockets=[listening])
+    server_of(app).run(sockets=[listening])
 
 
 def _free_port(host: str) -> int:

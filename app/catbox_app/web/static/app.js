@@ -91,7 +91,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   // Shows a recorded game; `message` holds what differs from the one that is shown.
   function watch(message) {
     replay = {...replay, type: "replay", ...message};
-    send(message);
+    send(replay);
   }
 
   function receive(message) {

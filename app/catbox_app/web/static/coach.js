@@ -49,8 +49,8 @@ export function createCoach(send, show) {
     const bars = new Map();
     const shares = new Map();
     for (const one of values) {
-      const [from, to] = [0, one.value].sort((a, b) => a - b).map((end) => (end - low) / (high - low || 1));
-      bars.set(one.action, {from, to, words: inWords(one)});
+      const [zero, end] = [0, one.value].map((number) => (number - low) / (high - low || 1));
+      bars.set(one.action, {from: Math.min(zero, end), to: Math.max(zero, end), zero, words: inWords(one)});
       shares.set(one.action, most === least ? 1 : (one.value - least) / (most - least));
     }
     show(bars, shares, best);

@@ -48,7 +48,6 @@ export function createLobby(frame) {
       element(
         "div",
         {},
-        rules.node,
         element(
           "div",
           {class: "field-row"},
@@ -58,6 +57,7 @@ export function createLobby(frame) {
         element("div", {class: "row"}, openButton),
       ),
     ),
+    rules.node,
     panel(
       "Watch a game",
       "watch",

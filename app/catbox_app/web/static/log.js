@@ -21,8 +21,8 @@ export function createLog(go = null) {
     const inside = element("ul", {}, ...lines.map(eventLine));
     const entry = element("div", {class: "entry", "data-number": number}, inside);
     if (go !== null) {
-      const words = lines[0].text;
-      entry.prepend(pushButton("Go", () => go(number), {class: "go", "aria-label": `Go to: ${words}`}));
+      const label = `${number}: go to where ${lines[0].text}`;
+      entry.prepend(pushButton(String(number), () => go(number), {class: "go quiet", "aria-label": label}));
     }
     list.append(entry);
     if (follows) list.scrollTop = list.scrollHeight;

@@ -21,12 +21,16 @@ from starlette.routing import Mount, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+import catbox_env
 from catbox_agents import AgentError
+from catbox_app.rules import REWARD
 from catbox_app.web.connection import Connection
 from catbox_app.web.guard import Guard
 from catbox_app.web.jobs import Job
 from catbox_app.web.kept import content_of, file_of, keep
+from catbox_app.web.lobby import lobby
 from catbox_app.web.reading import Message
+from catbox_app.web.table import new_match
 from catbox_app.web.tables import Tables
 
 STATIC = Path(__file__).parent / "static"
@@ -38,8 +42,21 @@ LARGEST_MESSAGE = 8 << 20
 MOST_WAITING = 2000
 #: Messages a second that a page may send for long, and at once. Those beyond are read later.
 RATE, BURST = 20.0, 60.0
-#: Threads that think.
-THINKERS = 2
+#: Jobs begin one after the other: threads that think side by side keep the one that answers pages waiting. But after so
+#: many seconds the next one begins all the same, so that an agent that thinks long holds up no other table.
+PATIENCE = 0.3
+#: The most jobs that think at once.
+THINKERS = 32
+
+
+def get_ready() -> None:
+    """Compile, or load, what messages need of every game: otherwise the first page would wait, and all with it."""
+    lobby([], "light")
+    for game_id in catbox_env.GAMES:
+        game = catbox_env.make_game(game_id, reward=REWARD)
+        match = new_match(game, ["random"] * game.num_players, 0)
+        match.play_agent()
+        match.events(0)
 
 
 class Host:
@@ -57,6 +74,7 @@ class Host:
         self._writer = ThreadPoolExecutor(1, "catbox-writes")
         self.pages = 0
         self._thinkers = ThreadPoolExecutor(THINKERS, "catbox-thinks")
+        self._turn = asyncio.Semaphore(1)
         self._changed = asyncio.Event()
         self._running: set[asyncio.Task[None]] = set()
 
@@ -95,7 +113,9 @@ class Host:
             self._writer.submit(path.unlink, missing_ok=True)
 
     async def _run(self, job: Job) -> None:
-        thought = asyncio.wrap_future(self._thinkers.submit(job.think))
+        async with self._turn:
+            thought = asyncio.wrap_future(self._thinkers.submit(job.think))
+            await asyncio.wait({thought}, timeout=PATIENCE)
         await asyncio.wait({thought})
         error = thought.exception()
         if error is None:

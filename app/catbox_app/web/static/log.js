@@ -12,7 +12,7 @@ export function createLog(go = null) {
   const list = element("ol", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
   const node = panel("What happened", "log", list);
 
-  return {node, add, clear, keep, markUntil, latest};
+  return {node, add, clear, keep, markUntil, latest, told};
 
   function add({number, lines}) {
     if (lines.length === 0) return;
@@ -46,6 +46,12 @@ export function createLog(go = null) {
 
   function clear() {
     list.replaceChildren();
+  }
+
+  // What action `number` did, in words.
+  function told(number) {
+    const lines = list.querySelectorAll(`[data-number="${number}"] .told`);
+    return [...lines].map((line) => line.textContent).join(" ");
   }
 
   // The strongest line of the last action, in words.

@@ -40,7 +40,7 @@ export function createLog(go = null) {
       entry.classList.toggle("now", Number(entry.dataset.number) === number);
     }
     const now = list.querySelector(".now");
-    if (now !== null) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
+    if (now !== null) list.scrollTop = now.offsetTop - list.clientHeight / 2;
     else if (number === 0) list.scrollTop = 0;
   }
 
@@ -50,7 +50,7 @@ export function createLog(go = null) {
 
   // What action `number` did, in words.
   function told(number) {
-    const lines = list.querySelectorAll(`[data-number="${number}"] .told`);
+    const lines = list.querySelectorAll(`:scope > [data-number="${number}"] .told`);
     return [...lines].map((line) => line.textContent).join(" ");
   }
 

@@ -27,7 +27,9 @@ def animated_gif(
     sizes, another number of seconds, and more than `MOST_BYTES` of pixels.
     """
     if not pictures or len(pictures) != len(seconds):
-        raise ValueError(f"{len(pictures)} pictures, {len(seconds)} durations: expected one or more, and as many")
+        raise ValueError(
+            f"{len(pictures)} pictures, {len(seconds)} durations: expected one or more, and as many"
+        )
     pyvips = load_rasteriser()
     count = len(pictures)
     frames = np.empty(0, np.uint8)
@@ -51,6 +53,8 @@ def animated_gif(
     image.set_type(pyvips.GValue.gint_type, "loop", 0)
     image.set_type(pyvips.GValue.array_int_type, "delay", [round(1000 * one) for one in seconds])
     image.set_progress(True)
-    image.signal_connect("eval", lambda _, at: progress(count + count * min(at.percent, 100) // 100, 2 * count))
+    image.signal_connect(
+        "eval", lambda _, at: progress(count + count * min(at.percent, 100) // 100, 2 * count)
+    )
     written: bytes = image.gifsave_buffer(dither=0, bitdepth=_BITS, effort=1)
     return written

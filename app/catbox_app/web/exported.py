@@ -83,9 +83,9 @@ def replay_page(
 def recorded_messages(record: GameRecord, progress: Callable[[int, int], None]) -> dict[str, Any]:
     """Everything that a page can be told of a game; static/recorded.js reads it.
 
-    ``joined``: the message; ``parts``: pieces of SVG; ``views``: for all open, then for each seat, ``events`` (messages),
-    ``positions`` (messages without ``svg``), ``policies`` (messages ``coach`` or null), and ``pictures``: by
-    "theme-size" for each position the numbers of its parts.
+    ``joined``: the message; ``parts``: pieces of SVG; ``views``: for all open, then for each seat, ``events``
+    (messages), ``positions`` (messages without ``svg``), ``policies`` (messages ``coach`` or null), and ``pictures``:
+    by "theme-size" for each position the numbers of its parts.
     """
     sent: list[Message] = []
     viewer = Viewer(sent.append, Coach(sent.append, lambda job: None))

@@ -17,7 +17,13 @@ _HOST = "127.0.0.1"
 
 
 def show_file(
-    path: Path, game_number: int, seat: int | None, number: int, port: int, opens_browser: bool, console: Console
+    path: Path,
+    game_number: int,
+    seat: int | None,
+    number: int,
+    port: int,
+    opens_browser: bool,
+    console: Console,
 ) -> None:
     """Serve a file of games on 127.0.0.1 until Ctrl-C.
 
@@ -27,8 +33,10 @@ def show_file(
     tables = Tables()
     key = secrets.token_urlsafe(16)
     tables.recordings[key] = path
-    asked = {"replay": key, "game": game_number, "view": seat, "number": number}
+    asked = {"replay": key, "game": game_number, "number": number}
+    if seat is not None:
+        asked["view"] = seat
     listening = listen(_HOST, port)
-    address = f"{address_of(listening, _HOST)}#{urlencode({name: value for name, value in asked.items() if value is not None})}"
+    address = f"{address_of(listening, _HOST)}#{urlencode(asked)}"
     console.print(Text(f"The game is at {address}   (Ctrl-C ends it)"), soft_wrap=True)
     serve(web_app(tables, _HOST), listening, address if opens_browser else None)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import catbox_env
-from catbox_agents import read_record
+from catbox_agents import GameRecord, read_record, run_arena
 from catbox_app.recorded_steps import positions, shown_position
 from catbox_app.web.exported import bundled, recorded_messages, replay_page
 from catbox_app.web.tables import Tables
@@ -48,10 +48,8 @@ def test_a_gif_shows_each_position_and_ends_of_rounds_longer(saved: Path, tmp_pa
     pages = list(positions(record))
     assert image.width == 300
     assert image.get("n-pages") == len(record.actions) + 1
-    ends = [
-        number == len(record.actions) or (number > 0 and after.round_ended)
-        for number, (_, after) in enumerate(pages)
-    ]
+    last = len(record.actions)
+    ends = [number > 0 and (number == last or after.round_ended) for number, (_, after) in enumerate(pages)]
     assert sum(ends) == 2
     assert image.get("delay") == [1500 if end else 500 for end in ends]
 
@@ -149,7 +147,8 @@ def test_names_are_text_in_a_page(saved: Path, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     path.write_text(f"{lines[0]}\n{changed}\n")
     page = replay_page(read_record(path))
-    assert "alert" not in page.replace("&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;", "")
+    assert "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "alert(1)</script>" not in page
     assert packed_in(page)["joined"]["names"][0] == name
 
 
@@ -162,10 +161,7 @@ def test_the_modules_of_the_page_are_joined_in_the_order_in_which_they_are_neede
     assert script.index("function element(") < script.index("function createReplay(")
 
 
-def test_a_long_game_makes_a_page_of_less_than_two_megabytes() -> None:
-    """Five players, a match; the record is made without a file."""
-    from catbox_agents.arena.records import GameRecord
-
+def test_the_page_of_a_round_is_small() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, reward="score")
     state = game.new_initial_state(seed=3)
     deals, actions = [game.deal_of(state.record)], []
@@ -249,11 +245,9 @@ def test_what_cannot_be_written_is_said_first(
 
 
 def test_an_arena_game_is_shown_in_every_way(tmp_path: Path) -> None:
-    import catbox_agents
-
     path = tmp_path / "games.jsonl"
     game = catbox_env.make_game("petrify_v0", num_players=2)
-    catbox_agents.run_arena(game, [spec(Lowest), spec(Middle)], 10, names=["a", "b"], seed=2, record=path)
+    run_arena(game, [spec(Lowest), spec(Middle)], 10, names=["a", "b"], seed=2, record=path)
     page = packed_in(replay_page(read_record(path, 3)))
     assert set(page["joined"]["names"]) <= {"a", "b"}
     web = Page(Tables())
@@ -262,3 +256,54 @@ def test_an_arena_game_is_shown_in_every_way(tmp_path: Path) -> None:
     web.tables.run_due()
     assert web.last("joined")["games"] == len(path.read_text().splitlines()) - 1
     assert run("replay", str(path), "--game", "3").exit_code == 0
+
+
+def changed(saved: Path, what: str) -> str:
+    """The text of the file with one kind of damage."""
+    header, line = map(json.loads, saved.read_text().splitlines())
+    if what == "truncated":
+        return saved.read_text()[:-40]
+    if what == "reordered":
+        line["actions"] = line["actions"][::-1]
+    elif what == "lines in another order":
+        return f"{json.dumps(line)}\n{json.dumps(header)}\n"
+    elif what == "another game":
+        header |= {"game": "petrify_v0", "options": {}}
+    elif what == "illegal action":
+        line["actions"][2] = line["actions"][3] + 10**30
+    elif what == "huge":
+        return json.dumps(header) + "\n" + "[" * (1 << 24) + "\n"
+    elif what == "binary":
+        return "\0\x89PNG\r\n"
+    return f"{json.dumps(header)}\n{json.dumps(line)}\n"
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("truncated", "line 2: the file was cut off here"),
+        ("reordered", r"line 2: action \d+ of \d+: illegal action"),
+        ("lines in another order", "line 1 is of format None, expected 'catbox-games-1'"),
+        ("another game", "line 2: "),
+        ("illegal action", "line 2: action 3 of .*expected an integer from 0"),
+        ("huge", "line 2: the file was cut off here, or the line is too long"),
+        ("binary", "line 1: it is no JSON"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_every_way_of_showing_it(
+    saved: Path, tmp_path: Path, what: str, said: str
+) -> None:
+    path, out = tmp_path / "games.jsonl", tmp_path / "out"
+    path.write_text(changed(saved, what))
+    for options in ([], ["--html", str(out)], ["--web", "--no-browser"]):
+        ran = run("replay", str(path), *options)
+        assert ran.exit_code == 2
+        assert re.search(rf"^catbox: .*games\.jsonl, {said}", ran.stderr)
+        assert len(ran.stderr) < 1000
+        assert ran.stdout == ""
+    assert not out.exists()
+    page = Page(Tables())
+    page.tables.recordings["k"] = path
+    page.send("replay", key="k")
+    page.tables.run_due()
+    assert re.search(said, page.last("failed")["text"])

@@ -76,7 +76,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function enter() {
     const address = new URLSearchParams(links ? location.hash.slice(1) : "");
     if (links) seatKey = address.get("seat");
-    if (address.get("replay") !== null) replay = {type: "replay", key: address.get("replay")};
+    if (address.get("replay") !== null) replay = replayOf(address);
     if (seatKey !== null) send({type: "join", seat_key: seatKey});
     else if (replay !== null) send(replay);
     else if (lobby) showLobby();
@@ -222,6 +222,15 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     send({type: "view", theme, size: table === null ? 720 : table.pictureSize()});
     if (lobby) send({type: "lobby", theme});
   }
+}
+
+// The recorded game that the address of the page names: #replay=KEY&game=1&view=0&number=12.
+function replayOf(address) {
+  const message = {type: "replay", key: address.get("replay")};
+  for (const [name, key] of [["game", "game_number"], ["view", "seat"], ["number", "number"]]) {
+    if (address.get(name) !== null) message[key] = Number(address.get(name));
+  }
+  return message;
 }
 
 // The specs of `seats` moved round the table until the person sits at `seat`; unchanged where there are several people.

@@ -18,6 +18,7 @@ export function createCoach(send, show) {
 
   function offer(agents, game, players) {
     const fitting = fittingAgents(agents, game, players);
+    node.hidden = fitting.length === 0; // until an agent's own probabilities come
     if (fitting.length === 0) return;
     anyAgent = fitting[0].spec;
     const probabilities = fitting.map((one) => [one.spec, one.title]);
@@ -42,6 +43,7 @@ export function createCoach(send, show) {
   // In a replay, what the agent had told itself comes without asking.
   function receive({values, best, agent, recorded = false}) {
     if (wanted === "" && !recorded) return;
+    node.hidden = false;
     const numbers = values.map((one) => one.value);
     const points = values.length > 0 && values[0].unit === "points";
     const [low, high] = points ? [Math.min(0, ...numbers), Math.max(0, ...numbers)] : [0, 1];

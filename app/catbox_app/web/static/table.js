@@ -20,7 +20,8 @@ export function createTable(frame, mode) {
   const people = createPeople();
   const deal = createDeal(frame.send, replay === null);
   const status = element("h2", {class: "status", tabindex: -1});
-  const said = element("p", {class: "said", "aria-hidden": "true"});
+  // At a table the log says what happens; in a replay it holds the whole game, and this line says the last action.
+  const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
   const notice = element("p", {class: "notice", role: "alert", hidden: true});
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node, said, notice);
@@ -75,7 +76,7 @@ export function createTable(frame, mode) {
       roundEnd = message;
       if (message.number === number) showSummary();
     }
-    said.textContent = log.latest();
+    if (replay === null) said.textContent = log.latest();
   }
 
   function takePosition(message) {
@@ -90,7 +91,7 @@ export function createTable(frame, mode) {
     if (replay !== null) {
       replay.arrived(message);
       log.markUntil(number);
-      said.textContent = "";
+      said.textContent = log.told(number);
     } else {
       if (number < before) log.keep(number);
       said.textContent = log.latest();

@@ -4,6 +4,7 @@
 import {element, pushButton} from "./dom.js";
 import {createLobby} from "./lobby.js";
 import {keepInThisTab, keepSetting, ofThisTab, preferredTheme} from "./settings.js";
+import {sizeFor} from "./picture.js";
 import {createTable} from "./table.js";
 
 /**
@@ -21,11 +22,12 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   const main = element("main", {class: "content", tabindex: -1});
   const frame = {
     links,
-    canOpen: lobby,
     agents: [],
     send,
     open,
     watch,
+    view,
+    size: null, // of the pictures, in pixels; null: nothing was asked for yet
     theme: preferredTheme(),
     invitations: [],
   };
@@ -61,7 +63,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function connected() {
     hideBanner();
     lost = false;
-    send({type: "view", theme: frame.theme, size: table === null ? 720 : table.pictureSize()});
+    view(frame.size ?? sizeFor(root.clientWidth));
     if (lobby) send({type: "lobby", theme: frame.theme});
     enter();
   }
@@ -86,6 +88,12 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function open(message, seat) {
     opening = {message, seat};
     send(message);
+  }
+
+  // From now on pictures are drawn with this width, and in the theme of the page.
+  function view(size) {
+    frame.size = size;
+    send({type: "view", theme: frame.theme, size});
   }
 
   // Shows a recorded game; `message` holds what differs from the one that is shown.
@@ -129,6 +137,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     const remembered = seatKey === null ? null : ofThisTab(`table.${seatKey}`);
     frame.invitations = [];
     if (remembered !== null && joined.mode === "play") {
+      remembered.seat = joined.seat;
       remembered.open = {...remembered.open, seed: joined.seed, seats: turned(remembered.open.seats, joined.seat)};
       keepInThisTab(`table.${seatKey}`, remembered);
       frame.invitations = remembered.seats.filter((seat) => seat.key && seat.key !== seatKey);
@@ -136,8 +145,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     if (table === null || table.mode !== joined.mode) {
       table = createTable(frame, joined.mode);
       main.replaceChildren(table.node);
-      const size = table.pictureSize();
-      if (size !== 720) send({type: "view", theme: frame.theme, size});
+      if (document.activeElement === document.body) main.focus({preventScroll: true});
     }
     title.textContent = joined.title;
     title.hidden = false;
@@ -182,7 +190,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       buttons.push(
         pushButton("Open the same deal again", () => {
           hideBanner();
-          open(remembered.open, remembered.seats.findIndex((seat) => seat.key === seatKey));
+          open(remembered.open, remembered.seat);
         }),
       );
     }
@@ -219,7 +227,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     themeButton.textContent = theme === "dark" ? "Light" : "Dark";
     themeButton.setAttribute("aria-label", `Switch to the ${theme === "dark" ? "light" : "dark"} theme`);
     if (!changed) return;
-    send({type: "view", theme, size: table === null ? 720 : table.pictureSize()});
+    view(frame.size);
     if (lobby) send({type: "lobby", theme});
   }
 }

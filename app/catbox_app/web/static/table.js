@@ -22,10 +22,11 @@ export function createTable(frame, mode) {
   const status = element("h2", {class: "status", tabindex: -1});
   // At a table the log says what happens; in a replay it holds the whole game, and this line says the last action.
   const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
+  const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says when one is to move
   const notice = element("p", {class: "notice", role: "alert", hidden: true});
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node, said, notice);
-  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node);
+  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
   const node = element(
     "div",
     {class: `table ${mode}`},
@@ -35,13 +36,12 @@ export function createTable(frame, mode) {
   );
   let joined = null;
   let number = -1; // actions played, as the page has seen them
-  let size = sizeFor(document.documentElement.clientWidth);
   let busy = false; // an action is on its way
   let roundEnd = null; // {number, lines} of the last end of a round
   let position = null;
 
   new ResizeObserver(resized).observe(stage);
-  return {node, mode, receive, pause, pictureSize: () => size};
+  return {node, mode, receive, pause};
 
   function receive(message) {
     const take = {
@@ -116,6 +116,7 @@ export function createTable(frame, mode) {
       agent: `${name} is thinking`,
       over: "The game is over",
     }[waits];
+    turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
     const lost = actions.show(legal);
     deal.show(waits === "over");
     undo.hidden = !joined.can_undo;
@@ -172,8 +173,6 @@ export function createTable(frame, mode) {
 
   function resized() {
     const wanted = sizeFor(stage.clientWidth);
-    if (wanted === size || stage.clientWidth === 0) return;
-    size = wanted;
-    frame.send({type: "view", theme: frame.theme, size});
+    if (wanted !== frame.size && stage.clientWidth > 0) frame.view(wanted);
   }
 }

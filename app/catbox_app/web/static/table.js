@@ -118,6 +118,8 @@ export function createTable(frame, mode) {
     }[waits];
     turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
     const lost = actions.show(legal);
+    // The focus waits in the line above while others move.
+    if (legal.length > 0 && document.activeElement === status) actions.buttons()[0].focus({preventScroll: true});
     deal.show(waits === "over");
     undo.hidden = !joined.can_undo;
     undo.disabled = position.can_undo === false;

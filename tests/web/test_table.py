@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.web.conftest import NewPage
 from tests.web.table import buttons, cards, is_over, number, open_table, play_to_the_end, wait_for_turn
+from tests.web.test_accessibility import expect_accessible
 
 
 def play(page: Page) -> None:
@@ -119,6 +120,7 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     page.get_by_role("button", name="Forward").click()
     expect(table).to_have_attribute("data-number", "1")
     expect(page.locator(".log .now")).to_have_count(1)
+    expect_accessible(page)
     page.get_by_label("Seen by").select_option("2")
     expect(page.locator(".picture [aria-label^='hand of player_1']")).to_have_count(0)
     expect(page.locator(".picture [aria-label^='hand of player_2']")).to_be_visible()

@@ -8,8 +8,10 @@
 #   make test-web        run the tests of the browser table in Chromium, which has to be there; screenshots in .web-artefacts
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
+#   make docs    build the documentation site into site/
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
-#   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
+#   make notebooks         run the notebooks anew, with their outputs (about two minutes)
+#   make zoo     train the agents of the zoo anew (about 7 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
 
 PYTHON ?= python3
@@ -24,11 +26,11 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-toolkits test-web test-ray coverage lint format bench zoo leaderboard clean
+.PHONY: help train test test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -13
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -15
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -112,6 +114,13 @@ format: $(STAMP)
 bench: $(BENCH)
 	$(PY) -m benchmarks
 
+notebooks: export OMP_NUM_THREADS = 1
+notebooks: $(STAMP)
+	$(PY) notebooks/run.py
+
+docs: $(STAMP)
+	$(PY) docs/build_site.py
+
 zoo: $(STAMP)
 	$(PY) -m experiments zoo
 	$(PY) -m experiments leaderboard
@@ -124,5 +133,5 @@ leaderboard: $(STAMP)
 	$(PY) docs/generate.py
 
 clean:
-	rm -rf $(VENV) $(RAY) .toolkits .web-artefacts build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(RAY) .toolkits .web-artefacts build dist site .cache .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

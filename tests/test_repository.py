@@ -1,4 +1,4 @@
-"""What the repository says about itself is true: docs, notebook, import contracts, commands."""
+"""What the repository says about itself is true: docs, import contracts, commands."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-import nbformat
 import pytest
 import typer
-from nbclient import NotebookClient
 from typer.testing import CliRunner
 
 import catbox_env
@@ -150,17 +148,6 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.startswith("https://") or (page.parent / target).exists(), target
 
 
-def test_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
-    notebook = nbformat.read(ROOT / "notebooks" / "01_quickstart.ipynb", as_version=4)
-    nbformat.validate(notebook)
-    done = NotebookClient(
-        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    ).execute()
-    code = [cell for cell in done.cells if cell.cell_type == "code"]
-    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
-    assert any(output.output_type == "stream" for cell in code for output in cell.outputs)
-
-
 def test_catbox_without_its_extras_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     from catbox_app import __main__ as command
 
@@ -275,7 +262,7 @@ def test_make_refuses_an_old_python(tmp_path: Path) -> None:
 
 def test_every_make_target_sets_up_the_environment_first() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    for target in ("train", "test coverage", "lint", "format"):
+    for target in ("train", "test coverage", "lint", "docs", "format", "notebooks"):
         assert re.search(rf"^{target}: \$\(STAMP\)$", makefile, re.MULTILINE), target
     assert re.search(r"^bench: \$\(BENCH\)$", makefile, re.MULTILINE)
     assert re.search(r"^\$\(STAMP\): pyproject.toml constraints.txt$", makefile, re.MULTILINE)

@@ -1,0 +1,69 @@
+// The legal actions as buttons, with what a coach says of each.
+
+import {element} from "./dom.js";
+
+/**
+ * The list; `act(action)` is called for the action that was chosen. One stop of the Tab key; arrows move inside. Where
+ * `act` is null nothing can be chosen: the list of a recorded game. `show(legal, taken)`: `taken` is marked, where given.
+ */
+export function createActions(act) {
+  const role = act === null ? "list" : "toolbar";
+  const list = element("div", {class: "choices", role, "aria-label": "Legal actions", hidden: true, onkeydown: pressed});
+
+  return {node: list, show, showValues, buttons};
+
+  function show(legal, taken = null) {
+    const had = list.contains(document.activeElement);
+    list.replaceChildren(
+      ...legal.map(({action, text}, i) => {
+        const words = element("span", {class: "words"}, action === taken ? `${text} (taken)` : text);
+        const common = {class: "choice", "data-choice": action};
+        if (act === null) return element("div", {role: "listitem", ...common}, words);
+        const button = {type: "button", tabindex: i === 0 ? 0 : -1, onclick: () => act(action)};
+        return element("button", {...button, ...common}, words);
+      }),
+    );
+    list.hidden = legal.length === 0;
+    if (had && legal.length > 0) buttons()[0].focus({preventScroll: true});
+    return had && legal.length === 0; // whether the focus has lost its place
+  }
+
+  function buttons() {
+    return [...list.children];
+  }
+
+  // `values`: a map from actions to {from, to, zero, words}: the ends of a bar and the place of 0 as shares of its axis,
+  // and the value in words.
+  function showValues(values, best) {
+    list.classList.toggle("coached", values.size > 0);
+    for (const button of buttons()) {
+      for (const part of button.querySelectorAll(".value, .axis")) part.remove();
+      const action = Number(button.dataset.choice);
+      const value = values.get(action);
+      button.classList.toggle("best", action === best);
+      if (value === undefined) continue;
+      const bar = element("span", {class: "filled"});
+      bar.style.left = `${100 * value.from}%`;
+      bar.style.width = `${100 * Math.max(0.01, value.to - value.from)}%`;
+      const zero = element("span", {class: "zero"});
+      zero.style.left = `${100 * value.zero}%`;
+      button.append(
+        element("span", {class: "value"}, action === best ? `${value.words}, best` : value.words),
+        element("span", {class: "axis", "aria-hidden": "true"}, bar, value.zero > 0 ? zero : null),
+      );
+    }
+  }
+
+  function pressed(event) {
+    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+    const all = buttons();
+    let next = null;
+    if (step !== undefined) next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+    if (event.key === "Home") next = all[0];
+    if (event.key === "End") next = all[all.length - 1];
+    if (!next) return;
+    event.preventDefault();
+    for (const button of all) button.tabIndex = button === next ? 0 : -1;
+    next.focus();
+  }
+}

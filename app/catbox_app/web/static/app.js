@@ -1,0 +1,263 @@
+// The front end of a table: lobby, table and replay, told what to show by the messages of docs/protocol.md.
+// It knows no rules of any game: pictures, events and legal actions all come from the table.
+
+import {element, pushButton} from "./dom.js";
+import {createLobby} from "./lobby.js";
+import {keepInThisTab, keepSetting, ofThisTab, preferredTheme} from "./settings.js";
+import {sizeFor} from "./picture.js";
+import {createTable} from "./table.js";
+
+/**
+ * Shows the front end in `root`.
+ *
+ * `transport`: see connection.js. `links`: whether the address of the page names the seat (`#seat=KEY`), so that a
+ * reload comes back to it and other people can be invited; false where tables live in the page itself.
+ * `lobby`: false where there is nothing to choose (a page that shows one replay): the transport sends `joined` by itself.
+ */
+export function start(root, transport, {links = false, lobby = true} = {}) {
+  const title = element("h1", {class: "where", hidden: true});
+  const themeButton = pushButton("", switchTheme, {class: "quiet"});
+  const leaveButton = pushButton("New table", leave, {class: "quiet", hidden: true});
+  const banner = element("div", {class: "banner", role: "alert", hidden: true});
+  const main = element("main", {class: "content", tabindex: -1});
+  const frame = {
+    links,
+    agents: [],
+    send,
+    open,
+    watch,
+    view,
+    size: null, // of the pictures, in pixels; null: nothing was asked for yet
+    theme: preferredTheme(),
+    invitations: [],
+  };
+  root.classList.add("catbox");
+  root.replaceChildren(
+    element(
+      "header",
+      {class: "bar"},
+      element("span", {class: "brand"}, mark(), "catbox"),
+      title,
+      element("span", {class: "tools"}, themeButton, leaveButton),
+    ),
+    banner,
+    main,
+  );
+
+  let lobbyScreen = null;
+  let table = null;
+  let seatKey = null;
+  let opening = null; // {message, seat} of a table that is being opened
+  let replay = null; // the message `replay` that is being watched
+  let lost = false;
+  // Why this page has no seat at the table, by the code of the message `failed`, and what can be done about it.
+  const withoutSeat = {no_seat: offerAgain, taken: offerToTakeOver, taken_over: offerToTakeOver};
+
+  transport.onstate = (state) => (state === "open" ? connected() : disconnected());
+  transport.onmessage = receive;
+  if (links) addEventListener("hashchange", enter);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => showTheme(preferredTheme()));
+  showTheme(frame.theme);
+  transport.open();
+
+  function connected() {
+    hideBanner();
+    lost = false;
+    view(frame.size ?? sizeFor(root.clientWidth));
+    if (lobby) send({type: "lobby", theme: frame.theme});
+    enter();
+  }
+
+  function disconnected() {
+    if (!lost) showBanner("The connection to the table is lost. Trying to connect again.");
+    lost = true;
+    if (table !== null) table.pause();
+  }
+
+  // Where to go: to the seat of the address, or of this page; else to the lobby.
+  function enter() {
+    const address = new URLSearchParams(links ? location.hash.slice(1) : "");
+    if (links) seatKey = address.get("seat");
+    if (address.get("replay") !== null) replay = replayOf(address);
+    if (seatKey !== null) send({type: "join", seat_key: seatKey});
+    else if (replay !== null) send(replay);
+    else if (lobby) showLobby();
+  }
+
+  // Opens a table where this page takes `seat`.
+  function open(message, seat) {
+    opening = {message, seat};
+    send(message);
+  }
+
+  // From now on pictures are drawn with this width, and in the theme of the page.
+  function view(size) {
+    frame.size = size;
+    send({type: "view", theme: frame.theme, size});
+  }
+
+  // Shows a recorded game; `message` holds what differs from the one that is shown.
+  function watch(message) {
+    replay = {...replay, type: "replay", ...message};
+    send(replay);
+  }
+
+  function receive(message) {
+    if (message.type === "lobby") {
+      frame.agents = message.agents;
+      lobbyScreen ??= createLobby(frame);
+      lobbyScreen.show(message);
+      if (table !== null) table.receive(message);
+      else if (seatKey === null && replay === null) showLobby();
+    } else if (message.type === "opened") {
+      const {key} = message.seats[opening.seat];
+      keepInThisTab(`table.${key}`, {open: opening.message, seats: message.seats});
+      go(key);
+    } else if (message.type === "joined") {
+      if (seatKey !== null || replay !== null || !lobby) showTable(message);
+    } else if (message.type === "failed" && message.code in withoutSeat) {
+      if (table !== null) table.pause();
+      withoutSeat[message.code](message.text);
+    } else if (table !== null) {
+      table.receive(message);
+    } else if (message.type === "failed" || message.type === "refused") {
+      replay = null;
+      showBanner(message.text);
+    }
+  }
+
+  function go(key) {
+    seatKey = key;
+    if (links) location.hash = `seat=${key}`; // `enter` joins
+    else enter();
+  }
+
+  function showTable(joined) {
+    hideBanner();
+    const remembered = seatKey === null ? null : ofThisTab(`table.${seatKey}`);
+    frame.invitations = [];
+    if (remembered !== null && joined.mode === "play") {
+      remembered.seat = joined.seat;
+      remembered.open = {...remembered.open, seed: joined.seed, seats: turned(remembered.open.seats, joined.seat)};
+      keepInThisTab(`table.${seatKey}`, remembered);
+      frame.invitations = remembered.seats.filter((seat) => seat.key && seat.key !== seatKey);
+    }
+    if (table === null || table.mode !== joined.mode) {
+      table = createTable(frame, joined.mode);
+      main.replaceChildren(table.node);
+      if (document.activeElement === document.body) main.focus({preventScroll: true});
+    }
+    title.textContent = joined.title;
+    title.hidden = false;
+    document.title = links ? `${joined.title} - catbox` : document.title;
+    leaveButton.hidden = !lobby;
+    table.receive(joined);
+  }
+
+  function showLobby() {
+    if (table !== null) table.pause();
+    table = null;
+    title.hidden = true;
+    leaveButton.hidden = true;
+    if (lobbyScreen !== null && main.firstChild !== lobbyScreen.node) {
+      main.replaceChildren(lobbyScreen.node);
+    }
+  }
+
+  function leave() {
+    hideBanner();
+    replay = null;
+    if (links && location.hash !== "") {
+      location.hash = ""; // `enter` shows the lobby
+    } else {
+      seatKey = null;
+      showLobby();
+    }
+    main.focus();
+  }
+
+  // Another page plays this seat.
+  function offerToTakeOver(text) {
+    const takeOver = () => send({type: "join", seat_key: seatKey, take_over: true});
+    showBanner(text, pushButton("Take the seat over", takeOver), pushButton("Open a new table", leave));
+  }
+
+  // The server knows this seat no more, as after a restart: the same deal can be opened again.
+  function offerAgain(text) {
+    const remembered = ofThisTab(`table.${seatKey}`);
+    const buttons = [];
+    if (remembered !== null) {
+      buttons.push(
+        pushButton("Open the same deal again", () => {
+          hideBanner();
+          open(remembered.open, remembered.seat);
+        }),
+      );
+    }
+    buttons.push(pushButton("Open a new table", leave));
+    showBanner(text, ...buttons);
+  }
+
+  function send(message) {
+    const sent = transport.send(message);
+    if (sent === false && !lost) showBanner("There is no connection to the table. Trying to connect again.");
+    return sent !== false;
+  }
+
+  function showBanner(text, ...buttons) {
+    banner.replaceChildren(element("p", {}, text), ...buttons);
+    if (buttons.length === 0) banner.append(pushButton("Close", hideBanner, {class: "quiet"}));
+    banner.hidden = false;
+  }
+
+  function hideBanner() {
+    banner.hidden = true;
+    banner.replaceChildren();
+  }
+
+  function switchTheme() {
+    keepSetting("theme", frame.theme === "dark" ? "light" : "dark");
+    showTheme(preferredTheme());
+  }
+
+  function showTheme(theme) {
+    const changed = theme !== frame.theme;
+    frame.theme = theme;
+    root.dataset.theme = theme;
+    themeButton.textContent = theme === "dark" ? "Light" : "Dark";
+    themeButton.setAttribute("aria-label", `Switch to the ${theme === "dark" ? "light" : "dark"} theme`);
+    if (!changed) return;
+    view(frame.size);
+    if (lobby) send({type: "lobby", theme});
+  }
+}
+
+// The recorded game that the address of the page names: #replay=KEY&game=1&view=0&number=12.
+function replayOf(address) {
+  const message = {type: "replay", key: address.get("replay")};
+  for (const [name, key] of [["game", "game_number"], ["view", "seat"], ["number", "number"]]) {
+    if (address.get(name) !== null) message[key] = Number(address.get(name));
+  }
+  return message;
+}
+
+// The specs of `seats` moved round the table until the person sits at `seat`; unchanged where there are several people.
+function turned(seats, seat) {
+  const people = seats.filter((spec) => spec === "person").length;
+  if (people !== 1) return seats;
+  const shift = seat - seats.indexOf("person") + seats.length;
+  return seats.map((_, i) => seats[(i - shift + 2 * seats.length) % seats.length]);
+}
+
+// The mark of the page: a box with a cat in it.
+function mark() {
+  const space = "http://www.w3.org/2000/svg";
+  const drawing = document.createElementNS(space, "svg");
+  drawing.setAttribute("viewBox", "0 0 32 32");
+  drawing.setAttribute("aria-hidden", "true");
+  const outline = document.createElementNS(space, "path");
+  outline.setAttribute("d", "M8 14V4l6 5h4l6-5v10h1a3 3 0 0 1 3 3v9a3 3 0 0 1-3 3H7a3 3 0 0 1-3-3v-9a3 3 0 0 1 3-3z");
+  outline.setAttribute("fill", "currentColor");
+  drawing.append(outline);
+  return drawing;
+}

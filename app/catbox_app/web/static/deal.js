@@ -1,0 +1,79 @@
+// The deal at the table: its seed, the same or another deal, the pace, saving the game, the rules.
+
+import {copyText, element, labelled, panel, pushButton, selection} from "./dom.js";
+import {PACES} from "./lobby.js";
+import {keepSetting, setting} from "./settings.js";
+
+const AGAIN = [
+  ["new", "New deal"],
+  ["same", "Same deal"],
+  ["next_seat", "Same deal, next seat"],
+];
+
+/** The panel. `playing`: whether a game is played, not watched. */
+export function createDeal(send, playing) {
+  const seed = element("code", {});
+  const seedPart = element("p", {class: "seed"}, "Seed ", seed);
+  const command = element("code", {class: "command"});
+  const again = element("div", {class: "row"});
+  const copy = pushButton("Copy", () => copyText(command.textContent, copy, command), {
+    class: "quiet", "aria-label": "Copy the command",
+  });
+  const pace = selection(PACES, setting("pace", "0.9"), (value) => {
+    keepSetting("pace", value);
+    send({type: "pace", seconds: Number(value)});
+  });
+  const rules = element("pre", {class: "rules-text"});
+  const rulesPart = element("details", {}, element("summary", {}, "Rules in short"), rules);
+  const commandPart = element(
+    "div",
+    {class: "in-terminal"},
+    element("p", {}, "The same deal in a terminal"),
+    element("div", {class: "line"}, command, copy),
+  );
+  const node = panel(
+    playing ? "This deal" : "This game",
+    "deal",
+    seedPart,
+    again,
+    playing ? labelled("Pace of the agents", pace) : null,
+    commandPart,
+    rulesPart,
+  );
+  const save = pushButton("Save the game", () => send({type: "save"}));
+  let alone = true;
+
+  return {node, seated, show, download, buttonsAgain};
+
+  // A saved game holds the cards of all seats: it can be had at the end.
+  function show(over) {
+    for (const button of again.children) button.disabled = !over && (!alone || button === save);
+    save.title = over ? "" : "When the game is over: the file holds the cards of all seats";
+  }
+
+  function seated(joined) {
+    seed.textContent = String(joined.seed);
+    seedPart.hidden = joined.seed === null;
+    command.textContent = joined.command ?? "";
+    commandPart.hidden = !joined.command;
+    rules.textContent = joined.rules_text;
+    rulesPart.hidden = !joined.rules_text;
+    alone = joined.can_undo;
+    again.hidden = !playing;
+    again.replaceChildren(...(playing ? [...buttonsAgain(), save] : []));
+  }
+
+  // Several people have all seen the deal: only another one can follow.
+  function buttonsAgain() {
+    return AGAIN.filter(([kind]) => alone || kind === "new").map(([kind, words]) =>
+      pushButton(words, () => send({type: "again", deal: kind})),
+    );
+  }
+
+  function download({name, text}) {
+    const address = URL.createObjectURL(new Blob([text], {type: "application/jsonl"}));
+    const link = element("a", {href: address, download: name});
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 60000);
+  }
+}

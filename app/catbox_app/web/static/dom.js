@@ -1,0 +1,78 @@
+// Small helpers to build a page.
+
+let counter = 0;
+
+/**
+ * An element with attributes and children. `attributes`: a name beginning with "on" is a listener, true is an empty
+ * attribute, and false, null and undefined are left out. `children`: nodes and texts; null and undefined are left out.
+ */
+export function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+/** A button that says `words`. */
+export function pushButton(words, onclick, attributes = {}) {
+  return element("button", {type: "button", onclick, ...attributes}, words);
+}
+
+/** An id that no other element has. */
+export function newId(name) {
+  counter += 1;
+  return `catbox-${name}-${counter}`;
+}
+
+/** A label and, below it, the field that it names. */
+export function labelled(words, field, note = null) {
+  field.id ||= newId("field");
+  const hint = note === null ? null : element("small", {id: newId("note")}, note);
+  if (hint !== null) field.setAttribute("aria-describedby", hint.id);
+  return element("div", {class: "field"}, element("label", {for: field.id}, words), field, hint);
+}
+
+/** A select; `options`: [value, words] pairs, or [heading, [pairs]] for a group. */
+export function selection(options, value, onchange = null, attributes = {}) {
+  const one = ([of, words]) => element("option", {value: of, selected: of === value}, words);
+  const node = element(
+    "select",
+    attributes,
+    ...options.map(([head, rest]) =>
+      Array.isArray(rest) ? element("optgroup", {label: head}, ...rest.map(one)) : one([head, rest]),
+    ),
+  );
+  if (onchange !== null) node.addEventListener("change", () => onchange(node.value));
+  return node;
+}
+
+/** A titled part of the page. */
+export function panel(title, className, ...children) {
+  const heading = element("h2", {id: newId("heading")}, title);
+  return element("section", {class: `panel ${className}`, "aria-labelledby": heading.id}, heading, ...children);
+}
+
+/** The token of a seat: its shape, colour and number. */
+export function seatToken(seat) {
+  return element("span", {class: "token", "data-seat": seat % 6, "aria-hidden": "true"}, String(seat));
+}
+
+/** Copies `text`; the button says that it did. Where the clipboard is closed, the text is selected instead. */
+export async function copyText(text, button, field) {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    const range = document.createRange();
+    range.selectNodeContents(field);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    button.textContent = "Selected: press Ctrl+C";
+  }
+  setTimeout(() => (button.textContent = before), 2000);
+}

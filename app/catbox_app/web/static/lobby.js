@@ -1,0 +1,210 @@
+// The lobby: choose a game, its players and rules, who sits at the table, and open it; or a file to watch.
+
+import {element, labelled, newId, panel, pushButton, seatToken, selection} from "./dom.js";
+import {createRules} from "./rules.js";
+import {fittingAgents, keepSetting, setting} from "./settings.js";
+
+/** Seconds between the actions of agents that can be chosen, with their names. */
+export const PACES = [
+  ["0", "at once"],
+  ["0.4", "fast"],
+  ["0.9", "calm"],
+  ["1.8", "slow"],
+  ["3.5", "very slow"],
+];
+const YOU = "you";
+const PERSON = "person";
+
+/** The lobby; `show(message)` takes the message `lobby`. */
+export function createLobby(frame) {
+  const node = element("form", {class: "lobby", onsubmit: open});
+  const pace = selection(PACES, setting("pace", "0.9"), (value) => keepSetting("pace", value));
+  const seed = element("input", {type: "text", inputmode: "numeric", pattern: "[0-9]{1,18}", autocomplete: "off"});
+  const file = element("input", {type: "file", accept: ".jsonl,.json,.txt", onchange: watch});
+  const games = element("div", {class: "games"});
+  const players = element("div", {class: "chips"});
+  const seats = element("ol", {class: "seats", start: 0});
+  const levels = element("div", {class: "chips", role: "group", "aria-label": "All opponents"});
+  const rules = createRules();
+  const openButton = element("button", {type: "submit", class: "primary"}, "Play");
+  const several = element("p", {class: "hint", hidden: true}, "Each other person gets a secret link to a seat.");
+  let lobby = null;
+  let game = null;
+  let count = 0;
+  let occupants = [];
+
+  node.append(
+    element("h1", {}, "Open a table"),
+    chooser("Game", games),
+    element(
+      "div",
+      {class: "lobby-columns"},
+      element(
+        "div",
+        {},
+        chooser("Players", players),
+        element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, several),
+      ),
+      element(
+        "div",
+        {},
+        element(
+          "div",
+          {class: "field-row"},
+          labelled("Seed", seed, "Empty: a new deal."),
+          labelled("Pace of the agents", pace),
+        ),
+        element("div", {class: "row"}, openButton),
+      ),
+    ),
+    rules.node,
+    panel(
+      "Watch a game",
+      "watch",
+      element("p", {}, "A file that was saved at a table, or by the commands play, watch and arena."),
+      labelled("File of games", file),
+    ),
+  );
+
+  return {node, show};
+
+  function show(message) {
+    lobby = message;
+    const wanted = game === null ? setting("game", null) : game.id;
+    games.replaceChildren(...lobby.games.map(gameCard));
+    chooseGame(lobby.games.find((one) => one.id === wanted) ?? lobby.games[0]);
+  }
+
+  function gameCard(one) {
+    const least = Math.min(...one.players);
+    const most = Math.max(...one.players);
+    const picture = element("span", {class: "thumbnail", "aria-hidden": "true"});
+    if (one.svg) {
+      const drawn = new DOMParser().parseFromString(one.svg, "image/svg+xml").documentElement;
+      for (const part of drawn.querySelectorAll("title, desc")) part.remove();
+      for (const part of drawn.querySelectorAll("[role=button]")) part.removeAttribute("role");
+      picture.append(document.importNode(drawn, true));
+    }
+    return choice("game", one.id, "game", () => chooseGame(one), [
+      one.svg ? picture : null,
+      element("strong", {}, one.title),
+      element("small", {}, least === most ? `${least} players` : `${least} to ${most} players`),
+      one.summary ? element("span", {class: "summary-line"}, one.summary) : null,
+    ]);
+  }
+
+  function chooseGame(one) {
+    const another = game === null || game.id !== one.id;
+    game = one;
+    check(games, one.id);
+    if (another) rules.show(one.rules);
+    players.replaceChildren(
+      ...one.players.map((n) => choice("players", n, "chip", () => choosePlayers(n), [String(n)])),
+    );
+    const kept = another ? setting(`players.${one.id}`, null) : count;
+    choosePlayers(one.players.includes(kept) ? kept : one.players[Math.floor((one.players.length - 1) / 2)]);
+  }
+
+  function choosePlayers(n) {
+    count = n;
+    check(players, n);
+    const offered = agents().map((agent) => agent.spec);
+    const usual = offered.includes("normal") ? "normal" : offered[0];
+    const kept = occupants.length > 0 ? occupants : [YOU];
+    occupants = Array.from({length: n}, (_, seat) => {
+      const before = kept[seat] ?? kept[kept.length - 1];
+      return before === YOU && seat >= kept.length ? usual : before;
+    }).map((spec) => (spec === YOU || spec === PERSON || offered.includes(spec) ? spec : usual));
+    if (!occupants.includes(YOU)) occupants[0] = YOU;
+    levels.replaceChildren(
+      element("span", {class: "hint"}, "All opponents"),
+      ...agents()
+        .filter((agent) => agent.group === "levels")
+        .map((agent) => pushButton(agent.title, () => fill(agent.spec), {class: "chip-button"})),
+    );
+    showSeats();
+  }
+
+  function showSeats() {
+    seats.replaceChildren(
+      ...occupants.map((spec, seat) => {
+        const field = selection(occupantOptions(), spec, (value) => seatTaken(seat, value));
+        return element("li", {}, seatToken(seat), labelled(`player_${seat}`, field));
+      }),
+    );
+    const invited = occupants.includes(PERSON);
+    openButton.textContent = invited ? "Open and invite" : "Play";
+    several.hidden = !invited;
+  }
+
+  // Exactly one seat is yours: who takes it from you moves to where you sat, and you to the seat that you choose.
+  function seatTaken(seat, value) {
+    const yours = occupants.indexOf(YOU);
+    if (value === YOU) [occupants[yours], occupants[seat]] = [occupants[seat], YOU];
+    else if (seat === yours) [occupants[seat], occupants[(seat + 1) % count]] = [value, YOU];
+    else occupants[seat] = value;
+    showSeats();
+    seats.querySelectorAll("select")[seat].focus();
+  }
+
+  function fill(spec) {
+    occupants = occupants.map((before) => (before === YOU || before === PERSON ? before : spec));
+    showSeats();
+  }
+
+  function agents() {
+    return fittingAgents(lobby.agents, game.id, count);
+  }
+
+  function occupantOptions() {
+    const people = [[YOU, "You"]];
+    if (frame.links) people.push([PERSON, "Another person, by a link"]);
+    const groups = new Map();
+    for (const agent of agents()) {
+      const group = agent.group ?? "agents";
+      groups.set(group, [...(groups.get(group) ?? []), [agent.spec, agent.title]]);
+    }
+    return [["People", people], ...[...groups].map(([group, rest]) => [capital(group), rest])];
+  }
+
+  function open(event) {
+    event.preventDefault();
+    keepSetting("game", game.id);
+    keepSetting(`players.${game.id}`, count);
+    const message = {
+      type: "open",
+      game: game.id,
+      players: count,
+      rules: rules.chosen(),
+      seats: occupants.map((spec) => (spec === YOU ? PERSON : spec)),
+      seed: seed.value.trim() === "" ? null : Number(seed.value),
+      pace: Number(pace.value),
+    };
+    frame.open(message, occupants.indexOf(YOU));
+  }
+
+  async function watch() {
+    if (file.files.length === 0) return;
+    const text = await file.files[0].text();
+    file.value = "";
+    frame.watch({text, game_number: 1});
+  }
+}
+
+function capital(word) {
+  return word[0].toUpperCase() + word.slice(1);
+}
+
+// A radio button that looks like a card or a chip.
+function choice(name, value, className, onchange, words) {
+  const field = element("input", {type: "radio", name: `catbox-${name}`, value, onchange, id: newId(name)});
+  return element("label", {class: className}, field, element("span", {class: "face"}, ...words));
+}
+
+function check(group, value) {
+  for (const field of group.querySelectorAll("input")) field.checked = field.value === String(value);
+}
+
+function chooser(title, content) {
+  return element("fieldset", {}, element("legend", {}, title), content);
+}

@@ -1,0 +1,113 @@
+// What happened: the events of all actions, as the table tells them to this seat.
+
+import {element, panel, pushButton, seatToken} from "./dom.js";
+
+const STRONG = new Set([
+  "trick_won", "paradox", "round_end", "game_end", "round_begin", "eliminated", "petrified", "x_token_lost", "claim",
+]);
+const OF_THE_END = new Set(["paradox", "paradox_card", "round_end", "score", "hand", "side_pot", "game_end"]);
+
+/** The log; `go(number)`, where given, makes each action a button that leads to the position after it. */
+export function createLog(go = null) {
+  const list = element("div", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
+  const node = panel("What happened", "log", list);
+
+  return {node, add, clear, keep, markUntil, latest, told};
+
+  function add({number, lines}) {
+    if (lines.length === 0) return;
+    const follows = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
+    list.querySelector(`[data-number="${number}"]`)?.remove();
+    const inside = element("ul", {}, ...lines.map(eventLine));
+    const entry = element("div", {class: "entry", "data-number": number}, inside);
+    if (go !== null) {
+      const label = `${number}: go to where ${lines[0].text}`;
+      entry.prepend(pushButton(String(number), () => go(number), {class: "go quiet", "aria-label": label}));
+    }
+    list.append(entry);
+    if (follows) list.scrollTop = list.scrollHeight;
+  }
+
+  // Takes away what is told of actions after the first `number` ones.
+  function keep(number) {
+    for (const entry of [...list.children]) if (Number(entry.dataset.number) > number) entry.remove();
+  }
+
+  // In a replay: what is past, what is to come.
+  function markUntil(number) {
+    for (const entry of list.children) {
+      entry.classList.toggle("future", Number(entry.dataset.number) > number);
+      entry.classList.toggle("now", Number(entry.dataset.number) === number);
+    }
+    const now = list.querySelector(".now");
+    if (now !== null) list.scrollTop = now.offsetTop - list.clientHeight / 2;
+    else if (number === 0) list.scrollTop = 0;
+  }
+
+  function clear() {
+    list.replaceChildren();
+  }
+
+  // What action `number` did, in words.
+  function told(number) {
+    const lines = list.querySelectorAll(`:scope > [data-number="${number}"] .told`);
+    return [...lines].map((line) => line.textContent).join(" ");
+  }
+
+  // The strongest line of the last action, in words.
+  function latest() {
+    const lines = [...(list.lastElementChild?.querySelectorAll(".event") ?? [])];
+    const strong = lines.filter((line) => line.classList.contains("strong"));
+    return (strong.pop() ?? lines.pop())?.querySelector(".told").textContent ?? "";
+  }
+}
+
+/** One event as an element of a list. */
+export function eventLine({text, kind, seat = null}) {
+  const strong = STRONG.has(kind) ? " strong" : "";
+  return element(
+    "li",
+    {class: `event${strong}`, "data-kind": kind},
+    seat === null ? null : seatToken(seat),
+    element("span", {class: "told"}, `${text}.`),
+  );
+}
+
+/** The end of a round: why it ended, each seat's points as a sum, hidden cards laid open. */
+export function createSummary() {
+  const title = element("h2", {});
+  const scores = element("ul", {class: "scores"});
+  const more = element("ul", {class: "more"});
+  const buttons = element("div", {class: "row"});
+  const close = pushButton("Close", hide, {class: "quiet close"});
+  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1}, close, title, scores, more, buttons);
+  node.setAttribute("aria-label", "End of the round");
+
+  return {node, show, hide};
+
+  function hide() {
+    node.hidden = true;
+  }
+
+  function show(lines, over, ...children) {
+    const told = lines.filter((line) => OF_THE_END.has(line.kind));
+    const result = told.find((line) => line.kind === "game_end");
+    const shown = result ?? told.find((line) => line.kind === "round_end") ?? told[0];
+    title.textContent = shown === undefined ? "The game is over" : sentence(shown.text);
+    scores.replaceChildren(...told.filter((line) => line.kind === "score").map(eventLine));
+    more.replaceChildren(...told.filter((line) => line.kind !== "score" && line !== shown).map(eventLine));
+    buttons.replaceChildren(...children);
+    close.hidden = over;
+    node.hidden = false;
+  }
+}
+
+// Begins with a capital letter, where it does not begin with the name of a seat.
+function sentence(words) {
+  return words.startsWith("player_") ? words : `${words[0].toUpperCase()}${words.slice(1)}`;
+}
+
+/** Whether `lines` tell of the end of a round. */
+export function endsRound(lines) {
+  return lines.some((line) => line.kind === "score");
+}

@@ -1,0 +1,120 @@
+// The picture of a position: the SVG of the table, whose legal actions can be clicked and reached by keyboard.
+
+import {element} from "./dom.js";
+
+const SPACE = "http://www.w3.org/2000/svg";
+const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
+
+/** Width in pixels that pictures are asked for: below 560 all is in one column. */
+export function sizeFor(width) {
+  return width < 560 ? 360 : 720;
+}
+
+/**
+ * The picture; `act(action)` is called for a legal action that was chosen in it. `show(svg, watched)` draws a position;
+ * `watched`: nothing can be chosen in it, as in a recorded game.
+ */
+export function createPicture(act) {
+  const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed});
+
+  return {node, show, showValues, choices, clear: () => node.replaceChildren()};
+
+  function show(svg, watched = false) {
+    const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    drawn.querySelector(":scope > title")?.remove(); // browsers show it as a tooltip; the label says the same
+    const focused = node.contains(document.activeElement) ? document.activeElement : null;
+    const action = focused?.dataset.action;
+    const picture = document.importNode(drawn, true);
+    for (const button of picture.querySelectorAll("[data-action]")) {
+      if (watched) {
+        button.setAttribute("role", "img");
+        button.removeAttribute("cursor");
+        continue;
+      }
+      button.setAttribute("tabindex", "0");
+      const tip = document.createElementNS(SPACE, "title");
+      tip.textContent = button.getAttribute("aria-label");
+      button.prepend(tip);
+    }
+    node.replaceChildren(picture);
+    if (focused !== null) (choiceOf(action) ?? choices()[0] ?? node).focus({preventScroll: true});
+  }
+
+  function choices() {
+    return [...node.querySelectorAll("[data-action]")];
+  }
+
+  function choiceOf(action) {
+    return choices().find((choice) => choice.dataset.action === action);
+  }
+
+  // Bars on what can be chosen. `shares`: a map from actions to numbers from 0 to 1; `best`: the action to point out.
+  function showValues(shares, best) {
+    for (const bar of node.querySelectorAll(".coach-bar")) bar.remove();
+    for (const choice of choices()) {
+      const action = Number(choice.dataset.action);
+      if (!shares.has(action)) continue;
+      const box = choice.getBBox();
+      const height = Math.min(6, box.height / 4);
+      const width = box.width - 6;
+      const place = [box.x + 3, box.y + box.height - height - 3];
+      const bar = document.createElementNS(SPACE, "g");
+      bar.setAttribute("class", action === best ? "coach-bar best" : "coach-bar");
+      bar.setAttribute("aria-hidden", "true");
+      bar.append(
+        rectangle("ground", place[0], place[1], width, height),
+        rectangle("share", place[0], place[1], Math.max(1.5, width * shares.get(action)), height),
+      );
+      choice.append(bar);
+    }
+  }
+
+  function clicked(event) {
+    const choice = event.target.closest("[data-action]");
+    if (choice !== null) act(Number(choice.dataset.action));
+  }
+
+  function pressed(event) {
+    const choice = event.target.closest("[data-action]");
+    if (event.key in ARROWS) {
+      event.preventDefault();
+      (choice === null ? choices()[0] : nearest(choices(), choice, ARROWS[event.key]))?.focus();
+    } else if (choice !== null && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      act(Number(choice.dataset.action));
+    }
+  }
+}
+
+function rectangle(name, x, y, width, height) {
+  const drawn = document.createElementNS(SPACE, "rect");
+  for (const [key, value] of Object.entries({class: name, x, y, width, height, rx: height / 2})) {
+    drawn.setAttribute(key, value);
+  }
+  return drawn;
+}
+
+// The choice that is nearest in the direction [right, down]; to the side counts twice. Where there is none, the next
+// one in the order of the picture, round the end.
+function nearest(choices, from, [right, down]) {
+  const start = middle(from);
+  let found = null;
+  let least = Infinity;
+  for (const choice of choices) {
+    const [x, y] = middle(choice);
+    const ahead = (x - start[0]) * right + (y - start[1]) * down;
+    const aside = Math.abs((x - start[0]) * down) + Math.abs((y - start[1]) * right);
+    if (choice !== from && ahead > 1 && ahead + 2 * aside < least) {
+      least = ahead + 2 * aside;
+      found = choice;
+    }
+  }
+  if (found !== null) return found;
+  const step = right + down;
+  return choices[(choices.indexOf(from) + step + choices.length) % choices.length];
+}
+
+function middle(choice) {
+  const box = choice.getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}

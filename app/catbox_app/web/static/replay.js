@@ -1,0 +1,108 @@
+// The controls of a recorded game: a slider over its actions, step by step or by itself, from any seat's view.
+
+import {createActions} from "./actions.js";
+import {element, labelled, pushButton, selection} from "./dom.js";
+
+const SECONDS = 1;
+
+/** The controls of a recorded game; `frame`: see app.js. */
+export function createReplay(frame) {
+  const slider = element("input", {type: "range", min: 0, max: 0, value: 0, oninput: () => go(Number(slider.value))});
+  const place = element("output", {class: "place"});
+  const playButton = pushButton("Play", playOrPause, {class: "primary"});
+  const view = element("div", {class: "field-row"});
+  // What was weighed at a decision: the same list as at a table, where nothing can be chosen.
+  const weighed = createActions(null);
+  const node = element(
+    "section",
+    {class: "controls", "aria-label": "Replay"},
+    element("div", {class: "field slider"}, labelled("Action", slider), place),
+    element(
+      "div",
+      {class: "row"},
+      pushButton("First", () => go(0)),
+      pushButton("Back", () => go(at - 1)),
+      playButton,
+      pushButton("Forward", () => go(at + 1)),
+      pushButton("Last", () => go(length)),
+    ),
+    view,
+    weighed.node,
+  );
+  let at = 0; // the number that was asked for last
+  let length = 0;
+  let seat = null;
+  let waiting = false; // for the position that was asked for
+  let timer = 0;
+
+  document.addEventListener("keydown", pressed);
+
+  return {node, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
+
+  function opened(joined) {
+    length = joined.length;
+    slider.max = length;
+    at = joined.number;
+    waiting = false;
+    seat = joined.view;
+    const options = [["", "all hands open"], ...joined.names.map((name, i) => [String(i), `player_${i} (${name})`])];
+    const field = selection(options, seat === null ? "" : String(seat), (value) => {
+      seat = value === "" ? null : Number(value);
+      ask();
+    });
+    const numbers = Array.from({length: joined.games ?? 1}, (_, i) => [String(i + 1), `${i + 1} of ${joined.games}`]);
+    const chosen = selection(numbers, String(joined.game_number ?? 1), (value) => frame.watch({game_number: Number(value)}));
+    view.replaceChildren(labelled("Seen by", field), numbers.length > 1 ? labelled("Game", chosen) : "");
+    show();
+  }
+
+  function go(number) {
+    at = Math.max(0, Math.min(length, number));
+    show();
+    if (!waiting) ask();
+  }
+
+  function ask() {
+    waiting = frame.send({type: "step", number: at, seat});
+  }
+
+  // A slider that is dragged asks for one position at a time, and in the end for the last one.
+  function arrived({number}) {
+    waiting = false;
+    weighed.show([]);
+    if (number !== at) ask();
+    else if (timer !== 0) timer = at < length ? setTimeout(() => go(at + 1), 1000 * SECONDS) : stop();
+  }
+
+  // Keys of the whole page, but where they have a meaning of their own.
+  function pressed(event) {
+    if (!node.isConnected || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest("input, select, textarea, summary, [role=log]")) return;
+    const lead = {ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1), Home: () => go(0), End: () => go(length)};
+    if (!event.target.closest("button")) lead[" "] = playOrPause;
+    if (!(event.key in lead)) return;
+    event.preventDefault();
+    lead[event.key]();
+  }
+
+  function playOrPause() {
+    if (timer !== 0) return pause();
+    playButton.textContent = "Pause";
+    timer = setTimeout(() => go(at === length ? 0 : at + 1), 50);
+  }
+
+  function pause() {
+    clearTimeout(timer);
+    timer = stop();
+  }
+
+  function stop() {
+    playButton.textContent = "Play";
+    return 0;
+  }
+
+  function show() {
+    slider.value = at;
+    place.textContent = `${at} of ${length}`;
+  }
+}

@@ -1,0 +1,56 @@
+// The rules of a game that can be chosen in the lobby.
+
+import {element, newId} from "./dom.js";
+
+/** The options of a game: `show(rules)` offers them, `chosen()` are those that differ from the defaults. */
+export function createRules() {
+  const list = element("div", {class: "rules-list"});
+  const node = element("details", {class: "panel rules"}, element("summary", {}, "Rules"), list);
+  let fields = [];
+
+  return {node, show, chosen};
+
+  function show(rules) {
+    fields = rules.map((rule) => ({rule, field: fieldOf(rule)}));
+    node.hidden = rules.length === 0;
+    list.replaceChildren(...fields.map(({rule, field}) => row(rule, field)));
+  }
+
+  function chosen() {
+    const values = fields.map(({rule, field}) => [rule.name, valueOf(rule, field), rule.default]);
+    return Object.fromEntries(values.filter(([, value, usual]) => value !== usual).map(([name, value]) => [name, value]));
+  }
+}
+
+function fieldOf(rule) {
+  if (typeof rule.default === "boolean") {
+    return element("input", {type: "checkbox", checked: rule.default, id: newId("rule")});
+  }
+  if (rule.choices) {
+    const options = rule.choices.map((value) =>
+      element("option", {value: JSON.stringify(value), selected: value === rule.default}, String(value)),
+    );
+    return element("select", {id: newId("rule")}, ...options);
+  }
+  const type = rule.type === "int" ? "number" : "text";
+  return element("input", {type, value: usualText(rule), placeholder: "default", id: newId("rule")});
+}
+
+function usualText(rule) {
+  return rule.default === null ? "" : String(rule.default);
+}
+
+// The table reads texts as the command line does.
+function valueOf(rule, field) {
+  if (field.type === "checkbox") return field.checked;
+  if (rule.choices) return JSON.parse(field.value);
+  const text = field.value.trim();
+  return text === "" || text === usualText(rule) ? rule.default : text;
+}
+
+function row(rule, field) {
+  const words = element("label", {for: field.id}, rule.name.replaceAll("_", " "));
+  const help = rule.help ? element("small", {id: newId("help")}, rule.help) : null;
+  if (help !== null) field.setAttribute("aria-describedby", help.id);
+  return element("div", {class: field.type === "checkbox" ? "rule tick" : "rule"}, field, words, help);
+}

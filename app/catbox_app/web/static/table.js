@@ -1,0 +1,180 @@
+// A table, or a recorded game: shows what its messages say, and asks for what its player chooses.
+
+import {createActions} from "./actions.js";
+import {createCoach} from "./coach.js";
+import {createDeal} from "./deal.js";
+import {element, pushButton} from "./dom.js";
+import {createLog, createSummary, endsRound} from "./log.js";
+import {createPeople} from "./people.js";
+import {createPicture, sizeFor} from "./picture.js";
+import {createReplay} from "./replay.js";
+
+/** The screen of a table (`mode` "play") or of a recorded game ("replay"). `receive(message)` takes its messages. */
+export function createTable(frame, mode) {
+  const replay = mode === "replay" ? createReplay(frame) : null;
+  const picture = createPicture(act);
+  const actions = createActions(act);
+  const log = createLog(replay === null ? null : replay.go);
+  const summary = createSummary();
+  const coach = createCoach(frame.send, showValues);
+  const people = createPeople();
+  const deal = createDeal(frame.send, replay === null);
+  const status = element("h2", {class: "status", tabindex: -1});
+  // At a table the log says what happens; in a replay it holds the whole game, and this line says the last action.
+  const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
+  const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says when one is to move
+  const notice = element("p", {class: "notice", role: "alert", hidden: true});
+  const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
+  const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node, said, notice);
+  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
+  const node = element(
+    "div",
+    {class: `table ${mode}`},
+    element("div", {class: "centre"}, stage, replay === null ? moves : replay.node),
+    element("div", {class: "side"}, summary.node, people.node, log.node, coach.node),
+    deal.node,
+  );
+  let joined = null;
+  let number = -1; // actions played, as the page has seen them
+  let busy = false; // an action is on its way
+  let roundEnd = null; // {number, lines} of the last end of a round
+  let position = null;
+
+  new ResizeObserver(resized).observe(stage);
+  return {node, mode, receive, pause};
+
+  function receive(message) {
+    const take = {
+      joined: takeJoined, position: takePosition, events: takeEvents, people: people.show, record: deal.download,
+      coach: takeAdvice,
+      lobby: () => joined !== null && coach.offer(frame.agents, joined.game, joined.names.length),
+      refused: (told) => warn(told.text),
+      failed: (told) => warn(told.text),
+    }[message.type];
+    if (take !== undefined) take(message);
+  }
+
+  function takeJoined(message) {
+    joined = message;
+    number = -1;
+    roundEnd = null;
+    position = null;
+    busy = false;
+    log.clear();
+    summary.hide();
+    quiet();
+    people.seated(message, frame.invitations);
+    deal.seated(message);
+    coach.offer(frame.agents, message.game, message.names.length);
+    coach.ask();
+    if (replay !== null) replay.opened(message);
+  }
+
+  function takeEvents(message) {
+    log.add(message);
+    if (endsRound(message.lines)) {
+      roundEnd = message;
+      if (message.number === number) showSummary();
+    }
+    if (replay === null) said.textContent = log.latest();
+  }
+
+  function takePosition(message) {
+    const before = number < 0 ? message.number - 1 : number;
+    busy = false;
+    number = message.number;
+    position = message;
+    node.dataset.number = number;
+    node.dataset.waits = message.waits_for ?? "";
+    coach.clear();
+    picture.show(message.svg, replay !== null);
+    if (replay !== null) {
+      replay.arrived(message);
+      log.markUntil(number);
+      said.textContent = log.told(number);
+    } else {
+      if (number < before) log.keep(number);
+      said.textContent = log.latest();
+      showMoves();
+      showEnd(before);
+    }
+    if (notice.dataset.number !== String(number)) quiet();
+  }
+
+  function takeAdvice(message) {
+    if (message.number !== number) return;
+    if (replay !== null) replay.weigh(message.values, position.taken ?? null);
+    coach.receive(message);
+  }
+
+  function showMoves() {
+    const {legal, waits_for: waits, to_move: seat} = position;
+    const name = seat < 0 ? "" : `player_${seat} (${joined.names[seat]})`;
+    status.textContent = {
+      you: "Your move",
+      person: `Waiting for ${name}`,
+      agent: `${name} is thinking`,
+      over: "The game is over",
+    }[waits];
+    turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
+    const lost = actions.show(legal);
+    // The focus waits in the line above while others move.
+    if (legal.length > 0 && document.activeElement === status) actions.buttons()[0].focus({preventScroll: true});
+    deal.show(waits === "over");
+    undo.hidden = !joined.can_undo;
+    undo.disabled = position.can_undo === false;
+    if (lost) status.focus({preventScroll: true});
+  }
+
+  // The end of a round that came with this position, or that was taken back with it.
+  function showEnd(before) {
+    if (roundEnd !== null && roundEnd.number > number) {
+      roundEnd = null;
+      summary.hide();
+    }
+    const here = roundEnd !== null && roundEnd.number > before;
+    if (here || position.waits_for === "over") showSummary();
+  }
+
+  function showSummary() {
+    if (replay !== null) return;
+    const over = position !== null && position.waits_for === "over";
+    summary.show(roundEnd === null ? [] : roundEnd.lines, over, ...(over ? deal.buttonsAgain() : []));
+  }
+
+  function act(action) {
+    if (busy || replay !== null || position === null) return;
+    busy = frame.send({type: "act", action, number});
+    summary.hide();
+    quiet();
+  }
+
+  // A word of the table about what was asked for last; it goes with the next position.
+  function warn(text) {
+    busy = false;
+    notice.textContent = text;
+    notice.dataset.number = number;
+    notice.hidden = false;
+  }
+
+  function quiet() {
+    notice.hidden = true;
+    notice.textContent = "";
+  }
+
+  function showValues(bars, shares, best) {
+    (replay ?? actions).showValues(bars, best);
+    picture.showValues(shares, best);
+  }
+
+  // The connection is lost: nothing can be done until `joined` comes again.
+  function pause() {
+    busy = true;
+    if (replay !== null) replay.pause();
+  }
+
+  function resized() {
+    const wanted = sizeFor(stage.clientWidth);
+    if (wanted !== frame.size && stage.clientWidth > 0) frame.view(wanted);
+  }
+}

@@ -42,7 +42,6 @@ def test_a_page_is_stepped_through_by_keys_and_seen_from_any_seat(
     page.get_by_label("Seen by").select_option("0")
     expect(said).to_have_text("player_2 (heuristic) puts a card aside.")
     assert page.locator(".picture svg").inner_html() != open_picture
-    page.locator("h2").first.click()
     page.keyboard.press("End")
     expect(said).to_contain_text("player_")
     expect(page.get_by_label("Action", exact=True)).to_have_value(str(table.get_attribute("data-number")))
@@ -59,11 +58,10 @@ def test_a_page_is_stepped_through_by_keys_and_seen_from_any_seat(
 def test_play_runs_to_the_end_and_pause_stops_it(new_page: NewPage, exported: Path) -> None:
     page = new_page(url=exported.as_uri())
     table = page.locator(".table.replay")
-    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Play", exact=True).click()
     expect(table).to_have_attribute("data-number", "2")
-    page.get_by_role("button", name="Pause").click()
-    expect(page.get_by_role("button", name="Play")).to_be_visible()
-    page.locator("h2").first.click()
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
     page.keyboard.press("End")
     last = page.get_by_label("Action", exact=True).get_attribute("max")
     expect(table).to_have_attribute("data-number", str(last))

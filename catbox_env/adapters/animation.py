@@ -32,7 +32,7 @@ def animated_gif(
         )
     pyvips = load_rasteriser()
     count = len(pictures)
-    frames = np.empty(0, np.uint8)
+    frames = np.empty((0, 0, 0, 3), np.uint8)
     for i, picture in enumerate(pictures):
         frame = rasterise(picture)
         if i == 0:
@@ -46,7 +46,7 @@ def animated_gif(
             raise ValueError(f"picture {i + 1} of {count} has another size than those before it")
         frames[i] = frame
         progress(i + 1, 2 * count)
-    height, width = frames.shape[1:3]
+    _, height, width, _ = frames.shape
     image = pyvips.Image.new_from_memory(frames.data, width, count * height, 3, "uchar")
     image = image.copy(interpretation="srgb")
     image.set_type(pyvips.GValue.gint_type, "page-height", height)

@@ -1,0 +1,67 @@
+"""The page that `catbox replay --html` writes, opened as a file without any server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from catbox_agents import read_record
+from catbox_app.web.exported import replay_page
+from tests.app.table import run
+from tests.web.conftest import NewPage
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("replay")
+    ran = run(
+        "watch", "random", "heuristic", "--players", "3", "--seed", "6", "--save", str(folder / "game.jsonl")
+    )
+    assert ran.exit_code == 0
+    out = folder / "game.html"
+    out.write_text(replay_page(read_record(folder / "game.jsonl")), encoding="utf-8")
+    return out
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+def test_a_page_is_stepped_through_by_keys_and_seen_from_any_seat(
+    new_page: NewPage, exported: Path, width: int, theme: str
+) -> None:
+    page = new_page(width=width, theme=theme, url=exported.as_uri())
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    table, said = page.locator(".table.replay"), page.locator(".said")
+    expect(table).to_have_attribute("data-number", "0")
+    for number, key in enumerate(["ArrowRight", "ArrowRight", "ArrowRight"], 1):
+        page.keyboard.press(key)
+        expect(table).to_have_attribute("data-number", str(number))
+    expect(said).to_contain_text("player_2 (heuristic) puts a")
+    open_picture = page.locator(".picture svg").inner_html()
+    page.get_by_label("Seen by").select_option("0")
+    expect(said).to_have_text("player_2 (heuristic) puts a card aside.")
+    assert page.locator(".picture svg").inner_html() != open_picture
+    page.keyboard.press("End")
+    expect(said).to_contain_text("player_")
+    expect(page.get_by_label("Action", exact=True)).to_have_value(str(table.get_attribute("data-number")))
+    background = "document.querySelector('.picture svg rect').getAttribute('fill')"
+    before = page.evaluate(background)
+    page.get_by_role("button", name="Switch to the").click()
+    page.wait_for_function(f"{background} !== {before!r}")
+    page.keyboard.press("Home")
+    expect(table).to_have_attribute("data-number", "0")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert asked == []
+
+
+def test_play_runs_to_the_end_and_pause_stops_it(new_page: NewPage, exported: Path) -> None:
+    page = new_page(url=exported.as_uri())
+    table = page.locator(".table.replay")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(table).to_have_attribute("data-number", "2")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    page.keyboard.press("End")
+    last = page.get_by_label("Action", exact=True).get_attribute("max")
+    expect(table).to_have_attribute("data-number", str(last))

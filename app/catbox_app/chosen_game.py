@@ -1,14 +1,14 @@
-"""The game that a command plays: by its options, or by a checkpoint among its agents; and the words that say so."""
+"""The game that a command plays: by its options, or by a checkpoint among its agents."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
 import catbox_env
 from catbox_agents.specs import trained_for
-from catbox_app.options import DEFAULT_GAME, REWARD, rule_options
+from catbox_app.options import rule_options
+from catbox_app.rules import DEFAULT_GAME, REWARD
 from catbox_env import Game
 from catbox_env.core.options import read_options
 from catbox_env.core.registry import game_class
@@ -57,20 +57,3 @@ def _go_together(implied: dict[str, Any], options: dict[str, Any], game_id: str)
     lenient = game_class(game_id).lenient_options
     both = [name for name in options if name in implied and name not in lenient]
     return all(options[name] == implied[name] for name in both)
-
-
-def command_line(command: str, agents: Sequence[str], game: Game, seed: int, seat: int = 0) -> str:
-    """What is typed to play ``game`` from ``seed`` again."""
-    words = ["catbox", command, *agents, "--seed", str(seed)]
-    if seat:
-        words += ["--seat", str(seat)]
-    if game.id != DEFAULT_GAME:
-        words += ["--game", game.id]
-    defaults = catbox_env.make_game(game.id, num_players=game.num_players, reward=REWARD).options
-    if game.num_players != catbox_env.make_game(game.id).num_players:
-        words += ["--players", str(game.num_players)]
-    for name, value in game.options.items():
-        if value != defaults[name]:
-            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-            words += ["--rounds", text] if name == "rounds" else ["--rule", f"{name}={text}"]
-    return shlex.join(words)

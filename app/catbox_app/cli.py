@@ -21,6 +21,7 @@ from catbox_app.commands.play import play
 from catbox_app.commands.replay import replay
 from catbox_app.commands.train import train
 from catbox_app.commands.watch import watch
+from catbox_app.commands.web import web
 from catbox_app.options import with_rules
 
 
@@ -84,6 +85,7 @@ app.command(no_args_is_help=True)(with_rules(exploitability))
 app.command("best-response", no_args_is_help=True)(with_rules(best_response))
 app.command()(with_rules(play))
 app.command()(with_rules(watch))
+app.command()(web)
 app.command(no_args_is_help=True)(replay)
 app.command()(with_rules(info))
 app.command("compile")(compile_code)

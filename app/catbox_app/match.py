@@ -7,8 +7,10 @@ same game, because an agent's random numbers follow from what it is shown and fr
 from __future__ import annotations
 
 import copy
+import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,14 @@ SEEDS = 10**9
 
 Step = tuple[GameState, int, GameState]
 _ROW = np.zeros(1, np.int64)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an agent chose: its action; its probabilities as pairs [action, probability], None where it tells none."""
+
+    action: int
+    policy: list[list[Any]] | None
 
 
 class Match:
@@ -116,11 +126,21 @@ class Match:
             raise ValueError(f"player_{seat} is the agent {self.names[seat]!r}, and plays by itself")
         self._apply(action, None)
 
-    def play_agent(self) -> int:
-        """The agent to move plays; returns its action.
+    def play_agent(self, decision: Decision | None = None) -> int:
+        """The agent to move plays; returns its action. ``decision``: what `thought` has found for this position.
 
         Raises ``ValueError``, nothing changed, where no agent is to move and where the agent answers anything but a
         legal action; `AgentError` for an error in its code.
+        """
+        decision = decision or self.thought()()
+        self._apply(decision.action, decision.policy)
+        return decision.action
+
+    def thought(self) -> Callable[[], Decision]:
+        """What the agent to move has to think about, as a function that changes nothing and may run in another thread.
+
+        Only one of them may run at a time. Raises ``ValueError`` where no agent is to move; the function raises what
+        `play_agent` does.
         """
         seat = self.current_player
         agent = self.agents[seat] if seat >= 0 else None
@@ -128,14 +148,18 @@ class Match:
             who = "the game is over" if seat < 0 else f"player_{seat} is a person: call play(seat, action)"
             raise ValueError(f"no agent is to move: {who}")
         self._asked.set_states(self.state)
-        if hasattr(agent, "seed_decisions"):
-            agent.seed_decisions(np.array([self._decision_seed(seat)], np.uint64))
-        action = int(ask_agent(agent, self.names[seat], self._asked, _ROW)[0])
-        policy = None
-        if tells_policy(agent):
-            policy = policy_pairs(ask_policy(agent, self.names[seat], self._asked, _ROW)[0])
-        self._apply(action, policy)
-        return action
+        seed = np.array([self._decision_seed(seat)], np.uint64)
+
+        def think() -> Decision:
+            if hasattr(agent, "seed_decisions"):
+                agent.seed_decisions(seed)
+            action = int(ask_agent(agent, self.names[seat], self._asked, _ROW)[0])
+            policy = None
+            if tells_policy(agent):
+                policy = policy_pairs(ask_policy(agent, self.names[seat], self._asked, _ROW)[0])
+            return Decision(action, policy)
+
+        return think
 
     def undo(self, seat: int) -> int:
         """Take back the last action of the person in ``seat`` and all after it; returns how many actions that were.
@@ -223,6 +247,11 @@ def _checked_names(seats: Sequence[AgentSpec | None], names: Sequence[str] | Non
 
 def _is_name(text: str) -> bool:
     return text.isprintable() and 0 < len(text.strip()) <= len(text) <= LONGEST_NAME
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """The text of an event with the name of the seat that stands at its beginning."""
+    return re.sub(r"^player_(\d+)", lambda seat: f"{seat[0]} ({names[int(seat[1])]})", text)
 
 
 def printable(text: str) -> str:

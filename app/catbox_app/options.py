@@ -15,32 +15,18 @@ from rich.markup import escape
 
 import catbox_env
 from catbox_app.completion import complete_game, complete_words
+from catbox_app.rules import DEFAULT_GAME, REWARD, rule_help
 from catbox_env.core.registry import game_class
 
 GAME_PANEL = "The game"
-DEFAULT_GAME = "cat_in_the_box_v0"
 #: Rules that have an option in every command already.
 COMMON_RULES = ("num_players", "rounds")
-#: What the seats are paid unless --rule reward says otherwise: agents are compared by it.
-REWARD = "margin"
-
 
 #: What may stand for an agent.
 AGENTS = (
     "easy, normal, hard, random, heuristic, best, zoo:NAME, a search such as search:fast or pimc:samples=64, a "
     "checkpoint's path, package.module:Class"
 )
-
-
-def rule_help(rules_class: type) -> dict[str, str]:
-    """What the docstring of a ``Rules`` says of each field, under "Attributes:"; several fields may share an entry."""
-    text = (inspect.getdoc(rules_class) or "").partition("\nAttributes:\n")[2].partition("\n\n")[0]
-    entries = re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n     .*)*)", text, re.MULTILINE)
-    return {
-        name: " ".join(described.replace("``", "").split())
-        for names, described in entries
-        for name in names.split(", ")
-    }
 
 
 def _of_each_game(name: str) -> str:

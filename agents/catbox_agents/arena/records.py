@@ -28,7 +28,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,8 +112,8 @@ def policy_pairs(policy: NDArray[np.floating]) -> list[list[Any]]:
     return [[action, round(float(policy[action]), 4)] for action in kept]
 
 
-def write_records(path: Path, game: Game, agents: list[str], games: Iterable[dict[str, Any]]) -> None:
-    """Write a file of ``games``, or leave what is there. Raises `WriteError`."""
+def record_lines(game: Game, agents: list[str], games: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """The lines of a file of ``games``, each with its end."""
     header = {
         "format": FORMAT,
         "catbox": catbox_env.__version__,
@@ -121,9 +121,15 @@ def write_records(path: Path, game: Game, agents: list[str], games: Iterable[dic
         "options": game.options,
         "agents": agents,
     }
+    for line in itertools.chain([header], games):
+        yield json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def write_records(path: Path, game: Game, agents: list[str], games: Iterable[dict[str, Any]]) -> None:
+    """Write a file of ``games``, or leave what is there. Raises `WriteError`."""
     with writing_atomically(path) as file:
-        for line in itertools.chain([header], games):
-            file.write(json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n")
+        for line in record_lines(game, agents, games):
+            file.write(line.encode())
 
 
 def read_record(path: Path, number: int = 1) -> GameRecord:
@@ -134,27 +140,33 @@ def read_record(path: Path, number: int = 1) -> GameRecord:
     """
     number = check_integer("number of the game", number, 1)
     with open(path, "rb") as file:
-        header = _line(path, 1, file.readline(LONGEST_LINE))
-        game = _game(path, header)
-        for line_number in range(2, number + 2):
-            line = file.readline(LONGEST_LINE)
-            if not line:
-                raise ValueError(f"{path} holds {line_number - 2} games; asked for game {number}")
+        return read_record_from(file, path, number)
+
+
+def read_record_from(file: BinaryIO, name: Path | str, number: int = 1) -> GameRecord:
+    """As `read_record`, from a file that is open, or from bytes (``io.BytesIO``); messages call it ``name``."""
+    number = check_integer("number of the game", number, 1)
+    header = _line(name, 1, file.readline(LONGEST_LINE))
+    game = _game(name, header)
+    for line_number in range(2, number + 2):
+        line = file.readline(LONGEST_LINE)
+        if not line:
+            raise ValueError(f"{name} holds {line_number - 2} games; asked for game {number}")
     where = number + 1
     try:
-        record = _record(game, _line(path, where, line))
+        record = _record(game, _line(name, where, line))
         for _ in record.states():
             pass
     except ValueError as error:
         by = header.get("catbox")
         other = f" (catbox {by} wrote the file, this is {catbox_env.__version__})"
-        text = str(error) if str(error).startswith(str(path)) else f"{path}, line {where}: {error}"
+        text = str(error) if str(error).startswith(str(name)) else f"{name}, line {where}: {error}"
         raise ValueError(text + (other if by != catbox_env.__version__ else "")) from None
     return record
 
 
-def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    where = f"{path}, line {number}"
+def _line(name: Path | str, number: int, line: bytes) -> dict[str, Any]:
+    where = f"{name}, line {number}"
     if not line.endswith(b"\n"):
         why = "it is empty" if not line else "the file was cut off here, or the line is too long"
         raise ValueError(f"{where}: {why}; {_REMEDY}")
@@ -167,15 +179,15 @@ def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:
     return found
 
 
-def _game(path: Path, header: dict[str, Any]) -> Game:
-    check_format(f"{path}, line 1", header.get("format"), FORMAT, _REMEDY)
+def _game(name: Path | str, header: dict[str, Any]) -> Game:
+    check_format(f"{name}, line 1", header.get("format"), FORMAT, _REMEDY)
     game_id, options = header.get("game"), header.get("options")
     try:
         if not isinstance(game_id, str) or not isinstance(options, dict):
             raise ValueError(f"game={shown(game_id)} with options={shown(options)}")
         return catbox_env.make_game(game_id, **options)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{path}, line 1: {error}; {_REMEDY}") from None
+        raise ValueError(f"{name}, line 1: {error}; {_REMEDY}") from None
 
 
 def _record(game: Game, line: dict[str, Any]) -> GameRecord:

@@ -14,7 +14,6 @@ from rich.table import Table
 from catbox_app.completion import ALGORITHMS, PRESETS, complete_words
 from catbox_app.extras import require
 from catbox_app.options import (
-    DEFAULT_GAME,
     GameOfPreset,
     Players,
     RayAddress,
@@ -23,6 +22,7 @@ from catbox_app.options import (
     add_pairs,
     rule_options,
 )
+from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.options import QuotedText
 
 #: What training needs beyond the command line, by import name.

@@ -8,11 +8,12 @@ import typer
 from rich.console import Console
 
 from catbox_agents.specs import best_agent
-from catbox_app.chosen_game import choose_game, command_line
+from catbox_app.chosen_game import choose_game
 from catbox_app.completion import complete_agent
 from catbox_app.match import Match
 from catbox_app.options import AGENTS, GameOfAgents, Players, Rounds, RuleOptions, SaveGame, Seed, fill
 from catbox_app.output_file import check_new
+from catbox_app.rules import command_line
 from catbox_app.terminal.watch import DELAY
 from catbox_app.terminal.watch import watch as watch_at_terminal
 

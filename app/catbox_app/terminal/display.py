@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Console
@@ -11,6 +10,7 @@ from rich.text import Text
 
 from catbox_agents import Agent, AgentError
 from catbox_app.estimates import WORLDS, estimates
+from catbox_app.match import with_names
 from catbox_env import Event, Game, GameState
 from catbox_env.core.events import last_position
 
@@ -54,7 +54,7 @@ class Display:
         found = []
         for number, event in enumerate(events):
             line = Text("  " if number else "", style=STYLES.get(event.kind, ""))
-            line.append(re.sub(r"^player_(\d+)", self._named, event.text))
+            line.append(with_names(event.text, self.names))
             found.append(line)
         return found
 
@@ -104,6 +104,3 @@ class Display:
             values = [*points.values(), sum(points.values())]
             table.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
         self.console.print(table)
-
-    def _named(self, seat: re.Match[str]) -> str:
-        return f"{seat[0]} ({self.names[int(seat[1])]})"

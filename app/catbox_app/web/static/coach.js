@@ -6,7 +6,7 @@ import {keepSetting, setting} from "./settings.js";
 /** The panel; `send` asks the table, `show(values, shares, best)` draws the bars. */
 export function createCoach(send, show) {
   const agentField = element("div", {});
-  const shows = selection([["policy", "probabilities"], ["points", "estimated points"]], setting("coach.shows", "points"), choose);
+  const shows = selection([["policy", "probabilities"], ["points", "points"]], setting("coach.shows", "points"), choose);
   const told = element("p", {class: "hint", role: "status"});
   const node = panel("Coach", "coach", element("div", {class: "field-row"}, agentField, labelled("Shows", shows)), told);
   let agent = "";

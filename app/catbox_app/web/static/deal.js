@@ -24,11 +24,16 @@ export function createDeal(send, playing) {
   });
   const rules = element("pre", {class: "rules-text"});
   const rulesPart = element("details", {}, element("summary", {}, "Rules in short"), rules);
-  const commandPart = element("p", {class: "in-terminal"}, "In a terminal: ", command, copy);
+  const commandPart = element(
+    "div",
+    {class: "in-terminal"},
+    element("p", {}, "The same deal in a terminal"),
+    element("div", {class: "line"}, command, copy),
+  );
   const node = panel(
     playing ? "This deal" : "This game",
     "deal",
-    element("p", {}, "Seed ", seed),
+    element("p", {class: "seed"}, "Seed ", seed),
     again,
     playing ? labelled("Pace of the agents", pace) : null,
     commandPart,

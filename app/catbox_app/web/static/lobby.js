@@ -1,6 +1,6 @@
 // The lobby: choose a game, its players and rules, who sits at the table, and open it; or a file to watch.
 
-import {element, labelled, newId, panel, pushButton, selection} from "./dom.js";
+import {element, labelled, newId, panel, pushButton, seatToken, selection} from "./dom.js";
 import {createRules} from "./rules.js";
 import {keepSetting, setting} from "./settings.js";
 
@@ -117,6 +117,7 @@ export function createLobby(frame) {
     }).map((spec) => (spec === YOU || spec === PERSON || offered.includes(spec) ? spec : usual));
     if (!occupants.includes(YOU)) occupants[0] = YOU;
     levels.replaceChildren(
+      element("span", {class: "hint"}, "All opponents"),
       ...agents()
         .filter((agent) => agent.group === "levels")
         .map((agent) => pushButton(agent.title, () => fill(agent.spec), {class: "chip-button"})),
@@ -128,7 +129,7 @@ export function createLobby(frame) {
     seats.replaceChildren(
       ...occupants.map((spec, seat) => {
         const field = selection(occupantOptions(), spec, (value) => seatTaken(seat, value));
-        return element("li", {}, labelled(`player_${seat}`, field));
+        return element("li", {}, seatToken(seat), labelled(`player_${seat}`, field));
       }),
     );
     const invited = occupants.includes(PERSON);

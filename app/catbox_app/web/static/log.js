@@ -87,13 +87,18 @@ export function createSummary() {
     const told = lines.filter((line) => OF_THE_END.has(line.kind));
     const result = told.find((line) => line.kind === "game_end");
     const shown = result ?? told.find((line) => line.kind === "round_end") ?? told[0];
-    title.textContent = shown === undefined ? "The game is over" : `${shown.text[0].toUpperCase()}${shown.text.slice(1)}`;
+    title.textContent = shown === undefined ? "The game is over" : sentence(shown.text);
     scores.replaceChildren(...told.filter((line) => line.kind === "score").map(eventLine));
     more.replaceChildren(...told.filter((line) => line.kind !== "score" && line !== shown).map(eventLine));
     buttons.replaceChildren(...children);
     close.hidden = over;
     node.hidden = false;
   }
+}
+
+// Begins with a capital letter, where it does not begin with the name of a seat.
+function sentence(words) {
+  return words.startsWith("player_") ? words : `${words[0].toUpperCase()}${words.slice(1)}`;
 }
 
 /** Whether `lines` tell of the end of a round. */

@@ -29,7 +29,8 @@ export function createTable(frame, mode) {
     "div",
     {class: `table ${mode}`},
     element("div", {class: "centre"}, stage, replay === null ? moves : replay.node),
-    element("div", {class: "side"}, summary.node, people.node, log.node, coach.node, deal.node),
+    element("div", {class: "side"}, summary.node, people.node, log.node, coach.node),
+    deal.node,
   );
   let joined = null;
   let number = -1; // actions played, as the page has seen them
@@ -70,19 +71,16 @@ export function createTable(frame, mode) {
 
   function takeEvents(message) {
     log.add(message);
-    if (endsRound(message.lines)) roundEnd = message;
-    if (number >= 0 && message.number >= number && replay === null && roundEnd === message) showSummary();
+    if (endsRound(message.lines)) {
+      roundEnd = message;
+      if (message.number === number) showSummary();
+    }
     said.textContent = log.latest();
   }
 
   function takePosition(message) {
-    const first = number < 0;
+    const before = number < 0 ? message.number - 1 : number;
     busy = false;
-    if (message.number < number && replay === null) log.keep(message.number);
-    if (roundEnd !== null && replay === null) {
-      if (message.number < roundEnd.number) summary.hide();
-      else if (first && roundEnd.number === message.number) showSummary();
-    }
     number = message.number;
     position = message;
     coach.clear();
@@ -92,8 +90,10 @@ export function createTable(frame, mode) {
       log.markUntil(number);
       said.textContent = "";
     } else {
+      if (number < before) log.keep(number);
       said.textContent = log.latest();
       showMoves();
+      showEnd(before);
     }
     if (notice.dataset.number !== String(number)) quiet();
   }
@@ -112,10 +112,20 @@ export function createTable(frame, mode) {
     undo.hidden = !joined.can_undo;
     undo.disabled = position.can_undo === false;
     if (lost) status.focus({preventScroll: true});
-    if (waits === "over" && summary.node.hidden) showSummary();
+  }
+
+  // The end of a round that came with this position, or that was taken back with it.
+  function showEnd(before) {
+    if (roundEnd !== null && roundEnd.number > number) {
+      roundEnd = null;
+      summary.hide();
+    }
+    const here = roundEnd !== null && roundEnd.number > before;
+    if (here || position.waits_for === "over") showSummary();
   }
 
   function showSummary() {
+    if (replay !== null) return;
     const over = position !== null && position.waits_for === "over";
     summary.show(roundEnd === null ? [] : roundEnd.lines, over, ...(over ? deal.buttonsAgain() : []));
   }

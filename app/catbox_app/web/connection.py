@@ -1,0 +1,224 @@
+"""The connection of one page: takes its messages, as docs/protocol.md describes them, and answers.
+
+Nothing that a page sends raises: it is answered with ``refused`` or ``failed``, and nothing has changed then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from catbox_app.match import Match
+from catbox_app.web.coach import SHOWS, Coach
+from catbox_app.web.jobs import Job
+from catbox_app.web.lobby import game_of, lobby
+from catbox_app.web.opponents import check_opponent
+from catbox_app.web.pages import Viewer
+from catbox_app.web.reading import (
+    Failed,
+    Message,
+    Refused,
+    choice_of,
+    flag_of,
+    integer_of,
+    number_of,
+    read_message,
+    text_of,
+)
+from catbox_app.web.recording import Recording
+from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
+from catbox_app.web.tables import Tables
+from catbox_env.core.checks import check_seat, closest, shown
+from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
+
+#: The longest file of records that is read, in characters.
+LONGEST_FILE = 4 << 20
+_DEALS = ("new", "same", "next_seat")
+
+
+class Connection:
+    """What one page talks to.
+
+    ``tables``: where it may sit down; ``send``: takes each message to the page, a JSON-able object.
+    """
+
+    def __init__(self, tables: Tables, send: Callable[[Message], None]) -> None:
+        self._tables, self._send = tables, send
+        self._viewer = Viewer(send, Coach(send, tables.give))
+        self._table: Table | None = None
+        self._recording: Recording | None = None
+        self._shown = 0
+        self._opens = False
+        self._handlers: dict[str, Callable[[Message], None]] = {
+            "lobby": self._lobby,
+            "open": self._open,
+            "join": self._join,
+            "act": self._act,
+            "undo": self._undo,
+            "again": self._again,
+            "pace": self._pace,
+            "coach": self._coach,
+            "view": self._view,
+            "save": self._save,
+            "replay": self._replay,
+            "step": self._step,
+        }
+
+    def receive_text(self, text: str) -> None:
+        """Take a message as JSON text."""
+        try:
+            message = read_message(text)
+        except ValueError as error:
+            self._send({"type": "failed", "text": str(error)})
+            return
+        self.receive(message)
+
+    def receive(self, message: Message) -> None:
+        """Take a message."""
+        kind = message.get("type")
+        handler = self._handlers.get(kind) if isinstance(kind, str) else None
+        if handler is None:
+            near = closest(kind, list(self._handlers)) if isinstance(kind, str) and len(kind) < 50 else ""
+            known = ", ".join(self._handlers)
+            self._send({"type": "failed", "text": f"type={shown(kind)}{near}; expected one of {known}"})
+            return
+        try:
+            handler(message)
+        except ValueError as error:
+            self._send(_answer(error))
+
+    def close(self) -> None:
+        """The page is gone."""
+        self._leave()
+
+    def _lobby(self, message: Message) -> None:
+        theme = choice_of(message, "theme", list(THEMES)) if "theme" in message else self._viewer.theme
+        self._send(lobby(self._tables.also, theme))
+
+    def _open(self, message: Message) -> None:
+        if self._opens:
+            raise ValueError("a table is being opened already; wait for it")
+        game = game_of(message)
+        specs = message.get("seats")
+        if not isinstance(specs, list) or len(specs) != game.num_players:
+            raise ValueError(f"seats={shown(specs)}: expected {game.num_players}, one for each player")
+        for spec in specs:
+            if spec != PERSON:
+                check_opponent(text_of({"seat": spec}, "seat"), self._tables.also)
+        if PERSON not in specs:
+            raise ValueError(f"seats={shown(specs)}: expected {PERSON!r} in one of them at least")
+        seed = None if message.get("seed") is None else integer_of(message, "seed", 0)
+        pace = number_of({"pace": 0.8, **message}, "pace", 0, LONGEST_PAUSE)
+
+        def opened(match: Match) -> None:
+            self._opens = False
+            try:
+                table = self._tables.open(match, specs, pace)
+            except Failed as error:
+                self._send(_answer(error))
+            else:
+                self._send(table.opened())
+
+        def failed(error: ValueError) -> None:
+            self._opens = False
+            self._send(_answer(error))
+
+        self._opens = True
+        self._tables.give(Job(lambda: new_match(game, specs, seed), opened, failed))
+
+    def _join(self, message: Message) -> None:
+        table, seat = self._tables.seat_of(text_of(message, "seat_key"))
+        take_over = flag_of(message, "take_over")
+        if self._table is not table or self._viewer.seat != seat:
+            self._leave()
+        table.join(seat, self._viewer, take_over)
+        self._table = table
+
+    def _act(self, message: Message) -> None:
+        table, seat = self._seat()
+        table.act(seat, integer_of(message, "action", 0), integer_of(message, "number", 0))
+
+    def _undo(self, message: Message) -> None:
+        table, seat = self._seat()
+        table.undo(seat)
+
+    def _again(self, message: Message) -> None:
+        table, seat = self._seat()
+        table.again(seat, choice_of(message, "deal", _DEALS))
+
+    def _pace(self, message: Message) -> None:
+        table, _ = self._seat()
+        table.set_pace(number_of(message, "seconds", 0, LONGEST_PAUSE))
+
+    def _coach(self, message: Message) -> None:
+        agent = None if message.get("agent") is None else text_of(message, "agent")
+        shows = SHOWS[0] if agent is None else choice_of(message, "shows", SHOWS)
+        if agent is not None:
+            check_opponent(agent, self._tables.also)
+        self._viewer.coach.set(agent, shows)
+        if agent is not None:
+            self._show()
+
+    def _view(self, message: Message) -> None:
+        theme = choice_of(message, "theme", list(THEMES))
+        self._viewer.size = integer_of(message, "size", LEAST_WIDTH, MOST_WIDTH)
+        self._viewer.theme = theme
+        self._show()
+
+    def _save(self, message: Message) -> None:
+        table, _ = self._seat()
+        self._send(table.record())
+
+    def _replay(self, message: Message) -> None:
+        text = text_of(message, "text", LONGEST_FILE)
+        number = integer_of({"game_number": 1, **message}, "game_number", 1)
+
+        def show(recording: Recording) -> None:
+            self._opens = False
+            self._leave()
+            self._recording, self._shown = recording, 0
+            recording.begin(self._viewer)
+
+        def failed(error: ValueError) -> None:
+            self._opens = False
+            self._send(_answer(error))
+
+        if self._opens:
+            raise ValueError("a table or a file is being opened already; wait for it")
+        self._opens = True
+        self._tables.give(Job(lambda: Recording.of(text, number), show, failed))
+
+    def _step(self, message: Message) -> None:
+        if self._recording is None:
+            raise ValueError("no recorded game is shown here; open one first")
+        record = self._recording.record
+        number = integer_of(message, "number", 0, len(record.actions))
+        seat = message.get("seat")
+        if seat is not None:
+            seat = check_seat("seat", seat, record.game.num_players)
+        self._shown = number
+        self._recording.step(self._viewer, number, seat)
+
+    def _show(self) -> None:
+        """The position once more, where one is shown."""
+        if self._recording is not None:
+            self._recording.show(self._viewer, self._shown)
+        elif self._table is not None and self._viewer.seat is not None:
+            self._table.show(self._viewer.seat)
+
+    def _seat(self) -> tuple[Table, int]:
+        if self._table is None or self._viewer.seat is None:
+            raise Failed("You do not sit at a table; open one, or join one by its link.", "not_seated")
+        return self._table, self._viewer.seat
+
+    def _leave(self) -> None:
+        if self._table is not None:
+            self._table.leave(self._viewer)
+        self._table = self._recording = None
+        self._viewer.coach.forget()
+
+
+def _answer(error: ValueError) -> Message:
+    if isinstance(error, Refused):
+        return {"type": "refused", "text": str(error)}
+    code = {"code": error.code} if isinstance(error, Failed) else {}
+    return {"type": "failed", "text": str(error), **code}

@@ -1,0 +1,64 @@
+"""What a page shows of a game: the messages ``joined``, ``position`` and ``events`` of docs/protocol.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from catbox_app.match import with_names
+from catbox_app.rules import game_title
+from catbox_app.web.coach import Coach
+from catbox_env import Event, Game, GameState
+
+Message = dict[str, Any]
+
+
+@dataclass(eq=False)
+class Viewer:
+    """One page that looks at a table: where messages to it go, and how it wants pictures drawn."""
+
+    send: Callable[[Message], None]
+    coach: Coach
+    theme: str = "light"
+    size: int = 720
+    seat: int | None = field(default=None)
+
+
+def joined(
+    game: Game, mode: str, names: Sequence[str], seat: int | None, seed: int | None, command: str | None
+) -> Message:
+    """What a page is told when it begins to show a game."""
+    return {
+        "type": "joined",
+        "mode": mode,
+        "game": game.id,
+        "title": game_title(game.id),
+        "rules_text": "\n\n".join(game.describe_rules()),
+        "names": list(names),
+        "seat": seat,
+        "seed": seed,
+        "command": command,
+    }
+
+
+def position(state: GameState, number: int, seat: int | None, viewer: Viewer) -> Message:
+    """The position after ``number`` actions as ``seat`` sees it; None: all open."""
+    game, to_move = state.game, state.current_player
+    legal = state.legal_actions() if seat == to_move >= 0 else []
+    return {
+        "type": "position",
+        "number": number,
+        "svg": game.render_svg(state, seat, viewer.size, viewer.theme),
+        "legal": [{"action": action, "text": game.action_to_string(action)} for action in legal],
+        "to_move": to_move,
+        "scores": state.returns(),
+    }
+
+
+def events(number: int, told: Iterable[Event], names: Sequence[str]) -> Message:
+    """What action ``number``, counted from 1, did."""
+    lines = [
+        {"text": with_names(event.text, names), "kind": event.kind, "seat": event.seat} for event in told
+    ]
+    return {"type": "events", "number": number, "lines": lines}

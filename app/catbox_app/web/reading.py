@@ -1,0 +1,67 @@
+"""Reads the messages of a page, which may be anything: each value is checked, and what is wrong is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from catbox_agents.files import parse_json
+from catbox_env.core.checks import check_choice, check_flag, check_integer, check_number, shown
+
+Message = dict[str, Any]
+
+#: The longest spec of an agent, name of a game or key that is read.
+LONGEST_WORD = 200
+#: The largest whole number that every browser writes exactly.
+LARGEST = 2**53 - 1
+
+
+class Refused(ValueError):
+    """A request that is understood, but that the rules or the state of the table forbid."""
+
+
+class Failed(ValueError):
+    """A request that cannot be served; ``code`` says to the page which kind it is."""
+
+    def __init__(self, text: str, code: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def read_message(text: str) -> Message:
+    """The message in ``text``. Raises ``ValueError`` unless it is a JSON object."""
+    try:
+        message = parse_json(text)
+    except ValueError as error:
+        raise ValueError(f"a message that is no JSON ({error}); expected an object with a type") from None
+    if not isinstance(message, dict):
+        raise ValueError(f"message {shown(message)}: expected an object with a type")
+    return message
+
+
+def text_of(message: Message, name: str, longest: int = LONGEST_WORD) -> str:
+    """The text ``name`` of a message, of 1 to ``longest`` characters. This and the others raise ``ValueError``."""
+    value = message.get(name)
+    if not isinstance(value, str) or not 0 < len(value) <= longest:
+        raise ValueError(f"{name}={shown(value)}: expected a text of 1 to {longest} characters")
+    return value
+
+
+def choice_of(message: Message, name: str, choices: Sequence[str]) -> str:
+    """The text ``name``, one of ``choices``."""
+    return str(check_choice(name, message.get(name, ""), choices))
+
+
+def integer_of(message: Message, name: str, low: int, high: int = LARGEST) -> int:
+    """The integer ``name`` from ``low`` to ``high``."""
+    return check_integer(name, message.get(name), low, high)
+
+
+def number_of(message: Message, name: str, low: float, high: float) -> float:
+    """The number ``name`` from ``low`` to ``high``."""
+    return check_number(name, message.get(name), f"a number from {low:g} to {high:g}", low, high)
+
+
+def flag_of(message: Message, name: str) -> bool:
+    """Whether ``name`` is true; false where it is left out."""
+    return check_flag(name, message.get(name, False))

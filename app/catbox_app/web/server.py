@@ -1,0 +1,158 @@
+"""The server of `catbox web`: the page, and a WebSocket for each one that plays.
+
+One thread handles messages: it alone touches tables. Agents and coaches think in others (`jobs`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Mount, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from catbox_app.web.connection import Connection
+from catbox_app.web.guard import Guard
+from catbox_app.web.jobs import Job
+from catbox_app.web.reading import Message
+from catbox_app.web.tables import Tables
+
+STATIC = Path(__file__).parent / "static"
+#: The most pages at once.
+MOST_PAGES = 400
+#: The largest message that is read, in bytes: a file of records.
+LARGEST_MESSAGE = 4 << 20
+#: Messages that wait for a page before it is given up: it does not read them.
+MOST_WAITING = 2000
+#: Messages a second that a page may send for long, and at once. Those beyond are read later.
+RATE, BURST = 20.0, 60.0
+#: Threads that think.
+THINKERS = 2
+
+
+class Host:
+    """Runs the jobs of ``tables`` in threads, and what they find in the loop that handles messages."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.pages = 0
+        self._thinkers = ThreadPoolExecutor(THINKERS, "catbox-thinks")
+        self._changed = asyncio.Event()
+        self._running: set[asyncio.Task[None]] = set()
+
+    def wake(self) -> None:
+        """Something has changed: look for jobs."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        try:
+            while True:
+                self._changed.clear()
+                for job in self.tables.due():
+                    task = asyncio.create_task(self._run(job))
+                    self._running.add(task)
+                    task.add_done_callback(self._running.discard)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), self.tables.seconds_to_wait())
+        finally:
+            self._thinkers.shutdown(wait=False, cancel_futures=True)
+
+    async def _run(self, job: Job) -> None:
+        thought: Future[None] = self._thinkers.submit(job.think)
+        try:
+            found = await asyncio.wrap_future(thought)
+        except ValueError as error:
+            job.fail(error)
+        else:
+            job.finish(found)
+        self.wake()
+
+
+def web_app(tables: Tables, host: str = "127.0.0.1", static: Path = STATIC) -> Starlette:
+    """The application. ``host``: what the server listens on; ``static``: the folder of the page."""
+    hosts: list[Host] = []
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        hosts.append(Host(tables))
+        running = asyncio.create_task(hosts[0].run())
+        try:
+            yield
+        finally:
+            running.cancel()
+            hosts.clear()
+
+    async def page(socket: WebSocket) -> None:
+        await _serve_page(socket, hosts[0])
+
+    routes = [
+        WebSocketRoute("/ws", page),
+        Mount("/", StaticFiles(directory=static, html=True)),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(Guard, host=host)], lifespan=lifespan)
+
+
+async def _serve_page(socket: WebSocket, host: Host) -> None:
+    """One page, until it goes."""
+    await socket.accept()
+    if host.pages >= MOST_PAGES:
+        text = f"{MOST_PAGES} pages are open here, the most that this server has. Try again later."
+        await socket.send_text(json.dumps({"type": "failed", "code": "full", "text": text}))
+        await socket.close(1013)
+        return
+    host.pages += 1
+    waiting: asyncio.Queue[Message] = asyncio.Queue()
+    connection = Connection(host.tables, waiting.put_nowait)
+    sending = asyncio.create_task(_send(socket, waiting))
+    try:
+        await _receive(socket, connection, waiting, host)
+    finally:
+        host.pages -= 1
+        sending.cancel()
+        connection.close()
+        host.wake()
+
+
+async def _receive(
+    socket: WebSocket, connection: Connection, waiting: asyncio.Queue[Message], host: Host
+) -> None:
+    """Take the messages of a page, no faster than `RATE`."""
+    allowed, before = BURST, time.monotonic()
+    while True:
+        try:
+            message = await socket.receive()
+        except WebSocketDisconnect:
+            return
+        if message["type"] == "websocket.disconnect":
+            return
+        if waiting.qsize() > MOST_WAITING:
+            await socket.close(1008, "messages are not read")
+            return
+        text = message.get("text")
+        if text is None:
+            waiting.put_nowait({"type": "failed", "text": "bytes; expected a message as JSON text"})
+        else:
+            connection.receive_text(text)
+            host.wake()
+        now = time.monotonic()
+        allowed = min(BURST, allowed + RATE * (now - before)) - 1
+        before = now
+        if allowed < 0:
+            await asyncio.sleep(-allowed / RATE)
+
+
+async def _send(socket: WebSocket, waiting: asyncio.Queue[Message]) -> None:
+    """Send what waits, in order."""
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page is gone: `_receive` ends too
+        while True:
+            message = await waiting.get()
+            await socket.send_text(json.dumps(message, separators=(",", ":"), allow_nan=False))

@@ -1,0 +1,75 @@
+"""Starts the server of `catbox web`: a port that is free, an address to open, and a browser."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import threading
+import webbrowser
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from catbox_app.web.server import LARGEST_MESSAGE
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens. ``port`` 0: any that is free. Raises ``ValueError`` with what to do."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise ValueError(
+            f"--host {host}: {error.strerror}; expected an address or a name of this machine, such as 127.0.0.1, or "
+            "0.0.0.0 for all its addresses"
+        ) from None
+    family, _, _, _, address = found[0]
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(address)
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            free = _free_port(host)
+            raise ValueError(
+                f"port {port} of {host} is in use, perhaps by another catbox web; {free} is free: --port {free}"
+            ) from None
+        if error.errno == errno.EACCES:
+            raise ValueError(
+                f"port {port} is not yours to use: give one from 1024 on, such as --port 8000"
+            ) from None
+        raise ValueError(
+            f"--host {host}: {error.strerror}; expected an address of this machine, such as 127.0.0.1, or 0.0.0.0 for "
+            "all its addresses"
+        ) from None
+    return listening
+
+
+def address_of(listening: socket.socket, host: str) -> str:
+    """What is typed into a browser on this machine."""
+    port = listening.getsockname()[1]
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}/"
+
+
+def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = None) -> None:
+    """Serve until Ctrl-C. ``open_browser``: an address that a browser opens."""
+    config = uvicorn.Config(
+        app,
+        ws="websockets-sansio",
+        ws_max_size=LARGEST_MESSAGE,
+        ws_per_message_deflate=False,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    if open_browser is not None:
+        threading.Thread(target=webbrowser.open, args=(open_browser,), daemon=True).start()
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _free_port(host: str) -> int:
+    with listen(host, 0) as free:
+        return int(free.getsockname()[1])

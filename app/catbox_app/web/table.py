@@ -1,0 +1,277 @@
+"""A table: a match, the pages of the people who sit there, and the pace of the agents."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from catbox_agents.arena.records import record_lines
+from catbox_app.match import Decision, Match
+from catbox_app.rules import command_line
+from catbox_app.web.jobs import Job
+from catbox_app.web.pages import Message, Viewer, events, joined, position
+from catbox_app.web.reading import Failed, Refused
+from catbox_env import Game
+
+#: What stands for a person among the specs of the seats.
+PERSON = "person"
+#: The longest pause between two actions of agents, in seconds.
+LONGEST_PAUSE = 10.0
+#: So many of the last actions are told again to a page that comes back.
+TOLD_AGAIN = 200
+
+
+class Table:
+    """A match that people play in their browsers.
+
+    Args:
+        match: the game.
+        specs: for each seat the spec of its agent, or ``PERSON``.
+        pace: seconds between the actions of agents.
+        clock: the time in seconds; only differences matter.
+
+    Attributes (to be read only): the above; ``keys``: the secret key of each person's seat, None of an agent's;
+    ``used``: when something was last asked of it; ``trouble``: why the agent to move does not play.
+    """
+
+    def __init__(
+        self,
+        match: Match,
+        specs: Sequence[str],
+        pace: float,
+        clock: Callable[[], float],
+        keys: Sequence[str | None] | None = None,
+    ) -> None:
+        self.match, self.specs, self.pace = match, list(specs), pace
+        self.keys = list(keys or [secrets.token_urlsafe(16) if spec == PERSON else None for spec in specs])
+        self.viewers: dict[int, Viewer] = {}
+        self.trouble: str | None = None
+        self._clock = clock
+        self._thinks = False
+        self._changes = 0  # what an agent thought about is gone when this has risen
+        self._paused_until = clock() + pace
+        self.used = clock()
+
+    @property
+    def game(self) -> Game:
+        """The game that is played."""
+        return self.match.game
+
+    @property
+    def is_for_one(self) -> bool:
+        """Whether one person plays alone with agents."""
+        return len(self.match.people) == 1
+
+    def opened(self) -> Message:
+        """Who sits where, with the secret keys of people's seats."""
+        names = self.match.names
+        return {
+            "type": "opened",
+            "seats": [{"seat": seat, "name": names[seat], "key": key} for seat, key in enumerate(self.keys)],
+        }
+
+    # People come and go.
+
+    def join(self, seat: int, viewer: Viewer, take_over: bool) -> None:
+        """Sit down at ``seat``; everything is told. Raises `Failed` where another page sits there.
+
+        ``take_over``: this page takes the seat then, and the other one is told.
+        """
+        other = self.viewers.get(seat)
+        if other is not None and other is not viewer:
+            if not take_over:
+                raise Failed(
+                    f"Somebody plays the seat of player_{seat} with this link at this moment, in another window or on "
+                    "another machine. Close it there, or take the seat over.",
+                    "taken",
+                )
+            other.seat = None
+            other.send(
+                {
+                    "type": "failed",
+                    "code": "taken_over",
+                    "text": "This seat was taken over in another window.",
+                }
+            )
+        viewer.seat = seat
+        self.viewers[seat] = viewer
+        self.used = self._clock()
+        self._tell_beginning(viewer)
+        self._tell_people()
+
+    def leave(self, viewer: Viewer) -> None:
+        """Get up; the seat stays for who has its key."""
+        viewer.coach.forget()
+        if viewer.seat is not None and self.viewers.get(viewer.seat) is viewer:
+            del self.viewers[viewer.seat]
+            self.used = self._clock()
+            self._tell_people()
+        viewer.seat = None
+
+    # What people do.
+
+    def act(self, seat: int, action: int, number: int) -> None:
+        """The person in ``seat``, who has seen ``number`` actions, takes ``action``. Raises `Refused`."""
+        if number != len(self.match.actions):
+            self.show(seat)
+            raise Refused("The game has gone on meanwhile; look at it and choose again.")
+        try:
+            self.match.play(seat, action)
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        self._went_on(number)
+
+    def undo(self, seat: int) -> None:
+        """Take back the last action of the person in ``seat`` and what followed. Raises `Refused`."""
+        try:
+            self.match.undo(seat)
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        self._changed()
+        for viewer in self.viewers.values():
+            self._tell_beginning(viewer)
+
+    def again(self, seat: int, deal: str) -> None:
+        """Begin anew: ``deal`` is ``"new"``, ``"same"`` or ``"next_seat"``, the same deal from the next seat.
+
+        Raises `Refused` where people sit at the table who would lose their game, or have seen the deal.
+        """
+        if not self.is_for_one:
+            if not self.match.is_over:
+                raise Refused("Several people play this game: a new one begins when it is over.")
+            if deal != "new":
+                raise Refused("Everybody has seen this deal; with several people only a new one can follow.")
+        if deal == "next_seat":
+            self.specs = [self.specs[-1], *self.specs[:-1]]
+            self.keys = [self.keys[-1], *self.keys[:-1]]
+            self.viewers = {(seat + 1) % self.game.num_players: page for seat, page in self.viewers.items()}
+            for place, viewer in self.viewers.items():
+                viewer.seat = place
+        self.match = new_match(self.game, self.specs, None if deal == "new" else self.match.seed)
+        self._changed()
+        for viewer in self.viewers.values():
+            self._tell_beginning(viewer)
+        self._tell_people()
+
+    def set_pace(self, seconds: float) -> None:
+        """Agents wait so long from now on."""
+        self._paused_until += seconds - self.pace
+        self.pace = seconds
+
+    def record(self) -> Message:
+        """The game as a file of records. Raises `Refused` before its end: it holds the cards of all."""
+        if not self.match.is_over:
+            raise Refused("A saved game holds the cards of all seats: it can be saved when it is over.")
+        names = list(dict.fromkeys(self.match.names))
+        lines = record_lines(self.game, names, [self.match.record()])
+        name = f"{self.game.id.rpartition('_v')[0]}-{self.match.seed}.jsonl"
+        return {"type": "record", "name": name, "text": "".join(lines)}
+
+    # What agents do.
+
+    def seconds_to_wait(self) -> float | None:
+        """Until an agent may begin to think: 0 or less: now. None: no agent is to move, or it thinks already."""
+        if self._thinks or self.trouble or self.match.is_over or self.match.waits_for_person:
+            return None
+        return self._paused_until - self._clock() if self.viewers else None
+
+    def think(self) -> Job:
+        """The next action of an agent."""
+        asked, number = self._changes, len(self.match.actions)
+        self._thinks = True
+
+        def finish(decision: Decision) -> None:
+            self._thinks = False
+            if asked == self._changes:
+                self.match.play_agent(decision)
+                self._went_on(number)
+
+        def fail(error: ValueError) -> None:
+            self._thinks = False
+            if asked == self._changes:
+                self.trouble = f"{error} It does not play on: take your last action back, or begin anew."
+                for viewer in self.viewers.values():
+                    viewer.send({"type": "failed", "code": "agent", "text": self.trouble})
+
+        return Job(self.match.thought(), finish, fail)
+
+    def play_agent(self) -> None:
+        """The next action of an agent, here and now."""
+        self.think().run()
+
+    # What pages are told.
+
+    def show(self, seat: int) -> None:
+        """Send the position to ``seat``, and what its coach says."""
+        viewer, match = self.viewers[seat], self.match
+        to_move = match.current_player
+        message = position(match.state, len(match.actions), seat, viewer)
+        message["waits_for"] = (
+            "over"
+            if match.is_over
+            else "agent"
+            if not match.waits_for_person
+            else "you"
+            if to_move == seat
+            else "person"
+        )
+        message["can_undo"] = self.is_for_one and seat in match.state.log[: len(match.actions), 0].tolist()
+        viewer.send(message)
+        if to_move == seat:
+            viewer.coach.ask(match.state, len(match.actions))
+        else:
+            viewer.coach.forget()
+
+    def _changed(self) -> None:
+        self._changes += 1
+        self.trouble = None
+        self.used = self._clock()
+        self._paused_until = self.used + self.pace
+
+    def _went_on(self, first: int) -> None:
+        """Tell everybody what happened from action ``first`` on, counted from 0."""
+        self._changed()
+        for seat, viewer in self.viewers.items():
+            self._tell_events(seat, viewer, first)
+            self.show(seat)
+            if self.match.is_over:
+                viewer.send({"type": "ended", "seed": self.match.seed, "returns": self.match.state.returns()})
+
+    def _tell_beginning(self, viewer: Viewer) -> None:
+        seat = viewer.seat
+        assert seat is not None
+        viewer.send(self._joined(seat))
+        self._tell_events(seat, viewer, max(0, len(self.match.actions) - TOLD_AGAIN))
+        self.show(seat)
+        if self.trouble:
+            viewer.send({"type": "failed", "code": "agent", "text": self.trouble})
+
+    def _tell_events(self, seat: int, viewer: Viewer, first: int) -> None:
+        for number, told in enumerate(self.match.events(seat, first), first + 1):
+            viewer.send(events(number, told, self.match.names))
+
+    def _tell_people(self) -> None:
+        seats = [
+            {"seat": seat, "name": name, "present": key is None or seat in self.viewers}
+            for seat, (name, key) in enumerate(zip(self.match.names, self.keys, strict=True))
+        ]
+        for viewer in self.viewers.values():
+            viewer.send({"type": "people", "seats": seats})
+
+    def _joined(self, seat: int) -> Message:
+        """The seed tells all cards to who can compute: several people are told it when the game is over."""
+        known = self.is_for_one or self.match.is_over
+        others = [spec for spec in self.specs if spec != PERSON]
+        command = command_line("play", others, self.game, self.match.seed, seat) if self.is_for_one else None
+        seed = self.match.seed if known else None
+        return {
+            **joined(self.game, "play", self.match.names, seat, seed, command),
+            "can_undo": self.is_for_one,
+        }
+
+
+def new_match(game: Game, specs: Sequence[str], seed: int | None) -> Match:
+    """A match between people and agents; errors as `Match` raises them."""
+    seats: list[Any] = [None if spec == PERSON else spec for spec in specs]
+    return Match(game, seats, seed)

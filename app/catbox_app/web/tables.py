@@ -1,0 +1,123 @@
+"""All tables: bounded in number, found by the secret keys of their seats, closed when nobody comes back to them."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from catbox_app.match import Match
+from catbox_app.web.jobs import Job
+from catbox_app.web.reading import Failed
+from catbox_app.web.table import Table
+
+#: The most tables.
+MOST_TABLES = 200
+#: A table where nobody sits is closed after so many seconds.
+IDLE_SECONDS = 12 * 3600.0
+#: Keys of closed tables that are remembered, to say so to who comes with one.
+_REMEMBERED = 5000
+
+
+class Tables:
+    """The tables of a server or of a page.
+
+    Args:
+        also: specs of agents that pages may name besides those that come with catbox.
+        most: the most tables; where there are as many, the one that was left longest ago makes room for a new one.
+        idle_seconds: a table where nobody sits is closed after that.
+        clock: the time in seconds; only differences matter.
+
+    The host asks for `due` jobs and runs them, and waits `seconds_to_wait` where there are none.
+    """
+
+    def __init__(
+        self,
+        also: Sequence[str] = (),
+        most: int = MOST_TABLES,
+        idle_seconds: float = IDLE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.also, self.clock = list(also), clock
+        self._most, self._idle_seconds = most, idle_seconds
+        self._tables: list[Table] = []
+        self._seats: dict[str, Table] = {}
+        self._closed: deque[str] = deque(maxlen=_REMEMBERED)
+        self._jobs: deque[Job] = deque()
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def give(self, job: Job) -> None:
+        """A job that `due` is to hand out."""
+        self._jobs.append(job)
+
+    def open(self, match: Match, specs: Sequence[str], pace: float) -> Table:
+        """A new table. Raises `Failed` where there is no room."""
+        self.close_idle()
+        if len(self._tables) >= self._most:
+            left = [table for table in self._tables if not table.viewers]
+            if not left:
+                raise Failed(
+                    f"There are {self._most} tables, the most that this server has, and people sit at all of them. "
+                    "Try again later.",
+                    "full",
+                )
+            self._close(min(left, key=lambda table: table.used))
+        table = Table(match, specs, pace, self.clock)
+        self._tables.append(table)
+        self._seats |= {key: table for key in table.keys if key is not None}
+        return table
+
+    def seat_of(self, key: str) -> tuple[Table, int]:
+        """The table and the seat of a key. Raises `Failed` for a key that is none, and for one of a closed table."""
+        self.close_idle()
+        table = self._seats.get(key)
+        if table is not None:
+            return table, table.keys.index(key)
+        if key in self._closed:
+            raise Failed(
+                f"This table is closed: nobody has sat there for {self._idle_seconds / 3600:g} hours, or its place was "
+                "needed. Open a new one.",
+                "no_seat",
+            )
+        raise Failed(
+            "No seat has this link. It may have been copied in part, or the table is gone, as when the server was "
+            "started anew. Ask for the link again, or open a new table.",
+            "no_seat",
+        )
+
+    def close_idle(self) -> None:
+        """Close the tables where nobody has sat for long."""
+        late = self.clock() - self._idle_seconds
+        for table in [table for table in self._tables if not table.viewers and table.used < late]:
+            self._close(table)
+
+    def due(self) -> list[Job]:
+        """What is to be done now, each job once."""
+        jobs = list(self._jobs)
+        self._jobs.clear()
+        for table in self._tables:
+            wait = table.seconds_to_wait()
+            if wait is not None and wait <= 0:
+                jobs.append(table.think())
+        return jobs
+
+    def seconds_to_wait(self) -> float | None:
+        """Until the next job is due; None: nothing is to be done before another message arrives."""
+        if self._jobs:
+            return 0.0
+        waits = [table.seconds_to_wait() for table in self._tables]
+        return min((max(0.0, wait) for wait in waits if wait is not None), default=None)
+
+    def run_due(self) -> None:
+        """Run what is due here and now: for a host without threads, one action of each table."""
+        for job in self.due():
+            job.run()
+
+    def _close(self, table: Table) -> None:
+        self._tables.remove(table)
+        for key in table.keys:
+            if key is not None:
+                del self._seats[key]
+                self._closed.append(key)

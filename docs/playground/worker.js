@@ -5,6 +5,12 @@
 import {loadPyodide} from "./pyodide/pyodide.mjs";
 
 const HERE = new URL(".", import.meta.url);
+// That nothing is compiled is said by the page.
+const PREPARE = `
+import site, warnings
+warnings.filterwarnings("ignore", "catbox runs without Numba", RuntimeWarning)
+site.getsitepackages()[0]
+`;
 
 // What of this folder is loaded: the number of its bytes is told while they arrive, for everyone who fetches.
 const plainFetch = self.fetch;
@@ -31,7 +37,7 @@ async function python() {
     loadPyodide({indexURL: new URL("pyodide/", HERE).href, packages: ["numpy"]}),
     fetch(new URL("catbox.zip", HERE)).then((answer) => answer.arrayBuffer()),
   ]);
-  const packages = pyodide.runPython("import site; site.getsitepackages()[0]");
+  const packages = pyodide.runPython(PREPARE);
   pyodide.unpackArchive(archive, "zip", {extractDir: packages});
   // A trained agent is fetched when Python first reads its file.
   for (const name of files.zoo) {
@@ -41,22 +47,24 @@ async function python() {
   return pyodide;
 }
 
-function broken(error) {
-  postMessage({broken: String(error.message ?? error)});
+let host = null;
+let timer = 0;
+
+// Calls the host and, after the seconds that it answers with, calls it again: agents play at their pace.
+function attend(call) {
+  clearTimeout(timer);
+  try {
+    const wait = call();
+    if (wait !== undefined) timer = setTimeout(() => attend(() => host.work()), 1000 * wait);
+  } catch (error) {
+    postMessage({broken: error.message});
+  }
 }
 
 try {
-  const receive = (await python()).pyimport("catbox_app.web.in_worker").begin((text) => {
-    postMessage({message: JSON.parse(text)});
-  });
-  self.onmessage = (event) => {
-    try {
-      receive(JSON.stringify(event.data));
-    } catch (error) {
-      broken(error);
-    }
-  };
+  host = (await python()).pyimport("catbox_app.web.in_worker").Host((text) => postMessage({message: JSON.parse(text)}));
+  self.onmessage = (event) => attend(() => host.receive(JSON.stringify(event.data)));
   postMessage({ready: true});
 } catch (error) {
-  broken(error);
+  postMessage({broken: error.message});
 }

@@ -161,6 +161,14 @@ class Match:
 
         return think
 
+    def play_on(self, actions: Sequence[int], policies: Sequence[list[list[Any]] | None]) -> None:
+        """Take up a game again: play what was played before, whoever did, with the policies that were told then.
+
+        Raises ``ValueError`` for an illegal action, or for lists of different lengths.
+        """
+        for action, policy in zip(actions, policies, strict=True):
+            self._apply(action, policy)
+
     def undo(self, seat: int) -> int:
         """Take back the last action of the person in ``seat`` and all after it; returns how many actions that were.
 

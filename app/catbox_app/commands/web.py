@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,6 +36,14 @@ def web(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any that is free.")
     ] = 8000,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep the tables in this folder, so that they go on when the server is started again. Who can read it "
+            "can play every seat.",
+            show_default="they end with the server",
+        ),
+    ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
 ) -> None:
     """Play in the browser, alone against agents or several people at one table. Ctrl-C ends it.
@@ -49,6 +58,7 @@ def web(
     """
     require("catbox web", NEEDED, "web")
     from catbox_agents.specs import check_spec
+    from catbox_app.web import kept
     from catbox_app.web.guard import is_local
     from catbox_app.web.server import web_app
     from catbox_app.web.serving import address_of, listen, serve
@@ -57,6 +67,14 @@ def web(
     for spec in agent or []:
         check_spec(spec)
     console = Console()
+    open_tables = Tables(agent or [])
+    if tables is not None:
+        kept.check_folder(tables)
+        found, problems = kept.read_kept(tables, open_tables.clock)
+        for table in found:
+            open_tables.add(table)
+        for problem in problems:
+            console.print(Text(problem, style="yellow"), soft_wrap=True)
     listening = listen(host, port)
     address = address_of(listening, host)
     console.print(Text(f"The table is at {address}   (Ctrl-C ends it)"), soft_wrap=True)
@@ -67,4 +85,4 @@ def web(
             "cards. Use this in a network that you trust."
         )
         console.print(Text(warning, style="yellow"), soft_wrap=True)
-    serve(web_app(Tables(agent or []), host), listening, None if no_browser else address)
+    serve(web_app(open_tables, host, folder=tables), listening, None if no_browser else address)

@@ -1,7 +1,7 @@
 """Work that takes a while: an agent that thinks, a coach, a game that is set up.
 
-It is split in two, so that a server can think in another thread: ``think`` touches no table, ``finish`` and ``fail`` are
-called where the tables live.
+It is split in two, so that a server can think in another thread: ``think`` touches no table, ``finish`` and ``fail``
+are called where the tables live.
 """
 
 from __future__ import annotations

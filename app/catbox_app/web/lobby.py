@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 import catbox_env
-from catbox_agents.specs import LEVELS, known_agents
-from catbox_agents.zoo import PREFIX, zoo_agents
+from catbox_agents.zoo import zoo_agents
 from catbox_app.rules import REWARD, game_title, rule_help
 from catbox_app.web.reading import Message, integer_of, text_of
 from catbox_env import Game
@@ -24,32 +23,26 @@ from catbox_env.core.registry import game_class
 _PLAYERS = range(1, 11)
 #: The longest game that is played at a table, in actions: everything about it is told again after a reload.
 MOST_ACTIONS = 2000
-#: What the agents of a group are, and how a page names a group.
+#: The agents that play every game: group -> spec -> title.
 _TITLES = {
-    "easy": "Easy",
-    "normal": "Normal",
-    "hard": "Hard",
-    "best": "The strongest",
-    "random": "Random moves",
-    "heuristic": "The heuristic",
-    "search": "Search in 128 worlds",
-    "search:fast": "Search, 20 ms a move",
-    "search:normal": "Search, 100 ms a move",
-    "search:deep": "Search, 1 s a move",
-    "ismcts": "Tree search (ISMCTS)",
-    "pimc": "Search in sampled worlds (PIMC)",
+    "levels": {"easy": "Easy", "normal": "Normal", "hard": "Hard"},
+    "agents": {"best": "The strongest", "heuristic": "The heuristic", "random": "Random moves"},
+    "search": {
+        "search:fast": "Search, 20 ms a move",
+        "search:normal": "Search, 100 ms a move",
+        "ismcts": "Tree search (ISMCTS)",
+        "pimc": "Search in sampled worlds (PIMC)",
+    },
 }
 
 
 def lobby(also: Sequence[str], theme: str) -> Message:
     """The message ``lobby``. ``also``: agents that the host offers; ``theme``: of the pictures of the games."""
+    yours = [{"spec": spec, "title": spec, "games": None, "players": None, "group": "yours"} for spec in also]
     return {
         "type": "lobby",
         "games": [_game(game_id, theme) for game_id in catbox_env.GAMES],
-        "agents": [
-            *_agents(),
-            *({"spec": spec, "title": spec, "games": None, "group": "yours"} for spec in also),
-        ],
+        "agents": [*yours, *_agents()],
     }
 
 
@@ -130,25 +123,13 @@ def _middle(game: Game, theme: str) -> str:
 
 @functools.cache
 def _agents() -> tuple[dict[str, Any], ...]:
-    trained = {agent.spec: agent for agent in zoo_agents()}
-    found = []
-    for spec in (*LEVELS, "best", "random", "heuristic", "search:fast", "search:normal", "ismcts", "pimc"):
-        group = (
-            "levels"
-            if spec in LEVELS
-            else "search"
-            if spec not in known_agents() or spec in ("ismcts", "pimc")
-            else "agents"
-        )
-        found.append({"spec": spec, "title": _TITLES[spec], "games": None, "players": None, "group": group})
-    for spec, agent in trained.items():
-        found.append(
-            {
-                "spec": spec,
-                "title": spec.removeprefix(PREFIX),
-                "games": [agent.game_id],
-                "players": [agent.game.num_players],
-                "group": "trained",
-            }
-        )
+    """The agents that come with catbox; ``games`` and ``players`` say which games a trained one plays, null: all."""
+    found: list[dict[str, Any]] = [
+        {"spec": spec, "title": title, "games": None, "players": None, "group": group}
+        for group, titles in _TITLES.items()
+        for spec, title in titles.items()
+    ]
+    for agent in zoo_agents():
+        plays = {"games": [agent.game_id], "players": [agent.game.num_players]}
+        found.append({"spec": agent.spec, "title": agent.name, **plays, "group": "trained"})
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Which agents a page may name: those that come with catbox, with bounds; and those that the host of the page has named.
+"""Which agents a page may name: those that come with catbox, with bounds, and those that the server was started with.
 
 A page must not be able to load a file or to import a module: a spec may be a path, or ``package.module:Class``.
 """

@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sys
 import time
+import traceback
 from collections.abc import AsyncIterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -19,9 +21,11 @@ from starlette.routing import Mount, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from catbox_agents import AgentError
 from catbox_app.web.connection import Connection
 from catbox_app.web.guard import Guard
 from catbox_app.web.jobs import Job
+from catbox_app.web.kept import content_of, file_of, keep
 from catbox_app.web.reading import Message
 from catbox_app.web.tables import Tables
 
@@ -39,10 +43,18 @@ THINKERS = 2
 
 
 class Host:
-    """Runs the jobs of ``tables`` in threads, and what they find in the loop that handles messages."""
+    """Runs the jobs of ``tables`` in threads, and what they find in the loop that handles messages.
 
-    def __init__(self, tables: Tables) -> None:
+    ``folder``: where tables are kept, None: nowhere.
+    """
+
+    def __init__(self, tables: Tables, folder: Path | None = None) -> None:
         self.tables = tables
+        self._folder = folder
+        self._kept: dict[Path, int] = (
+            {file_of(folder, table): table.changes for table in tables} if folder else {}
+        )
+        self._writer = ThreadPoolExecutor(1, "catbox-writes")
         self.pages = 0
         self._thinkers = ThreadPoolExecutor(THINKERS, "catbox-thinks")
         self._changed = asyncio.Event()
@@ -61,34 +73,65 @@ class Host:
                     task = asyncio.create_task(self._run(job))
                     self._running.add(task)
                     task.add_done_callback(self._running.discard)
+                self._keep()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._changed.wait(), self.tables.seconds_to_wait())
         finally:
             self._thinkers.shutdown(wait=False, cancel_futures=True)
+            self._keep()
+            self._writer.shutdown()
+
+    def _keep(self) -> None:
+        """Write the tables that have changed, and remove those that were closed."""
+        if self._folder is None:
+            return
+        files = {file_of(self._folder, table): table for table in self.tables}
+        for path, table in files.items():
+            if self._kept.get(path) != table.changes:
+                self._kept[path] = table.changes
+                self._writer.submit(_write, path, content_of(table))
+        for path in self._kept.keys() - files.keys():
+            del self._kept[path]
+            self._writer.submit(path.unlink, missing_ok=True)
 
     async def _run(self, job: Job) -> None:
-        thought: Future[None] = self._thinkers.submit(job.think)
-        try:
-            found = await asyncio.wrap_future(thought)
-        except ValueError as error:
+        thought = asyncio.wrap_future(self._thinkers.submit(job.think))
+        await asyncio.wait({thought})
+        error = thought.exception()
+        if error is None:
+            job.finish(thought.result())
+        elif isinstance(error, ValueError):
+            if isinstance(error, AgentError):
+                print(error.agent_traceback(), file=sys.stderr, end="")
             job.fail(error)
-        else:
-            job.finish(found)
+        else:  # an agent's module that cannot be imported, say: the page is told, and the terminal all of it
+            traceback.print_exception(error)
+            job.fail(ValueError(f"{type(error).__name__}: {error}"))
         self.wake()
 
 
-def web_app(tables: Tables, host: str = "127.0.0.1", static: Path = STATIC) -> Starlette:
-    """The application. ``host``: what the server listens on; ``static``: the folder of the page."""
+def _write(path: Path, content: bytes) -> None:
+    try:
+        keep(path, content)
+    except OSError as error:
+        print(f"catbox: {error}", file=sys.stderr)
+
+
+def web_app(
+    tables: Tables, host: str = "127.0.0.1", static: Path = STATIC, folder: Path | None = None
+) -> Starlette:
+    """The application. ``host``: what the server listens on; ``static``: of the page; ``folder``: keeps the tables."""
     hosts: list[Host] = []
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        hosts.append(Host(tables))
+        hosts.append(Host(tables, folder))
         running = asyncio.create_task(hosts[0].run())
         try:
             yield
         finally:
             running.cancel()
+            await asyncio.wait({running})
             hosts.clear()
 
     async def page(socket: WebSocket) -> None:

@@ -30,9 +30,11 @@ class Table:
         specs: for each seat the spec of its agent, or ``PERSON``.
         pace: seconds between the actions of agents.
         clock: the time in seconds; only differences matter.
+        keys: the secret keys of the seats, None of an agent's. Default: new ones.
 
     Attributes (to be read only): the above; ``keys``: the secret key of each person's seat, None of an agent's;
-    ``used``: when something was last asked of it; ``trouble``: why the agent to move does not play.
+    ``used``: when something was last asked of it; ``changes``: rises with everything that happens; ``trouble``: why the
+    agent to move does not play.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class Table:
         self.trouble: str | None = None
         self._clock = clock
         self._thinks = False
-        self._changes = 0  # what an agent thought about is gone when this has risen
+        self.changes = 0  # what an agent thought about is gone when this has risen
         self._paused_until = clock() + pace
         self.used = clock()
 
@@ -178,18 +180,18 @@ class Table:
 
     def think(self) -> Job:
         """The next action of an agent."""
-        asked, number = self._changes, len(self.match.actions)
+        asked, number = self.changes, len(self.match.actions)
         self._thinks = True
 
         def finish(decision: Decision) -> None:
             self._thinks = False
-            if asked == self._changes:
+            if asked == self.changes:
                 self.match.play_agent(decision)
                 self._went_on(number)
 
         def fail(error: ValueError) -> None:
             self._thinks = False
-            if asked == self._changes:
+            if asked == self.changes:
                 self.trouble = f"{error} It does not play on: take your last action back, or begin anew."
                 for viewer in self.viewers.values():
                     viewer.send({"type": "failed", "code": "agent", "text": self.trouble})
@@ -224,7 +226,7 @@ class Table:
             viewer.coach.forget()
 
     def _changed(self) -> None:
-        self._changes += 1
+        self.changes += 1
         self.trouble = None
         self.used = self._clock()
         self._paused_until = self.used + self.pace

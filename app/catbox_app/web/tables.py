@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from catbox_app.match import Match
 from catbox_app.web.jobs import Job
@@ -45,8 +45,8 @@ class Tables:
         self._closed: deque[str] = deque(maxlen=_REMEMBERED)
         self._jobs: deque[Job] = deque()
 
-    def __len__(self) -> int:
-        return len(self._tables)
+    def __iter__(self) -> Iterator[Table]:
+        return iter(list(self._tables))
 
     def give(self, job: Job) -> None:
         """A job that `due` is to hand out."""
@@ -64,7 +64,10 @@ class Tables:
                     "full",
                 )
             self._close(min(left, key=lambda table: table.used))
-        table = Table(match, specs, pace, self.clock)
+        return self.add(Table(match, specs, pace, self.clock))
+
+    def add(self, table: Table) -> Table:
+        """Take in a table that was kept (`kept`)."""
         self._tables.append(table)
         self._seats |= {key: table for key in table.keys if key is not None}
         return table

@@ -2,22 +2,26 @@
 
 import {element} from "./dom.js";
 
-/** The list; `act(action)` is called for the action that was chosen. One stop of the Tab key; arrows move inside. */
+/**
+ * The list; `act(action)` is called for the action that was chosen. One stop of the Tab key; arrows move inside. Where
+ * `act` is null nothing can be chosen: the list of a recorded game. `show(legal, taken)`: `taken` is marked, where given.
+ */
 export function createActions(act) {
-  const list = element("div", {class: "choices", role: "toolbar", "aria-label": "Legal actions", onkeydown: pressed});
+  const role = act === null ? "list" : "toolbar";
+  const list = element("div", {class: "choices", role, "aria-label": "Legal actions", hidden: true, onkeydown: pressed});
 
   return {node: list, show, showValues, buttons};
 
-  function show(legal) {
+  function show(legal, taken = null) {
     const had = list.contains(document.activeElement);
     list.replaceChildren(
-      ...legal.map(({action, text}, i) =>
-        element(
-          "button",
-          {type: "button", class: "choice", "data-choice": action, tabindex: i === 0 ? 0 : -1, onclick: () => act(action)},
-          element("span", {class: "words"}, text),
-        ),
-      ),
+      ...legal.map(({action, text}, i) => {
+        const words = element("span", {class: "words"}, action === taken ? `${text} (taken)` : text);
+        const common = {class: "choice", "data-choice": action};
+        if (act === null) return element("div", {role: "listitem", ...common}, words);
+        const button = {type: "button", tabindex: i === 0 ? 0 : -1, onclick: () => act(action)};
+        return element("button", {...button, ...common}, words);
+      }),
     );
     list.hidden = legal.length === 0;
     if (had && legal.length > 0) buttons()[0].focus({preventScroll: true});
@@ -25,7 +29,7 @@ export function createActions(act) {
   }
 
   function buttons() {
-    return [...list.querySelectorAll("button")];
+    return [...list.children];
   }
 
   // `values`: a map from actions to {from, to, words}: ends of a bar as shares of its axis, and the value in words.

@@ -48,6 +48,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   let opening = null; // {message, seat} of a table that is being opened
   let replay = null; // the message `replay` that is being watched
   let lost = false;
+  // Why this page has no seat at the table, by the code of the message `failed`, and what can be done about it.
+  const withoutSeat = {no_seat: offerAgain, taken: offerToTakeOver, taken_over: offerToTakeOver};
 
   transport.onstate = (state) => (state === "open" ? connected() : disconnected());
   transport.onmessage = receive;
@@ -86,9 +88,9 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     send(message);
   }
 
-  // Shows a recorded game.
+  // Shows a recorded game; `message` holds what differs from the one that is shown.
   function watch(message) {
-    replay = message;
+    replay = {...replay, type: "replay", ...message};
     send(message);
   }
 
@@ -105,8 +107,9 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       go(key);
     } else if (message.type === "joined") {
       if (seatKey !== null || replay !== null || !lobby) showTable(message);
-    } else if (message.type === "failed" && message.code === "no_seat") {
-      offerAgain(message.text);
+    } else if (message.type === "failed" && message.code in withoutSeat) {
+      if (table !== null) table.pause();
+      withoutSeat[message.code](message.text);
     } else if (table !== null) {
       table.receive(message);
     } else if (message.type === "failed" || message.type === "refused") {
@@ -164,7 +167,13 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     main.focus();
   }
 
-  // The table knows this seat no more, as after a restart of the server: the same deal can be opened again.
+  // Another page plays this seat.
+  function offerToTakeOver(text) {
+    const takeOver = () => send({type: "join", seat_key: seatKey, take_over: true});
+    showBanner(text, pushButton("Take the seat over", takeOver), pushButton("Open a new table", leave));
+  }
+
+  // The server knows this seat no more, as after a restart: the same deal can be opened again.
   function offerAgain(text) {
     const remembered = ofThisTab(`table.${seatKey}`);
     const buttons = [];

@@ -1,71 +1,71 @@
-// The coach: what an agent thinks of each legal action of one's own, as bars on the cards and beside the actions.
+// The coach: what each legal action of one's own is worth, as bars on the cards and beside the actions: estimated
+// points, or the probabilities of an agent.
 
 import {element, labelled, panel, selection} from "./dom.js";
-import {keepSetting, setting} from "./settings.js";
+import {fittingAgents} from "./settings.js";
 
-/** The panel; `send` asks the table, `show(values, shares, best)` draws the bars. */
+const POINTS = "points";
+
+/** The panel; `send` asks the table, `show(bars, shares, best)` draws the bars. */
 export function createCoach(send, show) {
-  const agentField = element("div", {});
-  const shows = selection([["policy", "probabilities"], ["points", "points"]], setting("coach.shows", "points"), choose);
+  const choice = element("div", {});
   const told = element("p", {class: "hint", role: "status"});
-  const node = panel("Coach", "coach", element("div", {class: "field-row"}, agentField, labelled("Shows", shows)), told);
-  let agent = "";
-  let field = null;
+  const node = panel("Coach", "coach", choice, told);
+  let wanted = ""; // "": nothing; POINTS; else the spec of an agent
+  let anyAgent = null;
 
-  return {node, offer, ask, receive, clear, problem};
+  return {node, offer, ask, receive, clear};
 
-  function offer(agents, game) {
-    const fitting = agents.filter((one) => !one.games || one.games.includes(game));
-    const options = [["", "nobody"], ...fitting.map((one) => [one.spec, one.title])];
-    field = selection(options, agent, choose);
-    agentField.replaceChildren(labelled("Advice from", field));
+  function offer(agents, game, players) {
+    const fitting = fittingAgents(agents, game, players);
+    if (fitting.length === 0) return;
+    anyAgent = fitting[0].spec;
+    const probabilities = fitting.map((one) => [one.spec, one.title]);
+    const options = [["", "nothing"], [POINTS, "estimated points"], ["Probabilities of", probabilities]];
+    choice.replaceChildren(labelled("Show at my moves", selection(options, wanted, choose)));
   }
 
-  function choose() {
-    agent = field.value;
-    keepSetting("coach.shows", shows.value);
+  function choose(value) {
+    wanted = value;
     clear();
-    send({type: "coach", agent: agent === "" ? null : agent, shows: shows.value});
-    told.textContent = agent === "" ? "" : "Comes with each of your positions.";
+    told.textContent = "";
+    if (wanted === "") send({type: "coach", agent: null, shows: POINTS});
+    else ask();
   }
 
-  // After a new connection the table has to be told again.
+  // Also after a new connection, when the table has to be told again.
   function ask() {
-    if (agent !== "") send({type: "coach", agent, shows: shows.value});
+    if (wanted === POINTS) send({type: "coach", agent: anyAgent, shows: POINTS});
+    else if (wanted !== "") send({type: "coach", agent: wanted, shows: "policy"});
   }
 
-  function receive({values, best, agent: name}) {
-    if (agent === "") return;
+  // In a replay, what the agent had told itself comes without asking.
+  function receive({values, best, agent, recorded = false}) {
+    if (wanted === "" && !recorded) return;
     const numbers = values.map((one) => one.value);
     const points = values.length > 0 && values[0].unit === "points";
     const [low, high] = points ? [Math.min(0, ...numbers), Math.max(0, ...numbers)] : [0, 1];
-    const width = high - low || 1;
+    const [least, most] = points ? [Math.min(...numbers), Math.max(...numbers)] : [0, 1];
     const bars = new Map();
     const shares = new Map();
-    const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
     for (const one of values) {
-      const ends = [0, one.value].sort((a, b) => a - b).map((end) => (end - low) / width);
-      bars.set(one.action, {from: ends[0], to: ends[1], words: inWords(one)});
-      shares.set(one.action, points ? (most === least ? 1 : (one.value - least) / (most - least)) : one.value);
+      const [from, to] = [0, one.value].sort((a, b) => a - b).map((end) => (end - low) / (high - low || 1));
+      bars.set(one.action, {from, to, words: inWords(one)});
+      shares.set(one.action, most === least ? 1 : (one.value - least) / (most - least));
     }
     show(bars, shares, best);
     const first = values.find((one) => one.action === best);
-    told.textContent = first === undefined ? "" : `${name} prefers ${first.text}: ${inWords(first)}.`;
+    told.textContent = first === undefined ? "" : `${agent} ${recorded ? "preferred" : "prefers"} ${first.text}: ${inWords(first)}.`;
   }
 
   function clear() {
     show(new Map(), new Map(), null);
-    if (agent !== "") told.textContent = "";
-  }
-
-  function problem(text) {
-    told.textContent = text;
+    told.textContent = "";
   }
 }
 
 function inWords({value, unit, interval = null}) {
-  if (unit === "probability") return `${(100 * value).toFixed(value < 0.1 ? 1 : 0)} %`;
+  if (unit === "probability") return `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
   const points = `${value < 0 ? "\u2212" : "+"}${Math.abs(value).toFixed(2)}`;
-  const half = Array.isArray(interval) ? (interval[1] - interval[0]) / 2 : interval;
-  return half === null ? points : `${points} \u00b1 ${half.toFixed(2)}`;
+  return interval === null ? points : `${points} \u00b1 ${interval.toFixed(2)}`;
 }

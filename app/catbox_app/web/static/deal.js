@@ -13,6 +13,7 @@ const AGAIN = [
 /** The panel. `playing`: whether a game is played, not watched. */
 export function createDeal(send, playing) {
   const seed = element("code", {});
+  const seedPart = element("p", {class: "seed"}, "Seed ", seed);
   const command = element("code", {class: "command"});
   const again = element("div", {class: "row"});
   const copy = pushButton("Copy", () => copyText(command.textContent, copy, command), {
@@ -33,30 +34,38 @@ export function createDeal(send, playing) {
   const node = panel(
     playing ? "This deal" : "This game",
     "deal",
-    element("p", {class: "seed"}, "Seed ", seed),
+    seedPart,
     again,
     playing ? labelled("Pace of the agents", pace) : null,
     commandPart,
     rulesPart,
   );
+  const save = pushButton("Save the game", () => send({type: "save"}));
   let alone = true;
 
-  return {node, seated, download, buttonsAgain};
+  return {node, seated, show, download, buttonsAgain};
+
+  // A saved game holds the cards of all seats: it can be had at the end.
+  function show(over) {
+    save.disabled = !over;
+    save.title = over ? "" : "When the game is over: the file holds the cards of all seats";
+  }
 
   function seated(joined) {
-    seed.textContent = joined.seed === null ? "not known" : String(joined.seed);
+    seed.textContent = String(joined.seed);
+    seedPart.hidden = joined.seed === null;
     command.textContent = joined.command ?? "";
     commandPart.hidden = !joined.command;
     rules.textContent = joined.rules_text;
     rulesPart.hidden = !joined.rules_text;
     alone = joined.can_undo;
-    const save = pushButton("Save the game", () => send({type: "save"}));
+    again.hidden = !playing;
     again.replaceChildren(...(playing ? [...buttonsAgain(), save] : []));
   }
 
-  // With several people at the table, the seats stay.
+  // Several people have all seen the deal: only another one can follow.
   function buttonsAgain() {
-    return AGAIN.filter(([kind]) => alone || kind !== "next_seat").map(([kind, words]) =>
+    return AGAIN.filter(([kind]) => alone || kind === "new").map(([kind, words]) =>
       pushButton(words, () => send({type: "again", deal: kind})),
     );
   }

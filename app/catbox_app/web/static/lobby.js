@@ -2,7 +2,7 @@
 
 import {element, labelled, newId, panel, pushButton, seatToken, selection} from "./dom.js";
 import {createRules} from "./rules.js";
-import {keepSetting, setting} from "./settings.js";
+import {fittingAgents, keepSetting, setting} from "./settings.js";
 
 /** Seconds between the actions of agents that can be chosen, with their names. */
 export const PACES = [
@@ -153,7 +153,7 @@ export function createLobby(frame) {
   }
 
   function agents() {
-    return lobby.agents.filter((agent) => !agent.games || agent.games.includes(game.id));
+    return fittingAgents(lobby.agents, game.id, count);
   }
 
   function occupantOptions() {
@@ -187,7 +187,7 @@ export function createLobby(frame) {
     if (file.files.length === 0) return;
     const text = await file.files[0].text();
     file.value = "";
-    frame.watch({type: "replay", text, game_number: 1});
+    frame.watch({text, game_number: 1});
   }
 }
 

@@ -10,19 +10,27 @@ export function sizeFor(width) {
   return width < 560 ? 360 : 720;
 }
 
-/** The picture; `act(action)` is called for a legal action that was chosen in it. */
+/**
+ * The picture; `act(action)` is called for a legal action that was chosen in it. `show(svg, watched)` draws a position;
+ * `watched`: nothing can be chosen in it, as in a recorded game.
+ */
 export function createPicture(act) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed});
 
   return {node, show, showValues, choices, clear: () => node.replaceChildren()};
 
-  function show(svg) {
+  function show(svg, watched = false) {
     const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     drawn.querySelector(":scope > title")?.remove(); // browsers show it as a tooltip; the label says the same
     const focused = node.contains(document.activeElement) ? document.activeElement : null;
     const action = focused?.dataset.action;
     const picture = document.importNode(drawn, true);
     for (const button of picture.querySelectorAll("[data-action]")) {
+      if (watched) {
+        button.setAttribute("role", "img");
+        button.removeAttribute("cursor");
+        continue;
+      }
       button.setAttribute("tabindex", "0");
       const tip = document.createElementNS(SPACE, "title");
       tip.textContent = button.getAttribute("aria-label");

@@ -1,15 +1,18 @@
 // The controls of a recorded game: a slider over its actions, step by step or by itself, from any seat's view.
 
+import {createActions} from "./actions.js";
 import {element, labelled, pushButton, selection} from "./dom.js";
 
 const SECONDS = 1;
 
-/** The controls; `send` asks for positions. */
-export function createReplay(send) {
+/** The controls of a recorded game; `frame`: see app.js. */
+export function createReplay(frame) {
   const slider = element("input", {type: "range", min: 0, max: 0, value: 0, oninput: () => go(Number(slider.value))});
   const place = element("output", {class: "place"});
   const playButton = pushButton("Play", playOrPause, {class: "primary"});
-  const view = element("div", {});
+  const view = element("div", {class: "field-row"});
+  // What was weighed at a decision: the same list as at a table, where nothing can be chosen.
+  const weighed = createActions(null);
   const node = element(
     "section",
     {class: "controls", "aria-label": "Replay"},
@@ -22,8 +25,9 @@ export function createReplay(send) {
       playButton,
       pushButton("Forward", () => go(at + 1)),
       pushButton("Last", () => go(length)),
-      view,
     ),
+    view,
+    weighed.node,
   );
   let at = 0; // the number that was asked for last
   let length = 0;
@@ -31,7 +35,7 @@ export function createReplay(send) {
   let waiting = false; // for the position that was asked for
   let timer = 0;
 
-  return {node, opened, arrived, go, pause};
+  return {node, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
 
   function opened(joined) {
     length = joined.length;
@@ -44,7 +48,9 @@ export function createReplay(send) {
       seat = value === "" ? null : Number(value);
       ask();
     });
-    view.replaceChildren(labelled("Seen by", field));
+    const numbers = Array.from({length: joined.games ?? 1}, (_, i) => [String(i + 1), `${i + 1} of ${joined.games}`]);
+    const chosen = selection(numbers, String(joined.game_number ?? 1), (value) => frame.watch({game_number: Number(value)}));
+    view.replaceChildren(labelled("Seen by", field), numbers.length > 1 ? labelled("Game", chosen) : "");
     show();
   }
 
@@ -55,12 +61,13 @@ export function createReplay(send) {
   }
 
   function ask() {
-    waiting = send({type: "step", number: at, seat});
+    waiting = frame.send({type: "step", number: at, seat});
   }
 
   // A slider that is dragged asks for one position at a time, and in the end for the last one.
   function arrived({number}) {
     waiting = false;
+    weighed.show([]);
     if (number !== at) ask();
     else if (timer !== 0) timer = at < length ? setTimeout(() => go(at + 1), 1000 * SECONDS) : stop();
   }

@@ -32,16 +32,20 @@ function fieldOf(rule) {
     );
     return element("select", {id: newId("rule")}, ...options);
   }
-  const number = typeof rule.default === "number";
-  const shown = rule.default ?? "";
-  return element("input", {type: number ? "number" : "text", step: "any", value: shown, id: newId("rule")});
+  const type = rule.type === "int" ? "number" : "text";
+  return element("input", {type, value: usualText(rule), placeholder: "default", id: newId("rule")});
 }
 
+function usualText(rule) {
+  return rule.default === null ? "" : String(rule.default);
+}
+
+// The table reads texts as the command line does.
 function valueOf(rule, field) {
   if (field.type === "checkbox") return field.checked;
   if (rule.choices) return JSON.parse(field.value);
-  if (field.value.trim() === "") return rule.default;
-  return field.type === "number" || /^-?[0-9]+$/.test(field.value) ? Number(field.value) : field.value;
+  const text = field.value.trim();
+  return text === "" || text === usualText(rule) ? rule.default : text;
 }
 
 function row(rule, field) {

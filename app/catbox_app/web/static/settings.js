@@ -36,6 +36,12 @@ export function keepInThisTab(name, value) {
   store(() => sessionStorage, name, value);
 }
 
+/** Those of `agents` (of the message `lobby`) that play this game with so many players. */
+export function fittingAgents(agents, game, players) {
+  const fits = (one) => (!one.games || one.games.includes(game)) && (!one.players || one.players.includes(players));
+  return agents.filter(fits);
+}
+
 /** "light" or "dark": what was chosen with the switch, else what the system prefers. */
 export function preferredTheme() {
   const chosen = setting("theme", null);

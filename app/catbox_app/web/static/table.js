@@ -11,7 +11,7 @@ import {createReplay} from "./replay.js";
 
 /** The screen of a table (`mode` "play") or of a recorded game ("replay"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
-  const replay = mode === "replay" ? createReplay(frame.send) : null;
+  const replay = mode === "replay" ? createReplay(frame) : null;
   const picture = createPicture(act);
   const actions = createActions(act);
   const log = createLog(replay === null ? null : replay.go);
@@ -45,8 +45,8 @@ export function createTable(frame, mode) {
   function receive(message) {
     const take = {
       joined: takeJoined, position: takePosition, events: takeEvents, people: people.show, record: deal.download,
-      coach: (told) => told.number === number && coach.receive(told),
-      lobby: () => joined !== null && coach.offer(frame.agents, joined.game),
+      coach: takeAdvice,
+      lobby: () => joined !== null && coach.offer(frame.agents, joined.game, joined.names.length),
       refused: (told) => warn(told.text),
       failed: (told) => warn(told.text),
     }[message.type];
@@ -64,7 +64,7 @@ export function createTable(frame, mode) {
     quiet();
     people.seated(message, frame.invitations);
     deal.seated(message);
-    coach.offer(frame.agents, message.game);
+    coach.offer(frame.agents, message.game, message.names.length);
     coach.ask();
     if (replay !== null) replay.opened(message);
   }
@@ -83,8 +83,10 @@ export function createTable(frame, mode) {
     busy = false;
     number = message.number;
     position = message;
+    node.dataset.number = number;
+    node.dataset.waits = message.waits_for ?? "";
     coach.clear();
-    picture.show(message.svg);
+    picture.show(message.svg, replay !== null);
     if (replay !== null) {
       replay.arrived(message);
       log.markUntil(number);
@@ -98,6 +100,12 @@ export function createTable(frame, mode) {
     if (notice.dataset.number !== String(number)) quiet();
   }
 
+  function takeAdvice(message) {
+    if (message.number !== number) return;
+    if (replay !== null) replay.weigh(message.values, position.taken ?? null);
+    coach.receive(message);
+  }
+
   function showMoves() {
     const {legal, waits_for: waits, to_move: seat} = position;
     const name = seat < 0 ? "" : `player_${seat} (${joined.names[seat]})`;
@@ -107,8 +115,8 @@ export function createTable(frame, mode) {
       agent: `${name} is thinking`,
       over: "The game is over",
     }[waits];
-    moves.dataset.waits = waits;
     const lost = actions.show(legal);
+    deal.show(waits === "over");
     undo.hidden = !joined.can_undo;
     undo.disabled = position.can_undo === false;
     if (lost) status.focus({preventScroll: true});
@@ -143,7 +151,6 @@ export function createTable(frame, mode) {
     notice.textContent = text;
     notice.dataset.number = number;
     notice.hidden = false;
-    coach.problem("");
   }
 
   function quiet() {
@@ -152,7 +159,7 @@ export function createTable(frame, mode) {
   }
 
   function showValues(bars, shares, best) {
-    actions.showValues(bars, best);
+    (replay ?? actions).showValues(bars, best);
     picture.showValues(shares, best);
   }
 

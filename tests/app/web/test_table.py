@@ -1,0 +1,272 @@
+"""A table: turns, agents at their pace, taking back, new deals, people who come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import catbox_env
+from catbox_agents import Agent
+from catbox_app.web.tables import Tables
+from tests.app.web.page import Clock, Page
+
+
+class Broken(Agent):
+    """Raises an error whenever it is to move."""
+
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
+        raise RuntimeError("out of ideas")
+
+
+BROKEN = f"{__name__}:{Broken.__name__}"
+
+
+@pytest.fixture
+def page() -> Page:
+    return Page(Tables(clock=Clock(), also=[BROKEN]))
+
+
+@pytest.mark.parametrize("game", catbox_env.GAMES)
+def test_a_person_plays_a_whole_game_against_agents(page: Page, game: str) -> None:
+    page.sit("easy", "person", game=game, seed=3)
+    joined = page.last("joined")
+    assert (joined["seat"], joined["seed"], joined["names"]) == (1, 3, ["easy", "you"])
+    assert joined["command"].startswith("catbox play easy --seed 3 --seat 1")
+    page.play()
+    numbers = [message["number"] for message in page.all("events")]
+    assert numbers == list(range(1, page.position["number"] + 1))
+    assert {"scores", "svg"} <= page.position.keys()
+    assert page.position["to_move"] == -1
+    assert page.last("ended")["seed"] == 3
+    assert not page.all("failed")
+    assert not page.all("refused")
+
+
+def test_events_are_told_with_their_kinds_and_the_names_of_the_seats(page: Page) -> None:
+    page.sit("person", "normal", "normal", seed=1)
+    page.play()
+    lines = [line for message in page.all("events") for line in message["lines"]]
+    assert {"score", "round_end"} <= {line["kind"] for line in lines}
+    assert any(line["text"].startswith("player_1 (normal)") and line["seat"] == 1 for line in lines)
+
+
+def test_an_action_that_a_rule_forbids_is_refused_with_the_rule(page: Page) -> None:
+    page.sit("person", "random", seed=0)
+    legal = [one["action"] for one in page.position["legal"]]
+    illegal = next(action for action in range(100) if action not in legal)
+    before = page.position
+    (answer,) = page.send("act", action=illegal, number=0)
+    assert answer["type"] == "refused"
+    assert "illegal action" in answer["text"]
+    assert page.position == before
+
+
+def test_an_action_for_an_older_position_is_refused(page: Page) -> None:
+    page.sit("person", "random", seed=0)
+    page.act()
+    page.play(5)
+    shown, answer = page.send("act", action=0, number=0)
+    assert (shown["type"], answer["type"]) == ("position", "refused")
+
+
+def test_agents_wait_their_pace_and_for_somebody_to_sit_there() -> None:
+    clock = Clock()
+    tables = Tables(clock=clock)
+    page = Page(tables)
+    page.open("random", "person", pace=2)
+    assert tables.seconds_to_wait() is None
+    page.send("join", seat_key=page.last("opened")["seats"][1]["key"])
+    assert tables.seconds_to_wait() == 2
+    assert tables.due() == []
+    clock.now += 2
+    tables.run_due()
+    assert page.position["number"] == 1
+    page.send("pace", seconds=0.5)
+    assert page.position["waits_for"] == "you"
+    page.act()
+    assert tables.seconds_to_wait() == 0.5
+    page.connection.close()
+    assert tables.seconds_to_wait() is None
+
+
+def test_taking_back_leads_to_the_last_own_decision_and_the_same_agents_move_follows(page: Page) -> None:
+    page.sit("person", "easy", "easy", seed=4)
+    page.play(12)
+    while page.position["waits_for"] != "you":
+        page.tables.run_due()
+    number, svg = page.position["number"], page.position["svg"]
+    page.act()
+    page.tables.run_due()
+    after = [message for message in page.all("events") if message["number"] > number]
+    page.send("undo")
+    assert (page.position["number"], page.position["svg"]) == (number, svg)
+    assert len(page.told) > len(after)
+    page.told.clear()
+    page.send("view", theme="light", size=720)
+    page.act()
+    page.tables.run_due()
+    assert page.all("events") == after
+
+
+def test_what_an_agent_thought_before_an_action_was_taken_back_is_dropped(page: Page) -> None:
+    page.sit("person", "random", seed=0)
+    page.act()
+    (job,) = page.tables.due()
+    found = job.think()
+    assert page.tables.due() == []  # it thinks already
+    page.send("undo")
+    job.finish(found)
+    assert page.position["number"] == 0
+    page.act()
+    assert len(page.tables.due()) == 1
+
+
+def test_new_and_same_deal_and_the_same_from_the_next_seat(page: Page) -> None:
+    key = page.sit("person", "random", "normal", seed=8)
+    first = page.position["svg"]
+    page.act()
+    page.send("again", deal="same")
+    assert page.position["svg"] == first
+    page.send("again", deal="next_seat")
+    joined = page.last("joined")
+    assert (joined["seat"], joined["seed"]) == (1, 8)
+    assert joined["names"] == ["normal", "you", "random"]
+    assert "--seat 1" in joined["command"]
+    page.play(3)
+    page.connection.close()
+    again = Page(page.tables)
+    again.send("join", seat_key=key)
+    assert again.last("joined")["seat"] == 1
+    again.send("again", deal="new")
+    assert again.last("joined")["seed"] != 8
+    assert again.position["number"] == 0
+
+
+def test_an_agent_that_raises_is_told_and_the_table_goes_on(page: Page) -> None:
+    key = page.sit("person", BROKEN, seed=0)
+    page.act()
+    page.tables.run_due()
+    failed = page.last("failed")
+    assert failed["code"] == "agent"
+    assert "out of ideas" in failed["text"]
+    assert page.tables.due() == []
+    other = Page(page.tables)
+    other.send("join", seat_key=key, take_over=True)
+    assert other.last("failed") == failed
+    other.send("undo")
+    assert other.position["waits_for"] == "you"
+    other.send("again", deal="same")
+    assert other.position["number"] == 0
+
+
+def test_people_at_one_table_see_each_other_and_play_in_turn(page: Page) -> None:
+    keys = page.open("person", "person", seed=2)
+    other = Page(page.tables)
+    page.send("join", seat_key=keys[0])
+    assert [seat["present"] for seat in page.last("people")["seats"]] == [True, False]
+    other.send("join", seat_key=keys[1])
+    assert page.last("people")["seats"][1]["present"]
+    pages = [page, other]
+    while page.position["waits_for"] != "over":
+        mover = pages[page.position["to_move"]]
+        waiting = pages[1 - page.position["to_move"]]
+        assert (mover.position["waits_for"], waiting.position["waits_for"]) == ("you", "person")
+        assert waiting.position["legal"] == []
+        (answer,) = waiting.send("act", action=0, number=page.position["number"])
+        assert answer["type"] == "refused"
+        mover.act(max)
+        assert page.position["number"] == other.position["number"]
+    other.connection.close()
+    assert not page.last("people")["seats"][1]["present"]
+
+
+def test_with_several_people_nothing_is_taken_back_and_a_new_deal_waits_for_the_end(page: Page) -> None:
+    keys = page.open("person", "person", seed=2)
+    page.send("join", seat_key=keys[0])
+    assert not page.position["can_undo"]
+    for kind, values in (("undo", {}), ("again", {"deal": "new"}), ("again", {"deal": "next_seat"}), ("save", {})):
+        (answer,) = page.send(kind, **values)
+        assert answer["type"] == "refused", kind
+
+
+def test_the_seed_which_tells_all_cards_is_told_to_several_people_at_the_end_alone(page: Page) -> None:
+    keys = page.open("person", "person", seed=77)
+    pages = [page, Page(page.tables)]
+    for one, key in zip(pages, keys, strict=True):
+        one.send("join", seat_key=key)
+        assert (one.last("joined")["seed"], one.last("joined")["command"]) == (None, None)
+    while page.position["waits_for"] != "over":
+        assert not page.all("ended")
+        pages[page.position["to_move"]].act()
+    assert page.last("ended")["seed"] == 77
+    assert page.send("again", deal="new")[0]["type"] == "joined"
+
+
+def test_a_seat_that_is_taken_is_told_and_can_be_taken_over(page: Page) -> None:
+    key = page.sit("person", "random", seed=0)
+    other = Page(page.tables)
+    (answer,) = other.send("join", seat_key=key)
+    assert answer["code"] == "taken"
+    other.send("join", seat_key=key, take_over=True)
+    assert other.last("joined")["seat"] == 0
+    assert page.last("failed")["code"] == "taken_over"
+    assert page.send("act", action=0, number=0)[0]["code"] == "not_seated"
+    page.connection.close()
+    assert other.last("people")["seats"][0]["present"]
+
+
+def test_a_page_that_is_loaded_again_is_told_everything_anew(page: Page) -> None:
+    key = page.sit("person", "normal", "easy", seed=6)
+    page.play(9)
+    told, position = page.all("events"), page.position
+    page.connection.close()
+    again = Page(page.tables)
+    again.send("join", seat_key=key)
+    assert [message["type"] for message in again.told][:1] == ["joined"]
+    assert again.all("events") == told
+    assert again.position == position
+
+
+def test_wrong_and_expired_links_are_told_apart() -> None:
+    clock = Clock()
+    page = Page(Tables(clock=clock, idle_seconds=60))
+    key = page.sit("person", "random")
+    clock.now += 1000
+    assert page.send("act", **{"action": page.position["legal"][0]["action"], "number": 0})
+    page.connection.close()
+    clock.now += 61
+    (expired,) = Page(page.tables).send("join", seat_key=key)
+    (wrong,) = Page(page.tables).send("join", seat_key="x" + key)
+    assert (expired["code"], wrong["code"]) == ("no_seat", "no_seat")
+    assert "closed" in expired["text"]
+    assert "No seat has this link" in wrong["text"]
+
+
+def test_tables_are_bounded_and_the_one_left_longest_ago_makes_room() -> None:
+    clock = Clock()
+    tables = Tables(clock=clock, most=2)
+    pages = [Page(tables) for _ in range(3)]
+    keys = []
+    for page in pages[:2]:
+        clock.now += 1
+        keys.append(page.sit("person", "random"))
+    pages[2].send("open", game="petrify_v0", players=2, seats=["person", "random"])
+    tables.run_due()
+    assert pages[2].last("failed")["code"] == "full"
+    pages[0].connection.close()
+    pages[2].sit("person", "random")
+    assert len(list(tables)) == 2
+    assert Page(tables).send("join", seat_key=keys[0])[0]["code"] == "no_seat"
+    assert pages[1].act()[0]["type"] == "events"
+
+
+def test_pictures_are_drawn_as_the_page_wants_them(page: Page) -> None:
+    page.send("view", theme="dark", size=360)
+    page.sit("person", "random", seed=0)
+    dark = page.position["svg"]
+    assert 'width="360"' in dark
+    (light,) = page.send("view", theme="light", size=720)
+    assert 'width="720"' in light["svg"]
+    assert light["number"] == 0
+    assert "data-action" in light["svg"]

@@ -1,0 +1,69 @@
+"""What a person does at the browser table, for the tests."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+#: Position, waiting for whom, and whether it differs from the one before.
+_SETTLED = """before => {
+  const table = document.querySelector(".table");
+  if (table === null) return false;
+  const {number, waits} = table.dataset;
+  return number !== before && (waits === "you" || waits === "over");
+}"""
+
+
+def open_table(
+    page: Page, title: str, players: int, opponent: str = "normal", *, seed: int | None = 7, pace: str = "0"
+) -> None:
+    """From the lobby to the first position in which player_0 is to move."""
+    page.get_by_role("radio", name=title).check(force=True)
+    page.get_by_role("radio", name=str(players), exact=True).check(force=True)
+    for seat in range(1, players):
+        page.get_by_label(f"player_{seat}", exact=True).select_option(opponent)
+    page.get_by_label("Seed").fill("" if seed is None else str(seed))
+    page.get_by_label("Pace of the agents").select_option(pace)
+    page.get_by_role("button", name="Play", exact=True).click()
+    wait_for_turn(page)
+
+
+def wait_for_turn(page: Page, before: str = "-") -> str:
+    """Waits until this page is to move, or the game is over, in another position than ``before``; returns its number."""
+    page.wait_for_function(_SETTLED, arg=before)
+    return number(page)
+
+
+def number(page: Page) -> str:
+    """The number of actions played that the page shows."""
+    return str(page.locator(".table").get_attribute("data-number"))
+
+
+def is_over(page: Page) -> bool:
+    return page.locator(".table").get_attribute("data-waits") == "over"
+
+
+def cards(page: Page) -> Locator:
+    """The legal actions in the picture."""
+    return page.locator(".picture [data-action]")
+
+
+def buttons(page: Page) -> Locator:
+    """The legal actions as buttons."""
+    return page.get_by_role("toolbar", name="Legal actions").get_by_role("button")
+
+
+def play_to_the_end(page: Page) -> int:
+    """Clicks on the last legal action in the picture until the game is over; returns how many actions that took."""
+    actions, at = 0, wait_for_turn(page)
+    while not is_over(page):
+        cards(page).last.click()
+        at = wait_for_turn(page, at)
+        actions += 1
+    return actions
+
+
+def expect_end(page: Page, players: int) -> None:
+    """The end of the game is told with a sum for every seat."""
+    end = page.get_by_role("region", name="End of the round")
+    expect(end).to_be_visible()
+    expect(end.locator(".scores > li")).to_have_count(players)

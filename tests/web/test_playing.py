@@ -1,0 +1,90 @@
+"""A whole round of each game in a real browser: by mouse, by keyboard alone, on a phone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import NewPage
+from tests.web.table import buttons, cards, expect_end, is_over, number, open_table, play_to_the_end, wait_for_turn
+
+GAMES = [("Cat in the Box", 3), ("Cat Te", 3), ("Petrify", 2)]
+
+
+@pytest.mark.parametrize(("title", "players"), GAMES)
+def test_a_round_by_mouse(new_page: NewPage, title: str, players: int) -> None:
+    page = new_page()
+    open_table(page, title, players)
+    assert buttons(page).count() == cards(page).count() > 1
+    assert play_to_the_end(page) > 1
+    expect_end(page, players)
+    assert cards(page).count() == 0
+    expect(page.get_by_role("log")).to_contain_text("player_1")
+
+
+def test_a_round_by_keyboard_alone(new_page: NewPage) -> None:
+    page = new_page()
+    page.locator(".lobby").wait_for()
+    _tab_to(page, "button.primary")
+    page.keyboard.press("Enter")
+    at = wait_for_turn(page)
+    _tab_to(page, ".picture [data-action]")
+    moved = False
+    while not is_over(page):
+        focused = page.evaluate("document.activeElement.dataset.action")
+        assert focused is not None, "after each action the next legal ones have the focus"
+        page.keyboard.press("ArrowRight")
+        moved = moved or page.evaluate("document.activeElement.dataset.action") != focused
+        page.keyboard.press("Enter")
+        at = wait_for_turn(page, at)
+    assert moved
+    expect_end(page, 3)
+    assert int(at) > 20
+
+
+def test_the_list_of_actions_is_one_stop_of_the_tab_key(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    _tab_to(page, "[data-choice]")
+    page.keyboard.press("End")
+    last = buttons(page).last
+    expect(last).to_be_focused()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    expect(last).to_be_focused()
+    before = number(page)
+    page.keyboard.press("Enter")
+    wait_for_turn(page, before)
+    expect(buttons(page).first).to_be_focused()
+
+
+@pytest.mark.parametrize(("title", "players"), GAMES)
+def test_a_phone(new_page: NewPage, title: str, players: int) -> None:
+    page = new_page(360, 740)
+    _expect_phone(page)
+    open_table(page, title, players)
+    for _ in range(3):
+        at = number(page)
+        buttons(page).last.click()
+        wait_for_turn(page, at)
+        _expect_phone(page)
+    play_to_the_end(page)
+    expect_end(page, players)
+    _expect_phone(page)
+
+
+def _expect_phone(page: Page) -> None:
+    """Nothing sticks out to the side, and what is tapped beside the picture is 40 pixels high."""
+    page.locator("button:visible").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    low = """found => found.filter(one => one.offsetParent !== null && one.getBoundingClientRect().height < 40)
+        .map(one => one.outerHTML)"""
+    assert page.locator("button, select, summary").evaluate_all(low) == []
+
+
+def _tab_to(page: Page, selector: str) -> None:
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"60 presses of the Tab key do not lead to {selector}")

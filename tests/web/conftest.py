@@ -40,7 +40,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """`catbox web`, shared by the tests that do not stop it."""
-    with Server(tmp_path_factory.mktemp("web")) as running:
+    with Server(tmp_path_factory.mktemp("web"), "--agent", "tests.web.agents:Failing") as running:
         yield running
 
 

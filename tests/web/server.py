@@ -50,7 +50,7 @@ class Server:
         assert self._process is not None
         self._process.send_signal(signal.SIGINT)
         try:
-            self._process.wait(timeout=20)
+            self._process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

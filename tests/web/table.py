@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
+#: Milliseconds that the first move of an agent may take: its code may have to be compiled.
+COMPILING = 180_000
 #: Position, waiting for whom, and whether it differs from the one before.
 _SETTLED = """before => {
   const table = document.querySelector(".table");
@@ -29,7 +31,7 @@ def open_table(
 
 def wait_for_turn(page: Page, before: str = "-") -> str:
     """Waits until this page is to move, or the game is over, in another position than ``before``; returns its number."""
-    page.wait_for_function(_SETTLED, arg=before)
+    page.wait_for_function(_SETTLED, arg=before, timeout=COMPILING)
     return number(page)
 
 

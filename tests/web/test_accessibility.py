@@ -1,0 +1,38 @@
+"""What axe-core finds: rules of WCAG 2.2, levels A and AA, and of good practice."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import NewPage
+from tests.web.table import open_table, play_to_the_end
+
+
+def expect_accessible(page: Page) -> None:
+    # Contrast is measured at rest, not while a colour changes.
+    page.evaluate("Promise.all(document.getAnimations().map(one => one.finished))")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 360])
+def test_lobby(new_page: NewPage, theme: str, width: int) -> None:
+    page = new_page(width, theme=theme)
+    page.locator(".lobby").wait_for()
+    page.locator(".rules summary").click()
+    expect_accessible(page)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("title", "players"), [("Cat in the Box", 3), ("Cat Te", 3), ("Petrify", 2)])
+def test_table(new_page: NewPage, theme: str, title: str, players: int) -> None:
+    page = new_page(theme=theme)
+    open_table(page, title, players)
+    page.get_by_label("Show at my moves").select_option("heuristic")
+    expect(page.locator(".choice.best")).to_have_count(1)
+    expect_accessible(page)
+    play_to_the_end(page)
+    expect_accessible(page)

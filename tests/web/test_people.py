@@ -1,0 +1,67 @@
+"""Several people at one table, each in a browser of their own."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import NewPage
+from tests.web.table import cards, number, wait_for_turn
+
+HAND = ".picture [aria-label^='hand of player_']"
+
+
+def open_for_two(page: Page) -> str:
+    """A table of Cat in the Box with an agent and another person; the secret link to the seat of player_1."""
+    page.get_by_role("radio", name="Cat in the Box").check(force=True)
+    page.get_by_role("radio", name="3", exact=True).check(force=True)
+    page.get_by_label("player_1", exact=True).select_option(label="Another person, by a link")
+    page.get_by_label("Pace of the agents").select_option("0")
+    page.get_by_role("button", name="Open and invite").click()
+    link = page.locator(".links .link")
+    expect(link).to_have_count(1)
+    return link.inner_text()
+
+
+def test_two_people_see_their_own_cards_alone(new_page: NewPage) -> None:
+    first = new_page()
+    link = open_for_two(first)
+    expect(first.locator(".people-list li").nth(1)).to_contain_text("not here")
+    second = new_page(url=link)
+    expect(first.locator(".people-list li").nth(1)).not_to_contain_text("not here")
+    hands = [page.locator(HAND).get_attribute("aria-label") for page in (first, second)]
+    assert [str(hand).partition(":")[0] for hand in hands] == ["hand of player_0", "hand of player_1"]
+    assert str(hands[0]) not in second.content()
+    assert str(hands[1]) not in first.content()
+
+    wait_for_turn(first)
+    assert cards(second).count() == 0
+    expect(second.get_by_role("heading", name="Waiting for player_0")).to_be_visible()
+    cards(first).first.click()
+    wait_for_turn(second)
+    expect(second.get_by_role("log")).to_contain_text("puts a card aside")
+    at = number(second)
+    cards(second).first.click()
+    wait_for_turn(first, at)
+    assert cards(first).count() > 0
+
+
+def test_a_seat_is_taken_by_one_page_at_a_time(new_page: NewPage) -> None:
+    first = new_page()
+    link = open_for_two(first)
+    second = new_page(url=link)
+    expect(second.locator(HAND)).to_be_visible()
+    third = new_page(url=link)
+    expect(third.locator(".banner")).to_contain_text("in another window")
+    assert third.locator(HAND).count() == 0
+    third.get_by_role("button", name="Take the seat over").click()
+    expect(third.locator(HAND)).to_be_visible()
+    expect(second.locator(".banner")).to_contain_text("taken over")
+
+
+def test_a_link_that_leads_nowhere(new_page: NewPage) -> None:
+    page = new_page()
+    page.goto(f"{page.url}#seat=nobody")
+    expect(page.locator(".banner")).to_contain_text("No seat has this link")
+    page.get_by_role("button", name="Open a new table").click()
+    expect(page.get_by_role("heading", name="Open a table")).to_be_visible()
+    expect(page.locator(".banner")).to_be_hidden()

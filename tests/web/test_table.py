@@ -1,0 +1,126 @@
+"""What a table offers beside playing: coach, undo, other deals, saving and watching, themes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import NewPage
+from tests.web.table import buttons, cards, is_over, number, open_table, play_to_the_end, wait_for_turn
+
+
+def play(page: Page) -> None:
+    before = number(page)
+    cards(page).first.click()
+    wait_for_turn(page, before)
+
+
+def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    page.get_by_label("Show at my moves").select_option("heuristic")
+    for _ in range(2):
+        expect(page.locator(".choice .axis")).to_have_count(buttons(page).count())
+        expect(page.locator(".picture .coach-bar")).to_have_count(cards(page).count())
+        expect(page.locator(".choice.best")).to_have_count(1)
+        chances = [text.split()[0] for text in page.locator(".choice .value").all_inner_texts()]
+        assert abs(sum(map(float, chances)) - 100) < 2
+        play(page)
+    page.get_by_label("Show at my moves").select_option("points")
+    expect(page.locator(".choice .axis")).to_have_count(buttons(page).count())
+    expect(page.get_by_role("status").last).to_contain_text("±")
+    page.get_by_label("Show at my moves").select_option("")
+    expect(page.locator(".choice .axis")).to_have_count(0)
+    expect(page.locator(".coach-bar")).to_have_count(0)
+
+
+def test_undo_takes_back_ones_last_action_and_what_followed(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_disabled()
+    play(page)
+    at, told = number(page), page.get_by_role("log").inner_text()
+    play(page)
+    undo.click()
+    expect(page.locator(".table")).to_have_attribute("data-number", at)
+    expect(page.get_by_role("log")).to_have_text(told, use_inner_text=True)
+
+
+def test_a_refused_move_shows_why(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    page.locator(".picture [data-action]").first.evaluate("card => card.dataset.action = 30")
+    page.locator(".picture [data-action='30']").click()
+    notice = page.locator(".notice")
+    expect(notice).to_be_visible()
+    assert len(notice.inner_text()) > 20
+    play(page)
+    expect(notice).to_be_hidden()
+
+
+def test_other_deals(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3, seed=11)
+    seed, hand = page.locator(".seed code"), page.locator(".picture [aria-label^='hand of player_0']")
+    dealt = hand.get_attribute("aria-label")
+    play(page)
+    page.get_by_role("button", name="Same deal", exact=True).click()
+    expect(page.locator(".table")).to_have_attribute("data-number", "0")
+    assert hand.get_attribute("aria-label") == dealt
+    expect(seed).to_have_text("11")
+    page.get_by_role("button", name="Same deal, next seat").click()
+    expect(page.locator(".people-list li").nth(1)).to_contain_text("you")
+    wait_for_turn(page)
+    expect(seed).to_have_text("11")
+    page.get_by_role("button", name="New deal").click()
+    expect(seed).not_to_have_text("11")
+    wait_for_turn(page)
+    expect(page.locator(".command")).to_contain_text(f"--seed {seed.inner_text()}")
+
+
+def test_the_theme_is_that_of_the_system_until_it_is_switched(new_page: NewPage) -> None:
+    page = new_page(theme="dark")
+    root, ground = page.locator("#catbox"), page.locator(".picture svg > rect").first
+    expect(root).to_have_attribute("data-theme", "dark")
+    open_table(page, "Petrify", 2)
+    dark = ground.get_attribute("fill")
+    page.get_by_role("button", name="Switch to the light theme").click()
+    expect(root).to_have_attribute("data-theme", "light")
+    expect(ground).not_to_have_attribute("fill", str(dark))
+    page.reload()
+    expect(root).to_have_attribute("data-theme", "light")
+
+
+def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Path) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    play_to_the_end(page)
+    assert is_over(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the game").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    played = len(json.loads(file.read_text().splitlines()[1])["actions"])
+
+    page.get_by_role("button", name="New table").click()
+    page.get_by_label("File of games").set_input_files(file)
+    table, slider = page.locator(".table.replay"), page.get_by_label("Action", exact=True)
+    expect(table).to_have_attribute("data-number", "0")
+    expect(page.locator(".picture [aria-label^='hand of player_1']")).to_be_visible()
+    slider.fill(str(played))
+    expect(table).to_have_attribute("data-number", str(played))
+    slider.press("ArrowLeft")
+    expect(table).to_have_attribute("data-number", str(played - 1))
+    page.get_by_role("button", name="First").click()
+    page.get_by_role("button", name="Forward").click()
+    expect(table).to_have_attribute("data-number", "1")
+    expect(page.locator(".log .now")).to_have_count(1)
+    page.get_by_label("Seen by").select_option("2")
+    expect(page.locator(".picture [aria-label^='hand of player_1']")).to_have_count(0)
+    expect(page.locator(".picture [aria-label^='hand of player_2']")).to_be_visible()
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(table).to_have_attribute("data-number", "3")
+    page.get_by_role("button", name="Pause").click()

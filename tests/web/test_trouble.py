@@ -1,0 +1,61 @@
+"""A page that is loaded again, a server that is started anew, an opponent that fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.web.conftest import NewPage
+from tests.web.server import Server
+from tests.web.table import cards, number, open_table, play_to_the_end, wait_for_turn
+
+
+def test_a_reload_in_the_middle_of_a_game(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    for _ in range(3):
+        before = number(page)
+        cards(page).first.click()
+        wait_for_turn(page, before)
+    at, told = number(page), page.get_by_role("log").inner_text()
+    page.reload()
+    assert wait_for_turn(page) == at
+    expect(page.get_by_role("log")).to_have_text(told, use_inner_text=True)
+    play_to_the_end(page)
+
+
+def test_a_server_that_is_started_anew(new_page: NewPage, tmp_path: Path) -> None:
+    own = Server(tmp_path)
+    own.start()
+    page = new_page(url=own.url)
+    open_table(page, "Petrify", 2)
+    cells = page.locator(".picture [aria-label='board']").inner_html()
+    own.stop()
+    banner = page.locator(".banner")
+    expect(banner).to_contain_text("The connection to the table is lost")
+    own.start()
+    again = page.get_by_role("button", name="Open the same deal again")
+    expect(again).to_be_visible()
+    again.click()
+    expect(banner).to_be_hidden()
+    wait_for_turn(page)
+    assert page.locator(".picture [aria-label='board']").inner_html() == cells
+    play_to_the_end(page)
+    own.stop()
+
+
+def test_an_opponent_that_fails(new_page: NewPage) -> None:
+    page = new_page()
+    page.get_by_role("radio", name="Petrify").check(force=True)
+    page.get_by_label("player_1", exact=True).select_option("tests.web.agents:Failing")
+    page.get_by_label("Pace of the agents").select_option("0")
+    page.get_by_role("button", name="Play", exact=True).click()
+    wait_for_turn(page)
+    cards(page).first.click()
+    notice = page.locator(".notice")
+    expect(notice).to_contain_text("the cat has left the box")
+    page.get_by_role("button", name="Undo").click()
+    expect(notice).to_be_hidden()
+    wait_for_turn(page)
+    assert cards(page).count() > 0

@@ -1,29 +1,37 @@
 // The page of the playground: the table of `catbox web`, played in this browser.
 import {start} from "./app.js";
+import {element, pushButton} from "./dom.js";
+import {preferredTheme} from "./settings.js";
 import {workerTransport} from "./worker_transport.js";
 
+const WORKER = new URL("worker.js", import.meta.url);
 const root = document.getElementById("catbox");
-const bar = document.createElement("progress");
-const told = document.createElement("p");
-bar.max = 1;
-bar.setAttribute("aria-label", "Loading Python");
+root.classList.add("catbox");
+root.dataset.theme = preferredTheme();
+
+function show(title, ...content) {
+  root.replaceChildren(
+    element("main", {class: "content"}, element("div", {class: "lobby"}, element("h1", {}, title), ...content)),
+  );
+}
 
 async function begin() {
-  told.textContent = "Loading Python into this page: about 17 MB, which the browser keeps for the next time.";
-  bar.removeAttribute("value");
-  root.replaceChildren(told, bar);
+  const bar = element("progress", {max: 1, "aria-label": "Loaded", style: "width: 100%; margin-top: 20px"});
+  const told = element("p", {role: "status"}, "Python is loaded into this page, about 17 MB the first time.");
+  show("Loading the table", told, bar);
   try {
-    const transport = await workerTransport(new URL("worker.js", import.meta.url), (share) => {
+    const transport = await workerTransport(WORKER, (share) => {
       bar.value = share;
-      if (share === 1) told.textContent = "Starting Python.";
+      if (share === 1) told.textContent = "Python starts.";
     });
     start(root, transport);
   } catch (error) {
-    told.textContent = `The table could not be started in this browser. ${error.message}`;
-    const again = document.createElement("button");
-    again.textContent = "Try again";
-    again.onclick = begin;
-    root.replaceChildren(told, again);
+    show(
+      "The table could not be started",
+      element("p", {role: "alert"}, `${error.message}.`),
+      element("p", {style: "margin: 12px 0 20px"}, "Is this device online, and the browser one of the last three years?"),
+      pushButton("Try again", begin, {class: "primary"}),
+    );
   }
 }
 

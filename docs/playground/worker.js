@@ -17,7 +17,9 @@ const plainFetch = self.fetch;
 let bytes = 0;
 let expected = Infinity;
 self.fetch = async (what, options) => {
-  const answer = await plainFetch(what, options);
+  const answer = await plainFetch(what, options).catch((error) => {
+    throw new Error(`${what} could not be loaded: ${error.message}`);
+  });
   if (!answer.ok) throw new Error(`${what} could not be loaded: ${answer.status} ${answer.statusText}`);
   const counted = new TransformStream({
     transform(chunk, arriving) {

@@ -1,165 +1,195 @@
-"""The playground in a real browser: all three games are played with no server but one that hands out files."""
+"""The playground: a table in the page itself, from a folder that a plain web server hands out, with the network off."""
 
 from __future__ import annotations
 
 import functools
 import http.server
-import os
+import itertools
 import threading
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect
 
 from docs.playground import build
+from tests.web.conftest import ARTEFACTS
+from tests.web.table import expect_end, open_table, play_to_the_end
 
-CHROMIUM = "/usr/bin/chromium"
-#: Milliseconds that loading Python may take on a machine that has other things to do.
-PATIENCE = 120_000
-PICTURES = Path(os.environ.get("CATBOX_SCREENSHOTS", "build/screenshots"))
+#: Milliseconds that loading Python may take on a machine that is busy.
+LOADING = 180_000
 
-#: Notes when an action was chosen and when a picture was shown, as the player sees them.
+#: Notes when the page was clicked last, and as its player sees them the actions that were chosen and the pictures.
 CLOCK = """
 window.log = [];
+window.clicked = 0;
 document.addEventListener("click", (event) => {
-  if (event.target.closest("[data-choice]")) window.log.push(["chosen", performance.now()]);
+  window.clicked = performance.now();
+  if (event.target.closest("[data-action]")) window.log.push(["chosen", performance.now()]);
 }, true);
 new MutationObserver((changes) => {
-  if (changes.some(({target}) => target.closest?.(".picture") && target.matches(".picture"))) {
-    window.log.push(["shown", performance.now()]);
-  }
+  if (changes.some(({target}) => target.matches?.(".picture"))) window.log.push(["shown", performance.now()]);
 }).observe(document, {childList: true, subtree: true});
 """
 
+KEEP_WORKER = """
+window.Worker = class extends Worker {
+  constructor(...all) {
+    super(...all);
+    window.worker = this;
+  }
+};
+"""
+
+Open = Callable[[], Page]
+
 
 class Files(http.server.SimpleHTTPRequestHandler):
-    """Hands out files, as any static server does, and says nothing."""
+    """Hands out files and says nothing."""
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("playground")
-    build(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def address(folder: Path) -> Iterator[str]:
-    handler = functools.partial(Files, directory=str(folder))
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("site") / "table"
+    build(folder)
+    handler = functools.partial(Files, directory=str(folder.parent))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
+        yield f"http://127.0.0.1:{server.server_port}/table/"
         server.shutdown()
         thread.join()
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+def faults() -> list[str]:
+    """What pages asked for elsewhere, and all that their consoles said."""
+    return []
 
 
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    """A page whose requests to any other host are refused, and noted as faults with all that its console says."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    faults: list[str] = []
+@pytest.fixture(scope="module")
+def new_playground(browser: Browser, address: str, faults: list[str]) -> Iterator[Open]:
+    """Opens pages, each in a profile of its own, whose requests to any other host are refused."""
+    contexts = []
 
     def only_here(route: Route) -> None:
-        if route.request.url.startswith((address, "blob:", "data:")):
+        if route.request.url.startswith(address):
             route.continue_()
         else:
             faults.append(f"asked for {route.request.url}")
             route.abort()
 
-    page.context.route("**/*", only_here)
-    page.add_init_script(CLOCK)
-    page.on("console", lambda message: faults.append(message.text))
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.faults = faults  # type: ignore[attr-defined]
-    yield page
-    page.close()
+    def new() -> Page:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        contexts.append(context)
+        context.route("**/*", only_here)
+        context.add_init_script(CLOCK)
+        page = context.new_page()
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        return page
+
+    yield new
+    for context in contexts:
+        context.close()
 
 
-def open_table(page: Page, game: str, players: int, agent: str) -> None:
-    page.check(f"input[name=catbox-game][value={game}]", force=True)
-    page.check(f"input[name=catbox-players][value='{players}']", force=True)
-    for seat in range(1, players):
-        page.locator(".seats select").nth(seat).select_option(agent)
-    page.get_by_label("Pace of the agents").select_option("0")
-    page.get_by_label("Seed").fill("7")
-    page.get_by_role("button", name="Play").click()
-
-
-def play_round(page: Page) -> int:
-    """Takes the first legal action until the game is over; returns how many actions that were."""
-    chosen = 0
-    while True:
-        page.wait_for_selector(".moves[data-waits=over], .moves[data-waits=you] .choice", timeout=PATIENCE)
-        if page.locator(".moves[data-waits=over]").count():
-            return chosen
-        page.locator(".choice").first.click()
-        chosen += 1
+@pytest.fixture(scope="module")
+def playground(new_playground: Open, address: str) -> Page:
+    """One page for the tests that only play."""
+    page = new_playground()
+    page.goto(address)
+    page.wait_for_selector("form.lobby", timeout=LOADING)
+    page.evaluate("window.loaded = performance.now()")
+    return page
 
 
 def moves_ms(log: list[list[Any]]) -> list[float]:
     """From an action that was chosen, or a picture, to the next picture: one's own move, or an agent's."""
-    return [now - before for (_, before), (what, now) in zip(log, log[1:], strict=False) if what == "shown"]
+    return [now - before for (_, before), (what, now) in itertools.pairwise(log) if what == "shown"]
 
 
 @pytest.mark.parametrize(
-    ("game", "players", "agent"),
+    ("title", "players", "agent"),
     [
-        ("cat_in_the_box_v0", 3, "heuristic"),
-        ("cat_in_the_box_v0", 5, "heuristic"),
-        ("cat_in_the_box_v0", 4, "zoo:cat_in_the_box-4p"),
-        ("cat_te_v0", 5, "heuristic"),
-        ("petrify_v0", 2, "heuristic"),
-        ("petrify_v0", 2, "zoo:petrify-full"),
+        ("Cat in the Box", 3, "heuristic"),
+        ("Cat in the Box", 5, "heuristic"),
+        ("Cat in the Box", 5, "zoo:cat_in_the_box-5p"),
+        ("Cat Te", 5, "heuristic"),
+        ("Petrify", 2, "heuristic"),
+        ("Petrify", 4, "heuristic"),
+        ("Petrify", 2, "zoo:petrify-4x4"),
     ],
 )
-def test_a_round_is_played_with_the_network_off(
-    page: Page, address: str, game: str, players: int, agent: str, capsys: pytest.CaptureFixture[str]
+def test_a_game_is_played_with_the_network_off(
+    playground: Page,
+    faults: list[str],
+    title: str,
+    players: int,
+    agent: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    page.goto(address)
-    page.wait_for_selector(".lobby", timeout=PATIENCE)
-    ready = page.evaluate("performance.now()")
-    open_table(page, game, players, agent)
-    page.wait_for_selector(".moves[data-waits=you] .choice", timeout=PATIENCE)
-    first = page.evaluate("performance.now()")
-    assert play_round(page) > 0
-    moves = moves_ms(page.evaluate("log"))
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=PICTURES / f"playground-{game}-{players}-{agent.partition(':')[0]}.png")
+    leave = playground.get_by_role("button", name="New table")
+    if leave.is_visible():
+        leave.click()
+    open_table(playground, title, players, agent)
+    loading, opening = playground.evaluate("[loaded, performance.now() - clicked]")
+    playground.evaluate("log.length = 0")
+    assert play_to_the_end(playground) > 0
+    expect_end(playground, players)
+    moves = moves_ms(playground.evaluate("log"))
+    ARTEFACTS.mkdir(exist_ok=True)
+    name = f"playground-{title}-{players}-{agent}.png".replace(" ", "_").replace(":", "_")
+    playground.screenshot(path=ARTEFACTS / name, full_page=True)
+    first = f"first move {(loading + opening) / 1000:.1f} s after the page was opened"
+    each = f"{len(moves)} moves, {sum(moves) / len(moves):.0f} ms each, at most {max(moves):.0f} ms"
     with capsys.disabled():
-        print(
-            f"\n{game}, {players} players, {agent}: lobby after {ready / 1000:.1f} s, first move possible after "
-            f"{first / 1000:.1f} s, {len(moves)} moves of {sum(moves) / len(moves):.0f} ms, at most {max(moves):.0f} ms"
-        )
-    assert page.faults == []  # type: ignore[attr-defined]
+        print(f"\n{title}, {players} players, {agent}: {first}; {each}")
+    assert faults == []
 
 
-def test_agents_that_search_are_not_offered_and_the_page_says_why(page: Page, address: str) -> None:
+def test_agents_that_search_are_left_out_and_the_page_says_so(new_playground: Open, address: str) -> None:
+    page = new_playground()
     page.goto(address)
-    page.wait_for_selector(".lobby", timeout=PATIENCE)
-    offered = page.locator(".seats select").first.locator("option").evaluate_all("all => all.map((one) => one.value)")
-    assert {"heuristic", "easy", "normal", "random"} <= set(offered)
+    seat = page.get_by_label("player_1", exact=True)
+    expect(seat).to_be_visible(timeout=LOADING)
+    offered = seat.locator("option").evaluate_all("all => all.map((one) => one.value)")
+    assert {"heuristic", "easy", "normal", "random", "zoo:cat_in_the_box-3p"} <= set(offered)
     assert not [spec for spec in offered if spec.startswith(("hard", "search", "ismcts", "pimc"))]
-    expect(page.locator(".lobby")).to_contain_text("not compiled")
+    expect(page.locator("form.lobby")).to_contain_text("catbox is not compiled here")
 
 
-def test_a_file_that_is_missing_is_named_and_can_be_asked_for_again(page: Page, address: str) -> None:
-    page.route("**/catbox.zip", lambda route: route.fulfill(status=404))
+def test_when_python_breaks_down_the_same_deal_can_be_opened_again(
+    new_playground: Open, address: str, faults: list[str]
+) -> None:
+    page = new_playground()
+    page.add_init_script(KEEP_WORKER)
     page.goto(address)
-    expect(page.locator("#catbox")).to_contain_text("catbox.zip could not be loaded: 404", timeout=PATIENCE)
-    page.unroute("**/catbox.zip")
+    page.wait_for_selector("form.lobby", timeout=LOADING)
+    open_table(page, "Petrify", 2)
+    page.evaluate("void worker.dispatchEvent(new ErrorEvent('error', {message: 'out of memory'}))")
+    expect(page.get_by_role("alert").first).to_contain_text("connection to the table is lost")
+    again = page.get_by_role("button", name="Open the same deal again")
+    again.click(timeout=LOADING)
+    assert play_to_the_end(page) > 0
+    assert faults == ["out of memory"]
+    faults.clear()
+
+
+def test_a_file_that_is_missing_is_named_and_can_be_asked_for_again(
+    new_playground: Open, address: str, faults: list[str]
+) -> None:
+    page = new_playground()
+    page.context.route("**/catbox.zip", lambda route: route.fulfill(status=404))
+    page.goto(address)
+    expect(page.get_by_role("alert")).to_contain_text("catbox.zip could not be loaded: 404", timeout=LOADING)
+    page.screenshot(path=ARTEFACTS / "playground-missing-file.png")
+    page.context.unroute("**/catbox.zip")
     page.get_by_role("button", name="Try again").click()
-    page.wait_for_selector(".lobby", timeout=PATIENCE)
+    page.wait_for_selector("progress")
+    page.screenshot(path=ARTEFACTS / "playground-loading.png")
+    page.wait_for_selector("form.lobby", timeout=LOADING)
+    faults.clear()

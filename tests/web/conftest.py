@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.web.server import Server
 
@@ -31,6 +31,7 @@ def browser() -> Iterator[Browser]:
             f"no browser: none of {', '.join(BROWSERS)} is installed. Install one: sudo apt-get install chromium",
             returncode=1,
         )
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path)
         yield running

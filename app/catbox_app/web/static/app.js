@@ -14,7 +14,7 @@ import {createTable} from "./table.js";
  * `lobby`: false where there is nothing to choose (a page that shows one replay): the transport sends `joined` by itself.
  */
 export function start(root, transport, {links = false, lobby = true} = {}) {
-  const title = element("span", {class: "where"});
+  const title = element("h1", {class: "where", hidden: true});
   const themeButton = pushButton("", switchTheme, {class: "quiet"});
   const leaveButton = pushButton("New table", leave, {class: "quiet", hidden: true});
   const banner = element("div", {class: "banner", role: "alert", hidden: true});
@@ -142,6 +142,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       if (size !== 720) send({type: "view", theme: frame.theme, size});
     }
     title.textContent = joined.title;
+    title.hidden = false;
     document.title = links ? `${joined.title} - catbox` : document.title;
     leaveButton.hidden = !lobby;
     table.receive(joined);
@@ -150,7 +151,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function showLobby() {
     if (table !== null) table.pause();
     table = null;
-    title.textContent = "";
+    title.hidden = true;
     leaveButton.hidden = true;
     if (lobbyScreen !== null && main.firstChild !== lobbyScreen.node) {
       main.replaceChildren(lobbyScreen.node);

@@ -9,7 +9,7 @@ const OF_THE_END = new Set(["paradox", "paradox_card", "round_end", "score", "ha
 
 /** The log; `go(number)`, where given, makes each action a button that leads to the position after it. */
 export function createLog(go = null) {
-  const list = element("ol", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
+  const list = element("div", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
   const node = panel("What happened", "log", list);
 
   return {node, add, clear, keep, markUntil, latest};
@@ -19,7 +19,7 @@ export function createLog(go = null) {
     const follows = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
     list.querySelector(`[data-number="${number}"]`)?.remove();
     const inside = element("ul", {}, ...lines.map(eventLine));
-    const entry = element("li", {"data-number": number}, inside);
+    const entry = element("div", {class: "entry", "data-number": number}, inside);
     if (go !== null) {
       const words = lines[0].text;
       entry.prepend(pushButton("Go", () => go(number), {class: "go", "aria-label": `Go to: ${words}`}));

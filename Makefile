@@ -7,6 +7,7 @@
 #   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
+#   make docs    build the documentation site into site/
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
 #   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
@@ -23,11 +24,11 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-toolkits test-ray coverage lint format bench zoo leaderboard clean
+.PHONY: help train test test-toolkits test-ray coverage lint format bench docs zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -12
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -13
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -107,6 +108,9 @@ format: $(STAMP)
 bench: $(BENCH)
 	$(PY) -m benchmarks
 
+docs: $(STAMP)
+	$(PY) docs/build_site.py
+
 zoo: $(STAMP)
 	$(PY) -m experiments zoo
 	$(PY) -m experiments leaderboard
@@ -119,5 +123,5 @@ leaderboard: $(STAMP)
 	$(PY) docs/generate.py
 
 clean:
-	rm -rf $(VENV) $(RAY) .toolkits .pyodide build dist .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(RAY) .toolkits .pyodide build dist site .cache .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

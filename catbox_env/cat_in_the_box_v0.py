@@ -46,7 +46,7 @@ next clockwise. The vector's parts, in order; ``game.observation_layout`` gives 
 Rewards are zero until a round ends. ``infos[agent]`` then holds ``score``, ``tricks_won``, ``bid``, ``bonus`` and
 ``paradox``. All agents terminate together after the last round; nothing is ever truncated.
 
-Versions: v0, the first.
+Versions: v0: the first.
 """
 
 from __future__ import annotations

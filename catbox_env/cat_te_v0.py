@@ -63,7 +63,7 @@ parts. They sum to zero over a game. ``infos[agent]`` then holds ``score`` (ante
 ``tricks_won``, ``eliminated``, ``showed`` and ``claimed``. All agents terminate together after the last round; nothing
 is ever truncated.
 
-Versions: v0, the first.
+Versions: v0: the first.
 """
 
 from __future__ import annotations

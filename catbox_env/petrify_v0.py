@@ -43,9 +43,9 @@ next in turn. The vector's parts, in order; ``game.observation_layout`` gives of
 | ``end_cells_after`` | P, N, N | for each legal action, 1 + how many end cells each seat would have |
 
 ``end_cells_after`` is counted with the pawn of the seat to move on the action's cell and the cell it left closed,
-before the landing has its effect, as if each seat were to move then; the count stops at 6, so that the part holds 1 to
-7. It is zero for actions that are not legal and for petrified seats. These last two parts follow from the others, and
-are zero when the game is over.
+before the landing has its effect, as if each seat were to move then; the count stops at 6, so the part holds 1 to 7.
+It is zero for actions that are not legal and for petrified seats. These last two parts follow from the others, and are
+zero when the game is over.
 
 Everybody sees everything: ``state()`` is the observation of seat 0, and ``sample_state`` gives the state itself.
 
@@ -54,7 +54,7 @@ winner), ``"margin"`` that less the others' mean, ``"win"`` 1 to the winner and 
 holds ``place``. All agents terminate together, when one player is left that is not petrified; nothing is ever
 truncated. A petrified player stays an agent but does not act any more.
 
-Versions: v0, the first.
+Versions: v0: the first.
 """
 
 from __future__ import annotations

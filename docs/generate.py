@@ -12,17 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from benchmarks.on_ray import model as on_ray
 from catbox_agents.markdown import markdown_table
-from catbox_env import GAMES, Game, make_game, petrify_v0
+from catbox_env import GAMES, Game, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
+from docs.environment import environment, player_counts
+from docs.illustrations import IMAGES
 from experiments.results import RESULTS
 from experiments.zoo_pages import leaderboard_in_short
 
@@ -111,19 +110,6 @@ def properties(_: str) -> str:
     return markdown_table([["", *(f"{players} players" for players in PLAYERS)], *rows])
 
 
-def player_counts(game_id: str) -> list[int]:
-    """The numbers of players that a game accepts."""
-
-    def possible(players: int) -> bool:
-        try:
-            make_game(game_id, num_players=players)
-        except ValueError:
-            return False
-        return True
-
-    return [players for players in range(1, 11) if possible(players)]
-
-
 def games(_: str) -> str:
     """Every game under its default rules."""
     made = [make_game(game_id) for game_id in GAMES]
@@ -143,38 +129,11 @@ def games(_: str) -> str:
     return markdown_table([["", *(f"`{game_id}`" for game_id in GAMES)], *rows])
 
 
-#: A game of four players up to its fifth trick, as the agent `zoo:cat_in_the_box-4p` once played it.
-GAME_PLAYED = (
-    [6, 5, 2, 0, 8, 9, 9, 8, 31, 30, 29, 33, 41, 39, 37, 42, 21, 23, 22, 24, 32, 17, 34, 18, 40, 19, 38],
-    111,
-)
-#: The others are played at random.
-MOVES_AT_RANDOM = {"cat_te_v0": (9, 3), "petrify_v0": (3, 3)}
-
-
-def picture(game_id: str, theme: str, **options: Any) -> str:
-    """A position of a game as the seat to move sees it."""
-    game = make_game(game_id, **options)
-    if game_id == GAME:
-        actions, seed = GAME_PLAYED
-        state = game.new_initial_state(seed=seed)
-        for action in actions:
-            state.apply_action(action)
-    else:
-        moves, seed = MOVES_AT_RANDOM[game_id]
-        state, generator = game.new_initial_state(seed=seed), np.random.default_rng(seed)
-        for _ in range(moves):
-            state.apply_action(int(generator.choice(state.legal_actions())))
-    return game.render_svg(state, state.current_player, theme=theme) + "\n"
-
-
-#: Files of docs/images: name -> what draws it.
-IMAGES: dict[str, Callable[[], str]] = {
-    "cat_in_the_box-light.svg": lambda: picture(GAME, "light"),
-    "cat_in_the_box-dark.svg": lambda: picture(GAME, "dark"),
-    "cat_te.svg": lambda: picture("cat_te_v0", "light"),
-    "petrify.svg": lambda: picture("petrify_v0", "light", rules=petrify_v0.Rules.full(4)),
-}
+def speed(_: str) -> str:
+    """What docs/benchmarks.md has measured, without commands and dates."""
+    text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.*?) \| (.*?) \| `\w+` \| ", text, re.MULTILINE)
+    return markdown_table([["what", "measured"], *rows])
 
 
 def leaderboard(_: str) -> str:
@@ -242,6 +201,8 @@ _MAKERS = (
     actions,
     properties,
     games,
+    environment,
+    speed,
     leaderboard,
     settings,
     algorithm_settings,

@@ -1,0 +1,119 @@
+"""The page of an environment, in the form of PettingZoo's, from the code and the docstring of its module."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+from catbox_agents.markdown import markdown_table
+from catbox_env import Game, make_game
+from catbox_env.registration import gymnasium_id
+
+#: The paragraphs of a module's docstring that begin a part of it, and the heading of that part on the page.
+PARTS = {
+    "Creation": "Arguments",
+    "Actions": "Action space",
+    "Observation": "Observation space",
+    "Rewards": "Rewards",
+    "Versions": "Version history",
+}
+USAGE = """\
+```python
+from catbox_env import {game_id}
+
+env = {game_id}.env(render_mode="human")
+env.reset(seed=42)
+for agent in env.agent_iter():
+    observation, reward, terminated, truncated, info = env.last()
+    if terminated or truncated:
+        action = None
+    else:
+        # your policy; here a random legal action
+        action = env.action_space(agent).sample(observation["action_mask"])
+    env.step(action)
+env.close()
+```"""
+MASK = """\
+`observation["action_mask"]` has a 1 for each legal action of the agent to move, at least one; it is all zeros for the
+others. `raw_env()` refuses an action that the mask forbids with a `ValueError` that says which rule forbids it, and the
+game is unchanged; `env()` ends the game with PettingZoo's illegal reward."""
+
+
+def parts_of(docstring: str) -> dict[str, str]:
+    """The parts of a module's docstring by heading; under ``""`` what the game is."""
+    begins = re.compile(rf"\n\n(?=(?:{'|'.join(PARTS)})\b)")
+    first, *rest = begins.split(docstring.replace("``", "`").strip())
+    found = {"": first}
+    for part in rest:
+        word = re.match(r"\w+", part)[0]  # type: ignore[index]
+        text = re.sub(r"^\w+: ", "", part) if word in ("Creation", "Observation", "Versions") else part
+        found[PARTS[word]] = text
+    return found
+
+
+def player_counts(game_id: str) -> list[int]:
+    """The numbers of players that a game accepts."""
+
+    def possible(players: int) -> bool:
+        try:
+            make_game(game_id, num_players=players)
+        except ValueError:
+            return False
+        return True
+
+    return [players for players in range(1, 11) if possible(players)]
+
+
+def properties(game: Game, game_id: str) -> str:
+    """The table at the top, of the game under its default rules."""
+    players = player_counts(game_id)
+    layout, state = game.observation_layout, game.state_layout
+    low, high = min(part.low for part in layout.values()), max(part.high for part in layout.values())
+    rows: list[list[object]] = [
+        ["import", f"`from catbox_env import {game_id}`"],
+        ["PettingZoo", f'`pettingzoo.make("aec", "catbox/{game_id}")`'],
+        ["Gymnasium", f'`gymnasium.make("catbox_env:{gymnasium_id(game_id)}")`, one learner among agents'],
+        ["many games", f'`catbox_env.make_vec("{game_id}", num_envs=4096, seed=0)`'],
+        ["actions", "discrete"],
+        ["parallel API", "no: agents act one at a time"],
+        ["manual control", f"`catbox play --game {game_id}`"],
+        ["agents", f"{players[0]}-{players[-1]}, by default {game.num_players}"],
+        ["names of agents", f"`player_0` .. `player_{game.num_players - 1}`"],
+        ["action shape", f"`Discrete({game.num_actions})`"],
+        ["action values", f"0 .. {game.num_actions - 1}"],
+        ["observation shape", f"({layout.size},), int8"],
+        ["observation values", f"{low} .. {high}"],
+        ["state shape", f"({state.size},), int8"],
+        ["reward `score`", f"{game.min_utility:g} .. {game.max_utility:g}"],
+        ["most decisions in a game", game.history_length],
+    ]
+    return markdown_table([["", "default rules"], *rows])
+
+
+def environment(game_id: str) -> str:
+    """The page of an environment below its heading."""
+    name = game_id.rpartition("_v")[0]
+    docstring = importlib.import_module(f"catbox_env.{game_id}").__doc__
+    assert docstring
+    parts = parts_of(docstring)
+    title = parts[""].partition(":")[2].strip()
+    picture = (
+        "<picture>\n"
+        f'  <source media="(prefers-color-scheme: dark)" srcset="images/{name}-game-dark.svg">\n'
+        f'  <img src="images/{name}-game-light.svg" width="720" alt="A whole game, move by move.">\n'
+        "</picture>"
+    )
+    return "\n\n".join(
+        [
+            title[0].upper() + title[1:],
+            picture,
+            properties(make_game(game_id), game_id),
+            f"The rules are on [a page of their own]({name}.md).",
+            f"## Usage\n\n{USAGE.format(game_id=game_id)}",
+            *(
+                f"## {heading}\n\n{parts[heading]}"
+                + (f"\n\n### Legal actions\n\n{MASK}" if heading == "Action space" else "")
+                for heading in PARTS.values()
+            ),
+        ]
+    )

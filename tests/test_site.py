@@ -1,0 +1,164 @@
+"""The documentation site: its pages, its links, its animations."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import pyvips
+
+import catbox_env
+from docs import build_site, environment, illustrations, reference
+from docs.animation import animated
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_every_page_has_one_place_in_the_navigation() -> None:
+    assert sorted(build_site.navigation()) == sorted(build_site.pages().values())
+
+
+def test_links_lead_to_pages_of_the_site() -> None:
+    known = build_site.pages()
+    source = ROOT / "docs" / "training.md"
+    text = "[a](arena.md#speed) [b](../SECURITY.md) [c](../README.md) [d](../examples/reinforce.py) [e](https://x.org)"
+    moved = build_site.moved(text, source, "training.md", known)
+    assert (
+        moved
+        == "[a](arena.md#speed) [b](security.md) [c](index.md) [d](examples/reinforce.md) [e](https://x.org)"
+    )
+    text = "[a](docs/training.md) ![b](docs/images/petrify-light.svg)"
+    moved = build_site.moved(text, ROOT / "CONTRIBUTING.md", "examples/x.md", known)
+    assert moved == "[a](../training.md) ![b](../images/petrify-light.svg)"
+
+
+def test_code_keeps_its_brackets() -> None:
+    text = "```python\nprint(names[0](nowhere.md))\n```\n"
+    assert build_site.moved(text, ROOT / "docs" / "api.md", "api.md", build_site.pages()) == text
+
+
+@pytest.mark.parametrize("target", ["nowhere.md", "../pyproject.toml", "images/nothing.svg"])
+def test_a_link_to_what_is_not_on_the_site_is_refused(target: str) -> None:
+    with pytest.raises(ValueError, match=rf"docs/api\.md: {target} is no page or picture of the site"):
+        build_site.moved(f"[a]({target})", ROOT / "docs" / "api.md", "api.md", build_site.pages())
+
+
+def test_a_picture_follows_the_theme_of_the_site() -> None:
+    text = (
+        '<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="images/cat_te-dark.svg">\n'
+        '  <img src="images/cat_te-light.svg" width="720" alt="A game.">\n</picture>'
+    )
+    moved = build_site.moved(text, ROOT / "docs" / "api.md", "api.md", build_site.pages())
+    assert moved == (
+        '<img src="images/cat_te-light.svg#only-light" width="720" alt="A game.">'
+        '<img src="images/cat_te-dark.svg#only-dark" width="720" alt="A game.">'
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "fault"),
+    [
+        ('<a href="other.html">', "index.html: other.html does not exist"),
+        ('<a href="index.html#there">', "index.html: index.html#there: no such anchor"),
+        ('<img src="images/no.svg">', "index.html: images/no.svg does not exist"),
+        ('<script src="https://x.org/a.js">', "index.html: loads https://x.org/a.js from another host"),
+        ('<link rel="icon" href="https://x.org/a.png">', "index.html: loads https://x.org/a.png from another host"),
+        ("<p>As follows:\n- one</p>", "index.html: '- one' is no list, table or code block"),
+    ],
+)  # fmt: skip
+def test_faults_of_a_built_page_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, fault: str
+) -> None:
+    monkeypatch.setattr(build_site, "SITE", tmp_path)
+    monkeypatch.setattr(build_site, "pages", dict)
+    monkeypatch.setattr(build_site, "navigation", lambda: ["index.md"])
+    good = '<h1 id="here"><a href="#here">x</a><a href="https://x.org">x</a><img src="data:image/png;base64,AA=="></h1>'
+    (tmp_path / "index.html").write_text(good)
+    assert build_site.faults() == []
+    (tmp_path / "index.html").write_text(good + body)
+    assert build_site.faults() == [fault]
+
+
+def test_a_page_without_a_place_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build_site, "SITE", tmp_path)
+    monkeypatch.setattr(build_site, "pages", lambda: {ROOT / "docs" / "new.md": "new.md"})
+    monkeypatch.setattr(build_site, "navigation", lambda: ["old.md"])
+    assert build_site.faults() == ["old.md: not built", "new.md: not in the navigation of mkdocs.yml"]
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_every_game_has_a_page_of_its_environment(game_id: str) -> None:
+    page = environment.environment(game_id)
+    for heading in environment.PARTS.values():
+        assert f"\n## {heading}\n\n" in page
+    assert "``" not in page.replace("```", "")
+    assert f"<!-- generated: environment {game_id} -->" in (ROOT / "docs" / f"{game_id}.md").read_text()
+
+
+def test_the_reference_has_every_public_name() -> None:
+    pages = {Path(folder).name: reference.reference(Path(folder).name) for folder in build_site.PACKAGES}
+    for module, names in reference.public_names().items():
+        for name in names:
+            line = rf"^`.*\b{name}\b.*see \[Ray\]" if module in reference.ON_RAY else rf"^##+ {name}$"
+            assert re.search(line, pages[module.partition(".")[0]], re.MULTILINE), f"{module}.{name}"
+
+
+def test_a_docstring_becomes_lists_and_a_signature_lines() -> None:
+    def act(self: object, observation: np.ndarray, *, history: np.ndarray | None = None) -> int:
+        """The action of :func:`act` for ``observation``.
+
+        Args:
+            observation: (O,) int8,
+                as the seat sees it.
+            history: what was played.
+
+        Raises ``ValueError``.
+        """
+
+    heading, called, text = reference.entry("act", act, "##")
+    assert heading == "## act"
+    assert (
+        called
+        == "```python\ndef act(observation: np.ndarray, *, history: np.ndarray | None = None) -> int\n```"
+    )
+    assert text.splitlines() == [
+        "The action of `act` for `observation`.", "", "", "**Args:**", "",
+        "- `observation`: (O,) int8,", "    as the seat sees it.", "- `history`: what was played.", "",
+        "Raises `ValueError`.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["cat_in_the_box", "cat_te", "petrify"])
+def test_an_animation_shows_every_position_as_it_is_drawn(name: str) -> None:
+    game, states = illustrations.recorded(name)
+    pictures = [game.render_svg(state) for state in states]
+    for number in range(0, len(pictures), 9):
+        still = animated(pictures, [1.0] * len(pictures), still=number)
+        assert pixels(still) == pixels(pictures[number]), number
+
+
+def pixels(svg: str) -> bytes:
+    return pyvips.Image.svgload_buffer(svg.encode()).write_to_memory()
+
+
+def test_an_animation_changes_the_picture_when_its_time_has_come() -> None:
+    root = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9">'
+    frame = root + '<g><rect width="9"/>{}</g></svg>'
+    svg = animated([frame.format("<path d='M0 0'/>"), frame.format("<path d='M1 1'/>")], [1.0, 3.0])
+    assert '<path class="f0" d="M0 0"/><path class="f1" d="M1 1"/>' in svg
+    assert ".f0{opacity:0;animation:f0 4s step-end infinite}@keyframes f0{0%{opacity:1}25%{opacity:0}}" in svg
+    assert ".f1{animation:f1 4s step-end infinite}@keyframes f1{0%{opacity:0}25%{opacity:1}}" in svg
+    assert svg.count("<rect") == 1
+
+
+def test_pictures_of_different_sizes_make_no_animation() -> None:
+    frame = '<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="9" viewBox="0 0 {0} 9"/>'
+    with pytest.raises(ValueError, match="pictures of one size are expected"):
+        animated([frame.format(9), frame.format(8)], [1.0, 1.0])
+
+
+def test_pictures_of_the_docs_are_small() -> None:
+    for path in (ROOT / "docs" / "images").iterdir():
+        assert path.stat().st_size < (600_000 if "-game-" in path.name else 40_000), path.name

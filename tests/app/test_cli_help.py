@@ -26,7 +26,7 @@ def run(*arguments: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    "command", ["train", "evaluate", "exploitability", "play", "watch", "replay", "info"]
+    "command", ["train", "evaluate", "exploitability", "play", "watch", "web", "replay", "info"]
 )
 def test_every_command_has_help_with_an_example(command: str) -> None:
     ran = run(command, "--help")
@@ -60,6 +60,7 @@ def test_help_lists_every_rule_with_what_its_game_says_of_it(command: str) -> No
         ),
         ("play easy zoo:petrify-4", "zoo:petrify-4x4"),
         ("watch search:f", "search:fast"),
+        ("web --agent hard", "hard"),
         ("best-response --target har", "hard"),
         ("train --preset st", "standard strong"),
         ("best-response --preset q", "quick"),

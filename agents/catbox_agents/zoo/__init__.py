@@ -81,7 +81,7 @@ class ZooAgent:
 
 def zoo_agents(game: Game | None = None) -> list[ZooAgent]:
     """The agents of the zoo; with ``game`` given, those that can play it."""
-    agents = _index(FOLDER / INDEX)
+    agents = _agents()
     return list(agents) if game is None else [agent for agent in agents if agent.plays(game)]
 
 
@@ -106,6 +106,21 @@ def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
             f"with {describe_options(game.options, differing)}: {remedy}"
         )
     return found
+
+
+def _agents() -> Sequence[ZooAgent]:
+    """The agents of this folder; read again when the index has changed."""
+    file = FOLDER / INDEX
+    try:
+        stamp = file.stat()
+    except OSError:
+        return _index(file)  # which says what to do
+    return _read_once(file, stamp.st_mtime_ns, stamp.st_size)
+
+
+@functools.lru_cache(maxsize=1)
+def _read_once(file: Path, changed: int, size: int) -> Sequence[ZooAgent]:
+    return _index(file)
 
 
 def _index(file: Path) -> Sequence[ZooAgent]:

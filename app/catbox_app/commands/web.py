@@ -75,14 +75,14 @@ def web(
             open_tables.add(table)
         for problem in problems:
             console.print(Text(problem, style="yellow"), soft_wrap=True)
-    listening = listen(host, port)
-    address = address_of(listening, host)
-    console.print(Text(f"The table is at {address}   (Ctrl-C ends it)"), soft_wrap=True)
-    if not is_local(host):
-        warning = (
-            f"Listening on {host}: everybody who reaches this machine can open tables and let agents think here. "
-            "Nothing is encrypted: who can listen to your network can read the links of the seats, and so see the "
-            "cards. Use this in a network that you trust."
-        )
-        console.print(Text(warning, style="yellow"), soft_wrap=True)
-    serve(web_app(open_tables, host, folder=tables), listening, None if no_browser else address)
+    with listen(host, port) as listening:
+        address = address_of(listening, host)
+        console.print(Text(f"The table is at {address}   (Ctrl-C ends it)"), soft_wrap=True)
+        if not is_local(host):
+            warning = (
+                f"Listening on {host}: everybody who reaches this machine can open tables and let agents think here. "
+                "Nothing is encrypted: who can listen to your network can read the links of the seats, and so see the "
+                "cards. Use this in a network that you trust."
+            )
+            console.print(Text(warning, style="yellow"), soft_wrap=True)
+        serve(web_app(open_tables, host, folder=tables), listening, None if no_browser else address)

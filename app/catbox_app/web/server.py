@@ -33,13 +33,16 @@ STATIC = Path(__file__).parent / "static"
 #: The most pages at once.
 MOST_PAGES = 400
 #: The largest message that is read, in bytes: a file of records.
-LARGEST_MESSAGE = 4 << 20
+LARGEST_MESSAGE = 8 << 20
 #: Messages that wait for a page before it is given up: it does not read them.
 MOST_WAITING = 2000
 #: Messages a second that a page may send for long, and at once. Those beyond are read later.
 RATE, BURST = 20.0, 60.0
-#: Threads that think.
-THINKERS = 2
+#: Jobs begin one after the other: threads that think side by side keep the one that answers pages waiting. But after so
+#: many seconds the next one begins all the same, so that an agent that thinks long holds up no other table.
+PATIENCE = 0.3
+#: The most jobs that think at once.
+THINKERS = 32
 
 
 class Host:
@@ -57,6 +60,7 @@ class Host:
         self._writer = ThreadPoolExecutor(1, "catbox-writes")
         self.pages = 0
         self._thinkers = ThreadPoolExecutor(THINKERS, "catbox-thinks")
+        self._turn = asyncio.Semaphore(1)
         self._changed = asyncio.Event()
         self._running: set[asyncio.Task[None]] = set()
 
@@ -95,7 +99,9 @@ class Host:
             self._writer.submit(path.unlink, missing_ok=True)
 
     async def _run(self, job: Job) -> None:
-        thought = asyncio.wrap_future(self._thinkers.submit(job.think))
+        async with self._turn:
+            thought = asyncio.wrap_future(self._thinkers.submit(job.think))
+            await asyncio.wait({thought}, timeout=PATIENCE)
         await asyncio.wait({thought})
         error = thought.exception()
         if error is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import sys
 import threading
 import webbrowser
 
@@ -11,6 +12,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from catbox_app.web.server import LARGEST_MESSAGE
+
+#: How long a thread that thinks may keep the one that answers pages waiting, in seconds. Python's own 5 ms add up.
+SWITCH_SECONDS = 0.0005
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -53,8 +57,8 @@ def address_of(listening: socket.socket, host: str) -> str:
     return f"http://{name}:{port}/"
 
 
-def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = None) -> None:
-    """Serve until Ctrl-C. ``open_browser``: an address that a browser opens."""
+def server_of(app: ASGIApp) -> uvicorn.Server:
+    """What serves ``app``; ``run(sockets=[...])`` ends when ``should_exit`` is set, or with Ctrl-C."""
     config = uvicorn.Config(
         app,
         ws="websockets-sansio",
@@ -65,9 +69,15 @@ def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = Non
         server_header=False,
         timeout_graceful_shutdown=2,
     )
+    return uvicorn.Server(config)
+
+
+def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = None) -> None:
+    """Serve until Ctrl-C. ``open_browser``: an address that a browser opens."""
     if open_browser is not None:
         threading.Thread(target=webbrowser.open, args=(open_browser,), daemon=True).start()
-    uvicorn.Server(config).run(sockets=[listening])
+    sys.setswitchinterval(SWITCH_SECONDS)
+    server_of(app).run(sockets=[listening])
 
 
 def _free_port(host: str) -> int:

@@ -41,11 +41,11 @@ def told_to(match: Match, seat: int, coach: bool) -> str:
     return json.dumps(page.told)
 
 
-@pytest.mark.parametrize(("game_id", "options"), GAMES)
+@pytest.mark.parametrize(("game_id", "options"), GAMES[:3])  # Petrify hides nothing
 def test_worlds_that_a_seat_cannot_tell_apart_give_it_the_same_messages(
     game_id: str, options: dict[str, Any]
 ) -> None:
-    game = catbox_env.make_game(game_id, **options)
+    game = catbox_env.make_game(game_id, **options, reward="margin")
     rng = np.random.default_rng(0)
     people = [None] * game.num_players
     match = Match(game, people, seed=1)
@@ -55,14 +55,14 @@ def test_worlds_that_a_seat_cannot_tell_apart_give_it_the_same_messages(
             state = match.state
             seen, history = state.observation(seat)[None], state.history_observation(seat)
             told = told_to(match, seat, coach=True)
-            for seed in range(3):
+            for seed in range(2):
                 world, (only,) = sample_past(game, seen, seed, history, seat=seat)
                 same = Match(game, people, seed=2, deal=only.deal)
                 same.play_on(world.history(), [None] * len(match.actions))
                 assert told_to(same, seat, coach=True) == told
                 others += not np.array_equal(same.state.state_vector(), state.state_vector())
         match.play(match.current_player, int(rng.choice(match.state.legal_actions())))
-    assert game.hides_nothing or others > 50
+    assert others > 50
 
 
 @pytest.mark.parametrize(("game_id", "options"), GAMES)
@@ -70,7 +70,7 @@ def test_what_pages_are_told_in_a_whole_game_is_what_their_seats_see(
     game_id: str, options: dict[str, Any]
 ) -> None:
     """Message by message, as the game goes on: nothing but pictures and events for the seat, and no seed."""
-    game = catbox_env.make_game(game_id, **options)
+    game = catbox_env.make_game(game_id, **options, reward="margin")
     tables = Tables()
     pages = [Page(tables) for _ in range(game.num_players)]
     keys = pages[0].open(*[PERSON] * game.num_players, game=game_id, seed=987654321)

@@ -185,7 +185,12 @@ def test_with_several_people_nothing_is_taken_back_and_a_new_deal_waits_for_the_
     keys = page.open("person", "person", seed=2)
     page.send("join", seat_key=keys[0])
     assert not page.position["can_undo"]
-    for kind, values in (("undo", {}), ("again", {"deal": "new"}), ("again", {"deal": "next_seat"}), ("save", {})):
+    for kind, values in (
+        ("undo", {}),
+        ("again", {"deal": "new"}),
+        ("again", {"deal": "next_seat"}),
+        ("save", {}),
+    ):
         (answer,) = page.send(kind, **values)
         assert answer["type"] == "refused", kind
 
@@ -233,7 +238,7 @@ def test_wrong_and_expired_links_are_told_apart() -> None:
     page = Page(Tables(clock=clock, idle_seconds=60))
     key = page.sit("person", "random")
     clock.now += 1000
-    assert page.send("act", **{"action": page.position["legal"][0]["action"], "number": 0})
+    assert page.send("act", action=page.position["legal"][0]["action"], number=0)
     page.connection.close()
     clock.now += 61
     (expired,) = Page(page.tables).send("join", seat_key=key)

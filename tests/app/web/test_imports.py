@@ -1,0 +1,43 @@
+"""What the table needs: no server, no command line, no torch, so that it runs in a page too."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from tests.app.table import ROOT
+
+PROGRAM = """
+import sys
+from catbox_app.web.connection import Connection
+from catbox_app.web.tables import Tables
+tables, told = Tables(), []
+connection = Connection(tables, told.append)
+connection.receive({"type": "lobby"})
+connection.receive({"type": "open", "game": "petrify_v0", "players": 2, "seats": ["person", "best"], "pace": 0})
+tables.run_due()
+connection.receive({"type": "join", "seat_key": told[-1]["seats"][0]["key"]})
+connection.receive({"type": "coach", "agent": "best", "shows": "policy"})
+tables.run_due()
+assert told[-1]["type"] == "coach", told[-1]
+if len(sys.argv) > 1:
+    import catbox_app.commands.web, catbox_app.web.server, catbox_app.web.serving
+found = [name for name in ("torch", "matplotlib", "starlette", "uvicorn", "typer") if name in sys.modules]
+print(found)
+"""
+
+
+def loaded(*arguments: str) -> str:
+    paths = os.pathsep.join(str(ROOT / part) for part in (".", "agents", "train", "app"))
+    command = [sys.executable, "-W", "error", "-c", PROGRAM, *arguments]
+    environment = {**os.environ, "PYTHONPATH": paths}
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_table_needs_neither_a_server_nor_the_command_line() -> None:
+    assert loaded() == "[]\n"
+
+
+def test_the_server_needs_no_torch() -> None:
+    assert loaded("server") == "['starlette', 'uvicorn', 'typer']\n"

@@ -1,0 +1,112 @@
+"""Saved games: what a table saves is shown again, from any seat's view or all open."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import catbox_env
+from catbox_agents import read_record
+from catbox_app.web.tables import Tables
+from tests.app.web.page import Page
+
+
+def saved(page: Page, *seats: str, **values: object) -> str:
+    page.sit(*seats, **values)
+    page.play()
+    page.send("save")
+    return str(page.last("record")["text"])
+
+
+@pytest.mark.parametrize("game", catbox_env.GAMES)
+def test_a_game_that_was_played_can_be_saved_and_watched(game: str, tmp_path: Path) -> None:
+    page = Page(Tables())
+    text = saved(page, "person", "easy", game=game, seed=5)
+    assert page.last("record")["name"] == f"{game.removesuffix('_v0')}-5.jsonl"
+    (tmp_path / "game.jsonl").write_text(text)
+    record = read_record(tmp_path / "game.jsonl")
+    assert record.agents == ["you", "easy"]
+    page.told.clear()
+    page.send("replay", text=text)
+    page.tables.run_due()
+    joined = page.last("joined")
+    assert (joined["mode"], joined["length"], joined["games"]) == ("replay", len(record.actions), 1)
+    assert [message["number"] for message in page.all("events")] == list(range(1, len(record.actions) + 1))
+    states = [record.game.render_svg(state, 1) for state in record.states()]
+    for number, svg in enumerate(states[:-1]):
+        page.send("step", number=number, seat=1)
+        assert page.position["svg"] == svg
+        assert page.position["taken"] == record.actions[number]
+        assert page.position["legal"] == []
+    page.send("step", number=len(record.actions), seat=None)
+    assert page.position["waits_for"] == "over"
+
+
+def test_events_are_told_anew_for_another_view_and_hide_what_it_does_not_see() -> None:
+    page = Page(Tables())
+    text = saved(page, "person", "normal", "normal", seed=5)
+    page.send("replay", text=text)
+    page.tables.run_due()
+    page.told.clear()
+    page.send("step", number=0, seat=None)
+    assert not page.all("events")
+    page.send("step", number=2, seat=0)
+    first = {message["number"]: message["lines"] for message in page.all("events")}
+    page.told.clear()
+    page.send("step", number=2, seat=1)
+    other = {message["number"]: message["lines"] for message in page.all("events")}
+    assert first.keys() == other.keys()
+    assert first[1] != other[1]  # who put aside what
+    assert first[max(first)] == other[max(other)]
+
+
+def test_the_policy_of_an_agent_is_shown_where_the_view_shows_its_hand() -> None:
+    page = Page(Tables())
+    text = saved(page, "person", "easy", seed=5)
+    record = json.loads(text.splitlines()[1])
+    number = next(i for i, policy in enumerate(record["policies"]) if policy)
+    page.send("replay", text=text)
+    page.tables.run_due()
+    for seat, shown in ((None, True), (1, True), (0, False)):
+        page.told.clear()
+        page.send("step", number=number, seat=seat)
+        assert bool(page.all("coach")) == shown
+    page.send("coach", agent="random", shows="policy")
+    page.send("step", number=number, seat=1)
+    page.tables.run_due()
+    assert page.last("coach")["agent"] == "random"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: "", "expected a text"),
+        (lambda text: "hello", "no JSON"),
+        (lambda text: text[: len(text) // 2], "the file, line"),
+        (lambda text: text.replace("catbox-games-1", "catbox-games-9"), "newer version"),
+        (lambda text: text.replace('"actions":[', '"actions":[999,'), "line 2"),
+        (lambda text: text.splitlines()[0], "holds 0 games"),
+        (lambda text: text.replace("cat_in_the_box_v0", "chess_v7"), "line 1"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_the_reason_and_the_table_goes_on(change: object, said: str) -> None:
+    page = Page(Tables())
+    text = saved(page, "person", "random", seed=5)
+    page.send("replay", text=change(text))  # type: ignore[operator]
+    page.tables.run_due()
+    assert said in page.last("failed")["text"]
+    page.send("again", deal="same")
+    assert page.position["number"] == 0
+
+
+def test_the_file_holds_other_games_too() -> None:
+    page = Page(Tables())
+    text = saved(page, "person", "random", seed=5)
+    page.send("replay", text=text + text.splitlines()[1] + "\n", game_number=2)
+    page.tables.run_due()
+    assert (page.last("joined")["games"], page.last("joined")["game_number"]) == (2, 2)
+    page.send("replay", text=text, game_number=2)
+    page.tables.run_due()
+    assert "asked for game 2" in page.last("failed")["text"]

@@ -1,0 +1,297 @@
+"""The server: WebSockets, who may ask, what it survives."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient, WebSocketTestSession
+from starlette.websockets import WebSocketDisconnect
+
+from catbox_agents import Agent
+from catbox_app.web import server, serving
+from catbox_app.web.server import web_app
+from catbox_app.web.tables import Tables
+
+HERE = "http://127.0.0.1:8000"
+SOCKET = "ws://127.0.0.1:8000/ws"
+
+
+class Slow(Agent):
+    """Thinks until it is released."""
+
+    released = threading.Event()
+
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
+        assert self.released.wait(60)
+        return int(action_mask.argmax())
+
+
+class Unfit(Agent):
+    """Cannot be made."""
+
+    def __init__(self, game: Any, seed: Any = None) -> None:
+        raise ModuleNotFoundError("no module named ideas")
+
+
+SLOW, UNFIT = (f"{__name__}:{agent.__name__}" for agent in (Slow, Unfit))
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    with TestClient(web_app(Tables(also=[SLOW, UNFIT])), base_url=HERE) as client:
+        yield client
+
+
+def until(page: WebSocketTestSession, kind: str) -> dict[str, Any]:
+    """The next message of that kind."""
+    while True:
+        message = json.loads(page.receive_text())
+        if message["type"] == kind:
+            return dict(message)
+
+
+def sit(page: WebSocketTestSession, *seats: str) -> str:
+    """Open a table and sit down at its first seat of a person; its key."""
+    message = {"game": "petrify_v0", "players": len(seats), "seats": seats, "seed": 1, "pace": 0}
+    page.send_json({"type": "open", **message})
+    key = next(seat["key"] for seat in until(page, "opened")["seats"] if seat["key"])
+    page.send_json({"type": "join", "seat_key": key})
+    return str(key)
+
+
+def play(page: WebSocketTestSession) -> dict[str, Any]:
+    """Play to the end; the last position."""
+    while True:
+        position = until(page, "position")
+        if position["waits_for"] == "over":
+            return position
+        if position["waits_for"] == "you":
+            page.send_json(
+                {"type": "act", "action": position["legal"][0]["action"], "number": position["number"]}
+            )
+
+
+def test_a_whole_game_over_a_websocket(client: TestClient) -> None:
+    with client.websocket_connect(SOCKET) as page:
+        sit(page, "person", "easy")
+        assert play(page)["number"] > 3
+
+
+def test_the_page_is_served_with_headers_that_keep_others_out(client: TestClient) -> None:
+    answer = client.get("/")
+    assert answer.status_code == 200
+    assert "<script" in answer.text
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "ws://127.0.0.1:8000" in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    for path in ("/../../pyproject.toml", "/%2e%2e/server.py", "/nothing", "/ws"):
+        assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "listening", "allowed"),
+    [
+        ("127.0.0.1:8000", "127.0.0.1", True),
+        ("localhost:8000", "127.0.0.1", True),
+        ("[::1]:8000", "127.0.0.1", True),
+        ("evil.example", "127.0.0.1", False),
+        ("127.0.0.1.evil.example:8000", "127.0.0.1", False),
+        ("192.168.1.5:8000", "127.0.0.1", False),
+        ("", "127.0.0.1", False),
+        ("a b", "127.0.0.1", False),
+        ("[::1", "127.0.0.1", False),
+        ("192.168.1.5:8000", "0.0.0.0", True),
+        ("evil.example", "0.0.0.0", False),
+        ("cards.example:8000", "cards.example", True),
+    ],
+)
+def test_the_server_answers_to_its_own_names_alone(host: str, listening: str, allowed: bool) -> None:
+    with TestClient(web_app(Tables(), listening), base_url=HERE) as client:
+        assert client.get("/", headers={"Host": host}).status_code == (200 if allowed else 403)
+
+
+@pytest.mark.parametrize(
+    ("origin", "allowed"),
+    [
+        (HERE, True),
+        (None, True),
+        ("http://evil.example", False),
+        ("null", False),
+        ("http://127.0.0.1:9", False),
+    ],
+)
+def test_a_page_of_another_place_gets_no_websocket(
+    client: TestClient, origin: str | None, allowed: bool
+) -> None:
+    headers = {} if origin is None else {"Origin": origin}
+    refused = contextlib.nullcontext() if allowed else pytest.raises(WebSocketDisconnect)
+    with refused, client.websocket_connect(SOCKET, headers=headers) as page:
+        page.send_json({"type": "lobby"})
+        assert until(page, "lobby")["games"]
+
+
+def test_rubbish_is_answered_and_another_page_plays_on(client: TestClient) -> None:
+    with client.websocket_connect(SOCKET) as bad, client.websocket_connect(SOCKET) as page:
+        sit(page, "person", "easy")
+        for text in ("{", '{"type": 1}', "[]", "\x00", '{"type": ' + "[" * 10_000):
+            bad.send_text(text)
+            assert until(bad, "failed")["text"]
+        bad.send_bytes(b"\xff\xfe")
+        assert "JSON" in until(bad, "failed")["text"]
+        assert play(page)["waits_for"] == "over"
+        bad.send_json({"type": "lobby"})
+        assert until(bad, "lobby")
+
+
+def test_an_agent_that_thinks_long_holds_up_nobody_else(client: TestClient) -> None:
+    Slow.released.clear()
+    with client.websocket_connect(SOCKET) as slow, client.websocket_connect(SOCKET) as page:
+        sit(slow, SLOW, "person")
+        assert until(slow, "position")["waits_for"] == "agent"
+        sit(page, "person", "easy")
+        assert play(page)["waits_for"] == "over"
+        Slow.released.set()
+        assert until(slow, "position")["number"] == 1
+
+
+def test_an_agent_that_cannot_be_made_is_told(client: TestClient) -> None:
+    with client.websocket_connect(SOCKET) as page:
+        page.send_json(
+            {"type": "open", "game": "petrify_v0", "players": 2, "seats": ["person", UNFIT], "pace": 0}
+        )
+        assert "no module named ideas" in until(page, "failed")["text"]
+        sit(page, "person", "easy")
+
+
+def test_a_page_that_goes_frees_its_seat(client: TestClient) -> None:
+    with client.websocket_connect(SOCKET) as page:
+        key = sit(page, "person", "person")
+        until(page, "position")
+    with client.websocket_connect(SOCKET) as page:
+        page.send_json({"type": "join", "seat_key": key})
+        assert until(page, "joined")["seat"] == 0
+
+
+def test_pages_are_bounded(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_PAGES", 1)
+    with client.websocket_connect(SOCKET) as page:
+        page.send_json({"type": "lobby"})
+        until(page, "lobby")
+        with client.websocket_connect(SOCKET) as other:
+            assert until(other, "failed")["code"] == "full"
+        page.send_json({"type": "lobby"})
+        until(page, "lobby")
+
+
+def test_messages_beyond_the_rate_are_read_later_and_none_is_lost(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "BURST", 5.0)
+    monkeypatch.setattr(server, "RATE", 50.0)
+    waits: list[float] = []
+    sleep = server.asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        waits.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(server.asyncio, "sleep", noted)
+    with client.websocket_connect(SOCKET) as page:
+        for _ in range(30):
+            page.send_json({"type": "step"})
+        for _ in range(30):
+            until(page, "failed")
+    assert waits
+
+
+def test_tables_in_a_folder_go_on_after_a_restart(tmp_path: Path) -> None:
+    from catbox_app.web import kept
+
+    with (
+        TestClient(web_app(Tables(), folder=tmp_path), base_url=HERE) as client,
+        client.websocket_connect(SOCKET) as page,
+    ):
+        key = sit(page, "person", "person")
+        position = until(page, "position")
+        page.send_json({"type": "act", "action": position["legal"][0]["action"], "number": 0})
+        until(page, "position")
+    tables = Tables()
+    for table in kept.read_kept(tmp_path, tables.clock)[0]:
+        tables.add(table)
+    with (
+        TestClient(web_app(tables, folder=tmp_path), base_url=HERE) as client,
+        client.websocket_connect(SOCKET) as page,
+    ):
+        page.send_json({"type": "join", "seat_key": key})
+        assert until(page, "position")["number"] == 1
+
+
+def test_after_a_restart_without_a_folder_the_page_is_told_that_the_table_is_gone(client: TestClient) -> None:
+    with client.websocket_connect(SOCKET) as page:
+        key = sit(page, "person", "easy")
+    with (
+        TestClient(web_app(Tables()), base_url=HERE) as restarted,
+        restarted.websocket_connect(SOCKET) as page,
+    ):
+        page.send_json({"type": "join", "seat_key": key})
+        failed = until(page, "failed")
+    assert failed["code"] == "no_seat"
+    assert "started anew" in failed["text"]
+
+
+def test_a_port_in_use_is_refused_with_one_that_is_free() -> None:
+    with serving.listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ValueError, match=f"port {port} of 127.0.0.1 is in use") as refused:
+            serving.listen("127.0.0.1", port)
+    free = int(str(refused.value).rpartition(" ")[2])
+    serving.listen("127.0.0.1", free).close()
+
+
+@pytest.mark.parametrize("host", ["256.1.1.1", "no-such-host.invalid", "192.0.2.1"])
+def test_a_host_that_is_not_here_is_refused(host: str) -> None:
+    with pytest.raises(ValueError, match=f"--host {host}"):
+        serving.listen(host, 0)
+
+
+def test_the_address_is_one_that_a_browser_opens() -> None:
+    with serving.listen("0.0.0.0", 0) as listening:
+        assert serving.address_of(listening, "0.0.0.0").startswith("http://127.0.0.1:")
+
+
+def test_the_server_itself_serves_pages_and_refuses_messages_that_are_too_large() -> None:
+    """Uvicorn and a real socket, in a thread; the largest message is its to refuse."""
+    from websockets.exceptions import ConnectionClosedError
+    from websockets.sync.client import connect
+
+    listening = serving.listen("127.0.0.1", 0)
+    place = f"127.0.0.1:{listening.getsockname()[1]}"
+    running = serving.server_of(web_app(Tables()))
+    thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
+    thread.start()
+    with connect(f"ws://{place}/ws", origin=f"http://{place}", max_size=None) as page:
+        page.send(json.dumps({"type": "lobby"}))
+        assert json.loads(page.recv())["type"] == "lobby"
+        with contextlib.suppress(ConnectionClosedError):  # the server may close while the page still sends
+            page.send("x" * (server.LARGEST_MESSAGE + 1))
+        with pytest.raises(ConnectionClosedError):
+            page.recv()
+    with socket.create_connection(("127.0.0.1", listening.getsockname()[1])) as raw:
+        raw.sendall(b"rubbish\r\n\r\n")
+        assert b" 400 " in raw.recv(4096)
+    with connect(f"ws://{place}/ws", max_size=None) as page:
+        page.send(json.dumps({"type": "lobby"}))
+        assert json.loads(page.recv())["type"] == "lobby"
+    running.should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()

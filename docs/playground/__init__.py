@@ -21,15 +21,31 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .pyodide_files import FILES, NUMPY, NUMPY_VERSION, VERSION, pyodide_files
+from .pyodide_files import FILES, NUMPY, NUMPY_VERSION, VERSION, kept_files
 
 ROOT = Path(__file__).resolve().parents[2]
 FRONT_END = ROOT / "app" / "catbox_app" / "web" / "static"
 HERE = Path(__file__).parent
 PACKAGES = (ROOT / "catbox_env", ROOT / "agents" / "catbox_agents", ROOT / "app" / "catbox_app")
 ZOO = ROOT / "agents" / "catbox_agents" / "zoo"
+#: Where it is on the site, and what stands for it in the text of its page.
+FOLDER = "table"
+PLACE = "<!-- the table -->"
+FRAME = f"""
+[Open the table on a page of its own]({FOLDER}/index.html){{ .md-button }}
+
+<iframe src="{FOLDER}/index.html" title="The table" class="table-frame"></iframe>
+"""
 #: What a zip archive says of the time of its files: the same checkout gives the same archive.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+#: A page that was opened as a file may load no module: it says so.
+FROM_A_FILE = """  <script>
+    if (location.protocol === "file:") {
+      document.getElementById("catbox").textContent = "A web server has to hand out this page: python -m http.server";
+    }
+  </script>
+"""
 
 LICENCES = f"""Pyodide {VERSION} (pyodide.org), under the Mozilla Public License 2.0, unchanged. It contains
 CPython (python.org), under the PSF License Agreement. The wheel is NumPy {NUMPY_VERSION} (numpy.org), under the
@@ -45,9 +61,13 @@ def build(folder: Path) -> None:
     """
     if folder.exists() and any(folder.iterdir()) and not (folder / "catbox.zip").is_file():
         raise ValueError(f"{folder} is not empty and no playground: name a new folder")
-    pyodide = pyodide_files()
+    pyodide = kept_files()
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(FRONT_END, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    index = folder / "index.html"
+    index.write_text(
+        index.read_text(encoding="utf-8").replace("</body>", f"{FROM_A_FILE}</body>"), encoding="utf-8"
+    )
     for file in HERE.glob("*.js"):
         shutil.copy(file, folder)
     (folder / "pyodide").mkdir()

@@ -44,7 +44,7 @@ class FilesNotFound(Exception):
     """No source had the files."""
 
 
-def pyodide_files() -> dict[str, Path]:
+def kept_files() -> dict[str, Path]:
     """Where each of `FILES` lies, fetched if it is not there yet or is damaged.
 
     Raises `FilesNotFound` where no source has them, with the reason of each.

@@ -26,7 +26,7 @@ BOUNDS = {
 #: Why some agents are not offered where catbox is not compiled, for people who open a table.
 NOT_COMPILED = (
     "catbox is not compiled here. Agents that search, the level hard and estimated points play hundreds of games for "
-    "one move, which would take minutes, so they are left out. They are there in `catbox web`, where Numba compiles it."
+    "one move, which takes too long without Numba: the command catbox web has them."
 )
 
 

@@ -5,6 +5,7 @@
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
 #   make test    run the tests, and the engine's once more without compilation
 #   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
+#   make test-web        run the tests of the browser table in Chromium, which has to be there; screenshots in .web-artefacts
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
 #   make docs    build the documentation site into site/
@@ -24,11 +25,11 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-toolkits test-ray coverage lint format bench docs zoo leaderboard clean
+.PHONY: help train test test-toolkits test-web test-ray coverage lint format bench docs zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -13
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -14
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -83,6 +84,10 @@ $(TOOLKITS:%=test-%): test-%: .toolkits/%/installed
 test-toolkits: export OMP_NUM_THREADS = 1
 test-toolkits: $(TOOLKITS:%=test-%)
 
+test-web: export OMP_NUM_THREADS = 1
+test-web: $(STAMP)
+	$(PY) -m pytest tests/web
+
 train: $(STAMP)
 	$(PY) -m catbox_app train
 
@@ -92,8 +97,8 @@ coverage: COV_NOJIT := --cov --cov-append
 test coverage: export OMP_NUM_THREADS = 1
 test coverage: $(STAMP)
 	$(PY) -c "import catbox_env as c; [c.make_vec(game, 2, seed=0).step_random(1, seed=0) for game in c.GAMES]"
-	$(PY) -m pytest -n 2 --dist worksteal $(COV)
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 $(COV_NOJIT)
+	$(PY) -m pytest -n 2 --dist worksteal --ignore tests/web $(COV)
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 --ignore tests/web $(COV_NOJIT)
 
 lint: $(STAMP)
 	$(PY) -m ruff check .
@@ -123,5 +128,5 @@ leaderboard: $(STAMP)
 	$(PY) docs/generate.py
 
 clean:
-	rm -rf $(VENV) $(RAY) .toolkits .pyodide build dist site .cache .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(RAY) .toolkits .pyodide .web-artefacts build dist site .cache .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

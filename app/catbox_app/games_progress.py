@@ -1,4 +1,4 @@
-"""The bar of games played, of commands that play many."""
+"""The bar of games played, or of pictures drawn, of commands that take a while."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 
 @contextmanager
-def games_progress(console: Console) -> Iterator[Callable[[int, int], None]]:
-    """What to call with (games played, games in total); the bar is on a terminal alone, until the block ends."""
+def games_progress(console: Console, what: str = "games") -> Iterator[Callable[[int, int], None]]:
+    """What to call with (done, in total), of ``what``; the bar is on a terminal alone, until the block ends."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("games", total=None)
+        task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

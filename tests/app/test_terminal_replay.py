@@ -11,8 +11,9 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents import GameRecord, read_record
+from catbox_app.recorded_steps import positions
 from catbox_app.terminal.display import Display
-from catbox_app.terminal.replay import browse, frame, positions, replay
+from catbox_app.terminal.replay import browse, frame, replay
 from tests.agents.arena_agents import Lowest, Middle, Raising, spec
 from tests.app.table import at_terminal, plain, run
 

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from catbox_env import Game, Vec
+from catbox_agents import Agent
 
 
-class Failing:
+class Failing(Agent):
     """Raises an error at its first move."""
 
-    def __init__(self, game: Game, seed: int) -> None:
-        pass
-
-    def act(self, vec: Vec, rows: np.ndarray) -> Any:
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
         raise RuntimeError("the cat has left the box")

@@ -6,17 +6,16 @@ The browser is the one of the machine; Playwright only drives it. Each page's la
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.web.browser import find_browser
 from tests.web.server import Server
 
 ARTEFACTS = Path(__file__).resolve().parent.parent.parent / ".web-artefacts"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 #: Milliseconds that a page may take for anything on a machine that is busy.
 PATIENCE = 30_000
 
@@ -25,12 +24,10 @@ NewPage = Callable[..., Page]
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.exit(
-            f"no browser: none of {', '.join(BROWSERS)} is installed. Install one: sudo apt-get install chromium",
-            returncode=1,
-        )
+    try:
+        path = find_browser()
+    except FileNotFoundError as error:
+        pytest.exit(str(error), returncode=1)
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path)

@@ -32,7 +32,16 @@ class Server:
 
     def start(self) -> None:
         """Starts it, and waits until it answers."""
-        command = [sys.executable, "-m", "catbox_app", "web", "--port", str(self.port), "--no-browser", *self._options]
+        command = [
+            sys.executable,
+            "-m",
+            "catbox_app",
+            "web",
+            "--port",
+            str(self.port),
+            "--no-browser",
+            *self._options,
+        ]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT, env=os.environ.copy())
         deadline = time.monotonic() + STARTS_WITHIN

@@ -30,7 +30,7 @@ def open_table(
 
 
 def wait_for_turn(page: Page, before: str = "-") -> str:
-    """Waits until this page is to move, or the game is over, in another position than ``before``; returns its number."""
+    """Waits for another position than ``before`` in which this page is to move or the game is over; its number."""
     page.wait_for_function(_SETTLED, arg=before, timeout=COMPILING)
     return number(page)
 

@@ -6,7 +6,16 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import buttons, cards, expect_end, is_over, number, open_table, play_to_the_end, wait_for_turn
+from tests.web.table import (
+    buttons,
+    cards,
+    expect_end,
+    is_over,
+    number,
+    open_table,
+    play_to_the_end,
+    wait_for_turn,
+)
 
 GAMES = [("Cat in the Box", 3), ("Cat Te", 3), ("Petrify", 2)]
 

@@ -25,7 +25,25 @@ def test_a_reload_in_the_middle_of_a_game(new_page: NewPage) -> None:
     play_to_the_end(page)
 
 
-def test_a_server_that_is_started_anew(new_page: NewPage, tmp_path: Path) -> None:
+def test_a_server_that_keeps_its_tables(new_page: NewPage, tmp_path: Path) -> None:
+    own = Server(tmp_path, "--tables", str(tmp_path / "tables"))
+    own.start()
+    page = new_page(url=own.url)
+    open_table(page, "Petrify", 2)
+    cards(page).first.click()
+    at = wait_for_turn(page, number(page))
+    told = page.get_by_role("log").inner_text()
+    own.stop()
+    expect(page.locator(".banner")).to_contain_text("The connection to the table is lost")
+    own.start()
+    expect(page.locator(".banner")).to_be_hidden()
+    assert wait_for_turn(page) == at
+    expect(page.get_by_role("log")).to_have_text(told, use_inner_text=True)
+    play_to_the_end(page)
+    own.stop()
+
+
+def test_a_server_that_has_forgotten_its_tables(new_page: NewPage, tmp_path: Path) -> None:
     own = Server(tmp_path)
     own.start()
     page = new_page(url=own.url)
@@ -47,11 +65,7 @@ def test_a_server_that_is_started_anew(new_page: NewPage, tmp_path: Path) -> Non
 
 def test_an_opponent_that_fails(new_page: NewPage) -> None:
     page = new_page()
-    page.get_by_role("radio", name="Petrify").check(force=True)
-    page.get_by_label("player_1", exact=True).select_option("tests.web.agents:Failing")
-    page.get_by_label("Pace of the agents").select_option("0")
-    page.get_by_role("button", name="Play", exact=True).click()
-    wait_for_turn(page)
+    open_table(page, "Petrify", 2, "tests.web.agents:Failing")
     cards(page).first.click()
     notice = page.locator(".notice")
     expect(notice).to_contain_text("the cat has left the box")

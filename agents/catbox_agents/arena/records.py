@@ -143,6 +143,12 @@ def read_record(path: Path, number: int = 1) -> GameRecord:
         return read_record_from(file, path, number)
 
 
+def count_games(path: Path) -> int:
+    """How many games a file holds; nothing is checked. Raises OSError for a file that cannot be read."""
+    with open(path, "rb") as file:
+        return sum(1 for line in file if line.strip()) - 1
+
+
 def read_record_from(file: BinaryIO, name: Path | str, number: int = 1) -> GameRecord:
     """As `read_record`, from a file that is open, or from bytes (``io.BytesIO``); messages call it ``name``."""
     number = check_integer("number of the game", number, 1)

@@ -1,4 +1,4 @@
-"""`catbox replay`: a recorded game at the terminal."""
+"""`catbox replay`: a recorded game at the terminal, in the browser, as a page or as an animation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,25 @@ import typer
 from rich.console import Console
 
 from catbox_agents import read_record
+from catbox_agents.files import write_atomically
+from catbox_app.animation import SECONDS, WIDTH, game_gif
+from catbox_app.commands.web import NEEDED
+from catbox_app.completion import complete_words
+from catbox_app.extras import require
+from catbox_app.games_progress import games_progress
+from catbox_app.output_file import check_writable
 from catbox_app.terminal.replay import replay as replay_at_terminal
+from catbox_env.core.checks import check_choice, check_seat
+from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
+
+WEB_PANEL, GIF_PANEL = "In the browser", "As an animation"
 
 
 def replay(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A file of games, which catbox play --save, watch --save or arena --record wrote.",
+            help="A file of games, which catbox play --save, watch --save, web or arena --record wrote.",
             show_default=False,
         ),
     ],
@@ -26,15 +37,135 @@ def replay(
         typer.Option("--seat", help="Show only what this seat sees, from 0.", show_default="all is open"),
     ] = None,
     move: Annotated[int, typer.Option("--move", min=0, help="Begin after so many moves.")] = 0,
+    web: Annotated[
+        bool,
+        typer.Option(
+            "--web", help="Show it in the browser, with a coach. Ctrl-C ends it.", rich_help_panel=WEB_PANEL
+        ),
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="With --web: the port of the page on 127.0.0.1.",
+            show_default="any that is free",
+            rich_help_panel=WEB_PANEL,
+        ),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="With --web: open no browser.", rich_help_panel=WEB_PANEL)
+    ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            "--html",
+            metavar="OUT",
+            help="Write one page that shows it without a server, from every seat's view and all open.",
+            show_default="none",
+            rich_help_panel=WEB_PANEL,
+        ),
+    ] = None,
+    gif: Annotated[
+        Path | None,
+        typer.Option(
+            "--gif",
+            metavar="OUT",
+            help="Write an animated GIF.",
+            show_default="none",
+            rich_help_panel=GIF_PANEL,
+        ),
+    ] = None,
+    width: Annotated[
+        int | None,
+        typer.Option(
+            "--width",
+            min=LEAST_WIDTH,
+            max=MOST_WIDTH,
+            help="Of the GIF, in pixels; below 560 everything is in one column.",
+            show_default=str(WIDTH),
+            rich_help_panel=GIF_PANEL,
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            "--seconds",
+            min=0.05,
+            max=60,
+            help="That each move is shown; the end of a round three times as long.",
+            show_default=str(SECONDS),
+            rich_help_panel=GIF_PANEL,
+        ),
+    ] = None,
+    theme: Annotated[
+        str | None,
+        typer.Option(
+            "--theme",
+            metavar="|".join(THEMES),
+            help="Colours of the GIF.",
+            show_default="light",
+            autocompletion=complete_words(list(THEMES)),
+            rich_help_panel=GIF_PANEL,
+        ),
+    ] = None,
 ) -> None:
     """Show a recorded game: step forward and back, from any seat's view or all open.
 
-    On a terminal with keys; elsewhere as plain text.
+    On a terminal with keys; elsewhere as plain text. Or in the browser, as a page, as an animation.
 
     [bold]Examples[/]
 
     catbox replay mine.jsonl
 
     catbox replay games.jsonl --game 7 --seat 2
+
+    catbox replay mine.jsonl --web
+
+    catbox replay mine.jsonl --html mine.html
+
+    catbox replay mine.jsonl --gif mine.gif --seconds 0.5 --theme dark
     """
-    replay_at_terminal(read_record(file, game), Console(), seat, move)
+    chosen = [name for name, value in (("--web", web), ("--html", html), ("--gif", gif)) if value]
+    if len(chosen) > 1:
+        raise ValueError(f"{' and '.join(chosen)}: give one of them at a time")
+    _check_goes_with("--gif", gif, {"--width": width, "--seconds": seconds, "--theme": theme})
+    _check_goes_with("--web", web, {"--port": port, "--no-browser": no_browser or None})
+    theme = check_choice("--theme", theme or "light", tuple(THEMES))
+    out = html or gif
+    if out is not None:
+        if out.exists() and file.exists() and out.samefile(file):
+            raise ValueError(f"{out} is the file of games itself: give another name")
+        check_writable(out)
+    if web:
+        require("catbox replay --web", NEEDED, "web")
+    if gif is not None:
+        require("catbox replay --gif", ["pyvips"], "render")
+    record = read_record(file, game)
+    if seat is not None:
+        check_seat("seat", seat, record.game.num_players)
+    console = Console()
+    if web:
+        from catbox_app.web.showing import show_file
+
+        show_file(file, game, seat, move, port or 0, not no_browser, console)
+    elif out is None:
+        replay_at_terminal(record, console, seat, move)
+    else:
+        with games_progress(Console(stderr=True), "pictures") as progress:
+            if html is not None:
+                from catbox_app.web.exported import replay_page
+
+                content = replay_page(record, seat, move, progress).encode()
+            else:
+                content = game_gif(record, seat, move, width or WIDTH, theme, seconds or SECONDS, progress)
+        write_atomically(out, content)
+        console.print(f"{out}: {len(record.actions)} moves, {len(content) / 1e6:.2f} MB", soft_wrap=True)
+
+
+def _check_goes_with(what: str, given: object, options: dict[str, object]) -> None:
+    """Raise ValueError for ``options`` that say something without ``what``."""
+    said = [name for name, value in options.items() if value is not None]
+    if said and not given:
+        raise ValueError(f"{', '.join(said)} without {what}: add {what}")

@@ -60,7 +60,7 @@ def web(
     from catbox_agents.specs import check_spec
     from catbox_app.web import kept
     from catbox_app.web.guard import is_local
-    from catbox_app.web.server import web_app
+    from catbox_app.web.server import get_ready, web_app
     from catbox_app.web.serving import address_of, listen, serve
     from catbox_app.web.tables import Tables
 
@@ -76,6 +76,10 @@ def web(
         for problem in problems:
             console.print(Text(problem, style="yellow"), soft_wrap=True)
     with listen(host, port) as listening:
+        with console.status(
+            "Getting the games ready. The first time they are compiled, which takes minutes."
+        ):
+            get_ready()
         address = address_of(listening, host)
         console.print(Text(f"The table is at {address}   (Ctrl-C ends it)"), soft_wrap=True)
         if not is_local(host):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice
 
 from rich.console import Console, Group
@@ -13,10 +12,10 @@ from rich.text import Text
 
 from catbox_agents.arena.records import GameRecord
 from catbox_app.match import printable
+from catbox_app.recorded_steps import positions, shown_position
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.keys import has_keys, read_key, single_keys
 from catbox_env import GameState
-from catbox_env.core.events import last_position
 
 KEYS = (
     "right, space: next   left: back   down, up: next, last round   home, end: beginning, end   "
@@ -99,28 +98,17 @@ def frame(
 
     ``before``, ``after``: item ``at`` of `positions`.
     """
-    shown = after
     view = "all open" if display.viewer is None else f"as player_{display.viewer} sees it"
     lines = [Text(f"move {at} of {len(record.actions)}, {view}", style="dim")]
     if before is not None:
         action = record.actions[at - 1]
         lines += display.lines(record.game.events(before, action, after, display.viewer))
-        shown = last_position(before, action, after)
         policy = record.policies[at - 1]
         if policy is not None and display.viewer in (None, before.current_player):
             lines.append(_policy(record, policy))
     if at == len(record.actions):
         lines += _end(record, after)
-    return lines, display.position(shown)
-
-
-def positions(record: GameRecord) -> Iterator[tuple[GameState | None, GameState]]:
-    """The positions before and after each action; first None and the beginning. They are copies."""
-    before = None
-    for state in record.states():
-        after = copy.deepcopy(state)
-        yield before, after
-        before = after
+    return lines, display.position(shown_position(record, at, before, after))
 
 
 def _round_starts(record: GameRecord) -> list[int]:

@@ -172,14 +172,25 @@ class Connection:
         self._send(table.record())
 
     def _replay(self, message: Message) -> None:
-        text = text_of(message, "text", LONGEST_FILE)
         number = integer_of({"game_number": 1, **message}, "game_number", 1)
+        first = integer_of({"number": 0, **message}, "number", 0)
+        seat = message.get("seat")
+        read = self._recording_to_read(message, number)
+
+        def think() -> Recording:
+            try:
+                recording = read()
+            except OSError as error:
+                raise ValueError(f"{error.filename}: {error.strerror}") from None
+            if seat is not None:
+                check_seat("seat", seat, recording.record.game.num_players)
+            return recording
 
         def show(recording: Recording) -> None:
             self._opens = False
             self._leave()
-            self._recording, self._shown = recording, 0
-            recording.begin(self._viewer)
+            self._recording = recording
+            self._shown = recording.begin(self._viewer, first, seat)
 
         def failed(error: ValueError) -> None:
             self._opens = False
@@ -188,7 +199,20 @@ class Connection:
         if self._opens:
             raise ValueError("a table or a file is being opened already; wait for it")
         self._opens = True
-        self._tables.give(Job(lambda: Recording.of(text, number), show, failed))
+        self._tables.give(Job(think, show, failed))
+
+    def _recording_to_read(self, message: Message, number: int) -> Callable[[], Recording]:
+        """What reads the game that the message `replay` asks for: of a file of the host, or one that it brings."""
+        if "key" not in message:
+            text = text_of(message, "text", LONGEST_FILE)
+            return lambda: Recording.of(text, number)
+        path = self._tables.recordings.get(text_of(message, "key"))
+        if path is None:
+            raise Failed(
+                "No recorded game has this link: the server that showed it has ended, or the link was copied in part.",
+                "no_recording",
+            )
+        return lambda: Recording.read(path, number)
 
     def _step(self, message: Message) -> None:
         if self._recording is None:

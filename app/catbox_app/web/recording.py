@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import io
+from pathlib import Path
 from typing import Any
 
-from catbox_agents.arena.records import GameRecord, read_record_from
+from catbox_agents.arena.records import GameRecord, count_games, read_record, read_record_from
 from catbox_app.match import printable, with_names
 from catbox_app.web.pages import Message, Viewer, events, joined, position
 from catbox_env import GameState
@@ -22,9 +23,13 @@ class Recording:
     Args:
         record: the game.
         games: how many games the file holds; ``number``: which of them this is, from 1.
+
+    Raises ``ValueError`` for a game of more than `MOST_ACTIONS` actions.
     """
 
     def __init__(self, record: GameRecord, games: int = 1, number: int = 1) -> None:
+        if len(record.actions) > MOST_ACTIONS:
+            raise ValueError(f"a game of {len(record.actions)} actions; at most {MOST_ACTIONS} are shown")
         self.record, self._games, self._number = record, games, number
         self.seat: int | None = None
         self._states = [copy.deepcopy(state) for state in record.states()]
@@ -36,23 +41,33 @@ class Recording:
         if not text.endswith("\n"):
             text += "\n"
         record = read_record_from(io.BytesIO(text.encode(errors="replace")), "the file", number)
-        if len(record.actions) > MOST_ACTIONS:
-            raise ValueError(f"a game of {len(record.actions)} actions; at most {MOST_ACTIONS} are shown")
         return cls(record, sum(1 for line in text.splitlines() if line.strip()) - 1, number)
 
-    def begin(self, viewer: Viewer) -> None:
-        """Show it from its beginning, all open."""
-        self.seat = None
+    @classmethod
+    def read(cls, path: Path, number: int) -> Recording:
+        """Game ``number`` of the file at ``path``. Raises ``ValueError`` and ``OSError`` as `read_record` does."""
+        return cls(read_record(path, number), count_games(path), number)
+
+    def begin(self, viewer: Viewer, number: int = 0, seat: int | None = None) -> int:
+        """Show the position after ``number`` actions, or the last one, as ``seat`` sees it; None: all open.
+
+        Returns the number of actions after which that is.
+        """
         record = self.record
+        number = min(number, len(record.actions))
+        self.seat = seat
         told = {
             "length": len(record.actions),
             "games": self._games,
             "game_number": self._number,
+            "number": number,
+            "view": seat,
             "can_undo": False,
         }
         viewer.send({**joined(record.game, "replay", self._names, None, None, None), **told})
         self._tell_events(viewer)
-        self.show(viewer, 0)
+        self.show(viewer, number)
+        return number
 
     def step(self, viewer: Viewer, number: int, seat: int | None) -> None:
         """Show the position after ``number`` actions as ``seat`` sees it; None: all open."""

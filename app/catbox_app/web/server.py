@@ -21,12 +21,16 @@ from starlette.routing import Mount, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+import catbox_env
 from catbox_agents import AgentError
+from catbox_app.rules import REWARD
 from catbox_app.web.connection import Connection
 from catbox_app.web.guard import Guard
 from catbox_app.web.jobs import Job
 from catbox_app.web.kept import content_of, file_of, keep
+from catbox_app.web.lobby import lobby
 from catbox_app.web.reading import Message
+from catbox_app.web.table import new_match
 from catbox_app.web.tables import Tables
 
 STATIC = Path(__file__).parent / "static"
@@ -43,6 +47,16 @@ RATE, BURST = 20.0, 60.0
 PATIENCE = 0.3
 #: The most jobs that think at once.
 THINKERS = 32
+
+
+def get_ready() -> None:
+    """Compile, or load, what messages need of every game: otherwise the first page would wait, and all with it."""
+    lobby([], "light")
+    for game_id in catbox_env.GAMES:
+        game = catbox_env.make_game(game_id, reward=REWARD)
+        match = new_match(game, ["random"] * game.num_players, 0)
+        match.play_agent()
+        match.events(0)
 
 
 class Host:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from catbox_app.match import Match
 from catbox_app.web.jobs import Job
@@ -28,6 +29,8 @@ class Tables:
         idle_seconds: a table where nobody sits is closed after that.
         clock: the time in seconds; only differences matter.
 
+    ``recordings`` are files of recorded games that pages may watch, by secret keys.
+
     The host asks for `due` jobs and runs them, and waits `seconds_to_wait` where there are none.
     """
 
@@ -39,6 +42,7 @@ class Tables:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.also, self.clock = list(also), clock
+        self.recordings: dict[str, Path] = {}
         self._most, self._idle_seconds = most, idle_seconds
         self._tables: list[Table] = []
         self._seats: dict[str, Table] = {}

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from catbox_app import extras
-from catbox_app.web import serving
+from catbox_app.web import server, serving
 from tests.app.table import ROOT, run
 
 
@@ -26,20 +26,21 @@ def started(*arguments: str) -> subprocess.Popen[str]:
 
 
 def test_it_serves_the_page_until_it_is_stopped(tmp_path: Path) -> None:
-    with started("--port", "0", "--tables", str(tmp_path / "kept")) as server:
-        assert server.stdout is not None
-        said = server.stdout.readline()
+    with started("--port", "0", "--tables", str(tmp_path / "kept")) as process:
+        assert process.stdout is not None
+        said = process.stdout.readline()
         address = said.partition("http://")[2].split()[0]
         with urlopen(f"http://{address}") as answer:
             assert answer.status == 200
-        server.send_signal(signal.SIGINT)
-        rest, _ = server.communicate(timeout=60)
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
     assert "Traceback" not in rest
     assert (tmp_path / "kept").is_dir()
 
 
 def test_leaving_this_machine_is_said_with_what_it_means(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[object] = []
+    monkeypatch.setattr(server, "get_ready", lambda: None)
     monkeypatch.setattr(serving, "serve", lambda *given: served.append(given[2]))
     ran = run("web", "--host", "0.0.0.0", "--port", "0", columns=1000)
     assert ran.exit_code == 0

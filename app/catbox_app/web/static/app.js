@@ -4,6 +4,7 @@
 import {element, pushButton} from "./dom.js";
 import {createLobby} from "./lobby.js";
 import {keepInThisTab, keepSetting, ofThisTab, preferredTheme} from "./settings.js";
+import {sizeFor} from "./picture.js";
 import {createTable} from "./table.js";
 
 /**
@@ -21,12 +22,13 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   const main = element("main", {class: "content", tabindex: -1});
   const frame = {
     links,
-    canOpen: lobby,
     agents: [],
     estimates: false, // whether the table estimates points
     send,
     open,
     watch,
+    view,
+    size: null, // of the pictures, in pixels; null: nothing was asked for yet
     theme: preferredTheme(),
     invitations: [],
   };
@@ -62,7 +64,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function connected() {
     hideBanner();
     lost = false;
-    send({type: "view", theme: frame.theme, size: table === null ? 720 : table.pictureSize()});
+    view(frame.size ?? sizeFor(root.clientWidth));
     if (lobby) send({type: "lobby", theme: frame.theme});
     enter();
   }
@@ -77,7 +79,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function enter() {
     const address = new URLSearchParams(links ? location.hash.slice(1) : "");
     if (links) seatKey = address.get("seat");
-    if (address.get("replay") !== null) replay = {type: "replay", key: address.get("replay")};
+    if (address.get("replay") !== null) replay = replayOf(address);
     if (seatKey !== null) send({type: "join", seat_key: seatKey});
     else if (replay !== null) send(replay);
     else if (lobby) showLobby();
@@ -89,10 +91,16 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     send(message);
   }
 
+  // From now on pictures are drawn with this width, and in the theme of the page.
+  function view(size) {
+    frame.size = size;
+    send({type: "view", theme: frame.theme, size});
+  }
+
   // Shows a recorded game; `message` holds what differs from the one that is shown.
   function watch(message) {
     replay = {...replay, type: "replay", ...message};
-    send(message);
+    send(replay);
   }
 
   function receive(message) {
@@ -131,6 +139,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     const remembered = seatKey === null ? null : ofThisTab(`table.${seatKey}`);
     frame.invitations = [];
     if (remembered !== null && joined.mode === "play") {
+      remembered.seat = joined.seat;
       remembered.open = {...remembered.open, seed: joined.seed, seats: turned(remembered.open.seats, joined.seat)};
       keepInThisTab(`table.${seatKey}`, remembered);
       frame.invitations = remembered.seats.filter((seat) => seat.key && seat.key !== seatKey);
@@ -138,8 +147,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     if (table === null || table.mode !== joined.mode) {
       table = createTable(frame, joined.mode);
       main.replaceChildren(table.node);
-      const size = table.pictureSize();
-      if (size !== 720) send({type: "view", theme: frame.theme, size});
+      if (document.activeElement === document.body) main.focus({preventScroll: true});
     }
     title.textContent = joined.title;
     title.hidden = false;
@@ -184,7 +192,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       buttons.push(
         pushButton("Open the same deal again", () => {
           hideBanner();
-          open(remembered.open, remembered.seats.findIndex((seat) => seat.key === seatKey));
+          open(remembered.open, remembered.seat);
         }),
       );
     }
@@ -221,9 +229,18 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     themeButton.textContent = theme === "dark" ? "Light" : "Dark";
     themeButton.setAttribute("aria-label", `Switch to the ${theme === "dark" ? "light" : "dark"} theme`);
     if (!changed) return;
-    send({type: "view", theme, size: table === null ? 720 : table.pictureSize()});
+    view(frame.size);
     if (lobby) send({type: "lobby", theme});
   }
+}
+
+// The recorded game that the address of the page names: #replay=KEY&game=1&view=0&number=12.
+function replayOf(address) {
+  const message = {type: "replay", key: address.get("replay")};
+  for (const [name, key] of [["game", "game_number"], ["view", "seat"], ["number", "number"]]) {
+    if (address.get(name) !== null) message[key] = Number(address.get(name));
+  }
+  return message;
 }
 
 // The specs of `seats` moved round the table until the person sits at `seat`; unchanged where there are several people.

@@ -18,6 +18,7 @@ export function createCoach(send, show) {
 
   function offer({agents, estimates}, {game, names}) {
     const fitting = fittingAgents(agents, game, names.length);
+    node.hidden = fitting.length === 0; // until an agent's own probabilities come
     if (fitting.length === 0) return;
     anyAgent = fitting[0].spec;
     const probabilities = fitting.map((one) => [one.spec, one.title]);
@@ -43,6 +44,7 @@ export function createCoach(send, show) {
   // In a replay, what the agent had told itself comes without asking.
   function receive({values, best, agent, recorded = false}) {
     if (wanted === "" && !recorded) return;
+    node.hidden = false;
     const numbers = values.map((one) => one.value);
     const points = values.length > 0 && values[0].unit === "points";
     const [low, high] = points ? [Math.min(0, ...numbers), Math.max(0, ...numbers)] : [0, 1];
@@ -50,8 +52,8 @@ export function createCoach(send, show) {
     const bars = new Map();
     const shares = new Map();
     for (const one of values) {
-      const [from, to] = [0, one.value].sort((a, b) => a - b).map((end) => (end - low) / (high - low || 1));
-      bars.set(one.action, {from, to, words: inWords(one)});
+      const [zero, end] = [0, one.value].map((number) => (number - low) / (high - low || 1));
+      bars.set(one.action, {from: Math.min(zero, end), to: Math.max(zero, end), zero, words: inWords(one)});
       shares.set(one.action, most === least ? 1 : (one.value - least) / (most - least));
     }
     show(bars, shares, best);

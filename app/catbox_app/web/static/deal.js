@@ -47,7 +47,7 @@ export function createDeal(send, playing) {
 
   // A saved game holds the cards of all seats: it can be had at the end.
   function show(over) {
-    save.disabled = !over;
+    for (const button of again.children) button.disabled = !over && (!alone || button === save);
     save.title = over ? "" : "When the game is over: the file holds the cards of all seats";
   }
 

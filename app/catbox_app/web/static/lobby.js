@@ -49,7 +49,6 @@ export function createLobby(frame) {
       element(
         "div",
         {},
-        rules.node,
         element(
           "div",
           {class: "field-row"},
@@ -59,6 +58,7 @@ export function createLobby(frame) {
         element("div", {class: "row"}, openButton),
       ),
     ),
+    rules.node,
     panel(
       "Watch a game",
       "watch",

@@ -12,7 +12,7 @@ export function createLog(go = null) {
   const list = element("div", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
   const node = panel("What happened", "log", list);
 
-  return {node, add, clear, keep, markUntil, latest};
+  return {node, add, clear, keep, markUntil, latest, told};
 
   function add({number, lines}) {
     if (lines.length === 0) return;
@@ -21,8 +21,8 @@ export function createLog(go = null) {
     const inside = element("ul", {}, ...lines.map(eventLine));
     const entry = element("div", {class: "entry", "data-number": number}, inside);
     if (go !== null) {
-      const words = lines[0].text;
-      entry.prepend(pushButton("Go", () => go(number), {class: "go", "aria-label": `Go to: ${words}`}));
+      const label = `${number}: go to where ${lines[0].text}`;
+      entry.prepend(pushButton(String(number), () => go(number), {class: "go quiet", "aria-label": label}));
     }
     list.append(entry);
     if (follows) list.scrollTop = list.scrollHeight;
@@ -40,12 +40,18 @@ export function createLog(go = null) {
       entry.classList.toggle("now", Number(entry.dataset.number) === number);
     }
     const now = list.querySelector(".now");
-    if (now !== null) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
+    if (now !== null) list.scrollTop = now.offsetTop - list.clientHeight / 2;
     else if (number === 0) list.scrollTop = 0;
   }
 
   function clear() {
     list.replaceChildren();
+  }
+
+  // What action `number` did, in words.
+  function told(number) {
+    const lines = list.querySelectorAll(`:scope > [data-number="${number}"] .told`);
+    return [...lines].map((line) => line.textContent).join(" ");
   }
 
   // The strongest line of the last action, in words.

@@ -35,16 +35,18 @@ export function createReplay(frame) {
   let waiting = false; // for the position that was asked for
   let timer = 0;
 
+  document.addEventListener("keydown", pressed);
+
   return {node, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
 
   function opened(joined) {
     length = joined.length;
     slider.max = length;
-    at = 0;
+    at = joined.number;
     waiting = false;
-    seat = null;
+    seat = joined.view;
     const options = [["", "all hands open"], ...joined.names.map((name, i) => [String(i), `player_${i} (${name})`])];
-    const field = selection(options, "", (value) => {
+    const field = selection(options, seat === null ? "" : String(seat), (value) => {
       seat = value === "" ? null : Number(value);
       ask();
     });
@@ -70,6 +72,17 @@ export function createReplay(frame) {
     weighed.show([]);
     if (number !== at) ask();
     else if (timer !== 0) timer = at < length ? setTimeout(() => go(at + 1), 1000 * SECONDS) : stop();
+  }
+
+  // Keys of the whole page, but where they have a meaning of their own.
+  function pressed(event) {
+    if (!node.isConnected || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest("input, select, textarea, summary, [role=log]")) return;
+    const lead = {ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1), Home: () => go(0), End: () => go(length)};
+    if (!event.target.closest("button")) lead[" "] = playOrPause;
+    if (!(event.key in lead)) return;
+    event.preventDefault();
+    lead[event.key]();
   }
 
   function playOrPause() {

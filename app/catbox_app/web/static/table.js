@@ -20,11 +20,13 @@ export function createTable(frame, mode) {
   const people = createPeople();
   const deal = createDeal(frame.send, replay === null);
   const status = element("h2", {class: "status", tabindex: -1});
-  const said = element("p", {class: "said", "aria-hidden": "true"});
+  // At a table the log says what happens; in a replay it holds the whole game, and this line says the last action.
+  const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
+  const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says when one is to move
   const notice = element("p", {class: "notice", role: "alert", hidden: true});
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node, said, notice);
-  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node);
+  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
   const node = element(
     "div",
     {class: `table ${mode}`},
@@ -34,13 +36,12 @@ export function createTable(frame, mode) {
   );
   let joined = null;
   let number = -1; // actions played, as the page has seen them
-  let size = sizeFor(document.documentElement.clientWidth);
   let busy = false; // an action is on its way
   let roundEnd = null; // {number, lines} of the last end of a round
   let position = null;
 
   new ResizeObserver(resized).observe(stage);
-  return {node, mode, receive, pause, pictureSize: () => size};
+  return {node, mode, receive, pause};
 
   function receive(message) {
     const take = {
@@ -75,7 +76,7 @@ export function createTable(frame, mode) {
       roundEnd = message;
       if (message.number === number) showSummary();
     }
-    said.textContent = log.latest();
+    if (replay === null) said.textContent = log.latest();
   }
 
   function takePosition(message) {
@@ -90,7 +91,7 @@ export function createTable(frame, mode) {
     if (replay !== null) {
       replay.arrived(message);
       log.markUntil(number);
-      said.textContent = "";
+      said.textContent = log.told(number);
     } else {
       if (number < before) log.keep(number);
       said.textContent = log.latest();
@@ -115,7 +116,10 @@ export function createTable(frame, mode) {
       agent: `${name} is thinking`,
       over: "The game is over",
     }[waits];
+    turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
     const lost = actions.show(legal);
+    // The focus waits in the line above while others move.
+    if (legal.length > 0 && document.activeElement === status) actions.buttons()[0].focus({preventScroll: true});
     deal.show(waits === "over");
     undo.hidden = !joined.can_undo;
     undo.disabled = position.can_undo === false;
@@ -171,8 +175,6 @@ export function createTable(frame, mode) {
 
   function resized() {
     const wanted = sizeFor(stage.clientWidth);
-    if (wanted === size || stage.clientWidth === 0) return;
-    size = wanted;
-    frame.send({type: "view", theme: frame.theme, size});
+    if (wanted !== frame.size && stage.clientWidth > 0) frame.view(wanted);
   }
 }

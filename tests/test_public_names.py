@@ -63,10 +63,14 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
             _ = importlib.import_module(package).Gmae
 
 
+#: Pages for those who extend catbox: with a game, or with another place where a table is shown.
+FOR_EXTENSIONS = ("new_game.md", "protocol.md")
+
+
 def examples() -> dict[str, str]:
-    """The code in pages and notebooks for users. The page about adding a game is for those who extend the core."""
+    """The code in pages and notebooks for users."""
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-    shown = {page.name: page.read_text(encoding="utf-8") for page in pages if page.name != "new_game.md"}
+    shown = {page.name: page.read_text(encoding="utf-8") for page in pages if page.name not in FOR_EXTENSIONS}
     blocks = {name: "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
               for name, text in shown.items()}  # fmt: skip
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):

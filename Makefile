@@ -10,7 +10,7 @@
 #   make lint    style, types, import contracts        make format    apply the style
 #   make docs    build the documentation site into site/
 #   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
-#   make zoo     train the agents of the zoo anew (about 6 hours); make leaderboard   play its arenas
+#   make zoo     train the agents of the zoo anew (about 7 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
 
 PYTHON ?= python3

@@ -154,6 +154,7 @@ def leaderboard_in_short(results: Path) -> str:
         *(f"one `{one}` among `{other}`" for one, other in _IN_SHORT),
         "rating of `zoo`",
         "of `heuristic`",
+        "played, commit",
     ]
     part, played = boards(results)[0]
     rows = []
@@ -163,10 +164,9 @@ def leaderboard_in_short(results: Path) -> str:
             board.margin(one, other) if {one, other} <= set(board.agents) else "" for one, other in _IN_SHORT
         ]
         ratings = [board.summary(name)[0] if name in board.agents else "" for name in (ZOO, HEURISTIC)]
-        rows.append([f"`{zoo.PREFIX}{rules}`", *found, *ratings])
-    made = sorted({(board.content["date"], board.content["commit"]) for board in played.values()})
-    when = "; ".join(f"{date}, commit {commit}" for date, commit in made)
-    return f"{markdown_table([header, *rows])}\n\n{part.deals:,} deals a table; {when}."
+        made = f"{board.content['date']}, {board.content['commit']}"
+        rows.append([f"`{zoo.PREFIX}{rules}`", *found, *ratings, made])
+    return f"{markdown_table([header, *rows])}\n\n{part.deals:,} deals a table."
 
 
 def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> str:

@@ -56,16 +56,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from catbox_env.core.versions import missing_package
+
 try:
     import gymnasium
     from gymnasium import spaces
     from gymnasium.vector import AutoresetMode
     from gymnasium.vector.utils import batch_space
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"catbox_agents.gymnasium needs {error.name}, which is not installed:  pip install gymnasium. "
-        "catbox_env.make_game and make_vec do without",
-        name=error.name,
+    raise missing_package(
+        error,
+        "catbox_agents.gymnasium",
+        "Install it:  pip install gymnasium. catbox_env.make_game and make_vec do without",
     ) from error
 
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents

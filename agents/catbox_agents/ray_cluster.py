@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from catbox_env.core.versions import warn_untested
+from catbox_env.core.versions import install_line, warn_untested
 
 #: The releases of Ray that the tests ran with: from, and up to but not including.
 TESTED = ("2.60", "2.61")
@@ -33,7 +33,7 @@ except BaseException as error:
 def check_installed() -> None:
     """Raise ``ValueError``, with what to install, unless Ray is there; warn for a release that was not tested."""
     if importlib.util.find_spec("ray") is None:
-        raise ValueError('Ray is not installed.\nInstall the extra "ray":  pip install "catbox-env[ray]"')
+        raise ValueError(f"Ray is not installed.\n{install_line('ray')}")
     warn_untested("ray", *TESTED)
 
 

@@ -34,6 +34,7 @@ from catbox_agents.ray_cluster import check_installed
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.checks import shown
 from catbox_env.core.rng import new_generators, seed_sequence
+from catbox_env.core.versions import missing_extra
 
 try:
     import torch
@@ -44,11 +45,7 @@ try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
     from torch import nn
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f'catbox_agents.rllib needs {error.name}, which is not installed. Install the extra "ray":  pip install '
-        '"catbox-env[ray]"',
-        name=error.name,
-    ) from error
+    raise missing_extra(error, "catbox_agents.rllib", "ray") from error
 
 __all__ = ["KEYS", "MaskedModule", "ModuleAgent", "SelfPlayEnv"]
 

@@ -32,17 +32,13 @@ from catbox_agents.networks.sb3_file import note_game, noted_game
 from catbox_env import Game, make_game
 from catbox_env.core.checks import check_integer, shown
 from catbox_env.core.game import check_game_object
-from catbox_env.core.versions import warn_untested
+from catbox_env.core.versions import missing_extra, warn_untested
 
 try:
     import torch
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f'catbox_agents.sb3 needs {error.name}, which is not installed. Install the extra "sb3":  pip install '
-        '"catbox-env[sb3]"',
-        name=error.name,
-    ) from error
+    raise missing_extra(error, "catbox_agents.sb3", "sb3") from error
 
 #: The releases of stable_baselines3 and sb3_contrib that the tests ran with: from the first up to the second.
 TESTED = ("2.9", "2.10")

@@ -13,16 +13,17 @@ from catbox_env.core.checks import check_choice, check_flag, shown
 from catbox_env.core.game import GameState
 from catbox_env.core.registry import make_game
 from catbox_env.core.rng import new_generators, seed_sequence
+from catbox_env.core.versions import missing_package
 
 try:
     from gymnasium import spaces
     from pettingzoo import AECEnv
     from pettingzoo.utils import wrappers
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"a PettingZoo environment needs {error.name}, which is not installed:  pip install gymnasium pettingzoo. "
-        "catbox_env.make_game and make_vec do without",
-        name=error.name,
+    raise missing_package(
+        error,
+        "a PettingZoo environment",
+        "Install both:  pip install gymnasium pettingzoo. catbox_env.make_game and make_vec do without",
     ) from error
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
@@ -226,9 +227,9 @@ def wrapped(raw: AECGame) -> AECEnv:
 def _make_console() -> Any:
     try:
         from rich.console import Console
-    except ImportError as error:
-        raise ImportError(
-            "render_mode='human' needs rich: pip install rich, or use render_mode='ansi'"
+    except ModuleNotFoundError as error:
+        raise missing_package(
+            error, "render_mode='human'", "Install it:  pip install rich, or use render_mode='ansi'"
         ) from error
     return Console(highlight=False)
 

@@ -36,14 +36,12 @@ from catbox_env.core.past import sample_past
 from catbox_env.core.registry import GAMES, game_class, make_game
 from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.core.state import copy_records
-from catbox_env.core.versions import warn_untested
+from catbox_env.core.versions import missing_extra, warn_untested
 
 try:
     import pyspiel
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        'catbox_env.adapters.openspiel needs OpenSpiel:  pip install "catbox-env[spiel]"', name=error.name
-    ) from None
+    raise missing_extra(error, "catbox_env.adapters.openspiel", "spiel") from error
 
 __all__ = ["SpielGame", "SpielState", "load"]
 

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.versions import install_line, missing_extra
+
 #: Width of a frame of ``render_mode="rgb_array"``, in pixels.
 FRAME_WIDTH = 640
 
@@ -33,10 +35,11 @@ def load_rasteriser() -> Any:
     """The module ``pyvips``. Raises ``ImportError``, saying what to install, without it."""
     try:
         import pyvips
-    except (ImportError, OSError) as error:  # OSError: pyvips without the library that it binds
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "render_mode='rgb_array'", "render") from error
+    except OSError as error:  # pyvips without the library that it binds
         raise ImportError(
-            "render_mode='rgb_array' needs pyvips with libvips: pip install 'catbox-env[render]', or use "
-            f"render_mode='ansi' ({error})"
+            f"render_mode='rgb_array' needs libvips, which is not installed ({error}). {install_line('render')}"
         ) from error
     return pyvips
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 
+import numpy as np
+
 from catbox_env.core.checks import check_choice, check_integer
 from catbox_env.core.state import GameState
 
@@ -251,14 +253,30 @@ def token(
     )
 
 
-def seat_name(
-    theme: Theme, seat: int, y: float, notes: list[str], *, strong: bool = False, faded: bool = False
-) -> str:
-    """The token and the name of a seat in a row of a panel, with ``notes`` below; ``y``: the middle of the row."""
-    drawn = token(theme, seat, 26, y, 13, faded=faded)
+def seat_row(
+    theme: Theme,
+    seat: int,
+    top: float,
+    height: float,
+    notes: list[str],
+    *,
+    viewer: int | None,
+    mover: int,
+    width: float = PANEL - 12,
+    faded: bool = False,
+) -> tuple[str, str]:
+    """The row of a seat in a panel: its token, its name, and ``notes`` below; and the same in words.
+
+    The row of the seat that looks has the note "you", and that of the seat to move a ground, ``width`` units wide.
+    """
+    y, turn, you = top + height / 2, seat == mover, seat == viewer
+    notes = ["you"] * you + notes
+    drawn = box(6, top + 2, width, height - 4, theme.turn, radius=8) if turn else ""
+    drawn += token(theme, seat, 26, y, 13, faded=faded)
     fill = theme.soft if faded else ""
-    drawn += text(46, y - (8 if notes else 0), f"player_{seat}", 15, fill, bold=strong)
-    return drawn + (text(46, y + 11, " · ".join(notes), 12, theme.soft) if notes else "")
+    drawn += text(46, y - (8 if notes else 0), f"player_{seat}", 15, fill, bold=turn or you)
+    drawn += text(46, y + 11, " · ".join(notes), 12, theme.soft) if notes else ""
+    return drawn, ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
 
 
 def won_by(winners: list[int]) -> str:
@@ -344,6 +362,16 @@ class Sheet:
         return words + (
             text(right, 47, last, 13, soft, anchor="end") if wide else text(left, 73, last, 13, soft)
         )
+
+
+def actions_shown(state: GameState, seat: int | None) -> list[int]:
+    """The legal actions, for the seat to move and for everybody together (None); none for another seat."""
+    return state.legal_actions() if seat in (None, state.current_player) else []
+
+
+def winners_of(state: GameState) -> list[int]:
+    """Who won the game, or shares the win; nobody before its end."""
+    return np.flatnonzero(state.record.win_shares).tolist() if state.is_terminal() else []
 
 
 def last_action(state: GameState, seat: int | None) -> tuple[int, int] | None:

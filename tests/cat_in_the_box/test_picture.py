@@ -1,7 +1,5 @@
 """What a picture of Cat in the Box tells: by its labels, which say what is drawn."""
 
-from xml.etree import ElementTree
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +11,7 @@ from catbox_env.games.cat_in_the_box.picture_view import View
 from catbox_env.games.cat_in_the_box.state import NONE
 from tests.cat_in_the_box.positions import play, start
 from tests.cat_in_the_box.rule_sets import rule_sets
+from tests.core.pictures import labels
 
 HANDS = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
 TRICK = ("discard 5", "discard 5", "discard 5", "bid 1", "bid 0", "bid 2", "blue 3", "green 2", "red 1")
@@ -20,11 +19,6 @@ TRICK = ("discard 5", "discard 5", "discard 5", "bid 1", "bid 0", "bid 2", "blue
 
 def table() -> GameState:
     return start(HANDS, num_ranks=6, bids=(0, 1, 2, 3))
-
-
-def labels(state: GameState, seat: int | None = None) -> list[str]:
-    root = ElementTree.fromstring(state.game.render_svg(state, seat))
-    return [label for element in root.iter() if (label := element.get("aria-label"))]
 
 
 def test_the_trick_says_which_card_wins_so_far_and_then_who_won_it() -> None:

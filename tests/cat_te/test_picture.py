@@ -1,21 +1,9 @@
 """What a picture of Cat Te tells: by its labels, which say what is drawn."""
 
-from typing import Any
-from xml.etree import ElementTree
-
 from tests.cat_te.positions import play, start
+from tests.core.pictures import labels, texts
 
 HANDS = ["AS KS 2S 3C 4D 5H", "QS 9S 6C 7C 8D 9D", "JS 10S JC QC KC AC"]
-
-
-def labels(state: Any, seat: int | None = None) -> list[str]:
-    root = ElementTree.fromstring(state.game.render_svg(state, seat))
-    return [label for element in root.iter() if (label := element.get("aria-label"))]
-
-
-def texts(state: Any, seat: int | None = None) -> list[str]:
-    root = ElementTree.fromstring(state.game.render_svg(state, seat))
-    return ["".join(text.itertext()) for text in root.iter() if text.tag.endswith("}text")]
 
 
 def test_each_trick_says_who_played_what_who_folded_and_who_wins_it() -> None:

@@ -36,6 +36,42 @@ def of_kind(events: Sequence[Event], *kinds: str) -> list[Event]:
     return [event for event in events if event.kind in kinds]
 
 
+def checked_rounds(game: Game, seed: int) -> Iterator[tuple[Step, list[Event]]]:
+    """Random play of a game of tricks: the last step of every round, with all that was told in that round.
+
+    The events of the round's end are right: against ``info``, the rewards and the totals, and for all seats alike.
+    """
+    number, totals = 0, np.zeros(game.num_players)
+    in_round: list[Event] = []
+    for step in steps(game, seed):
+        after, events = step[2], told(step)
+        in_round += events
+        if not after.round_ended:
+            assert not of_kind(events, "round_end", "score", "hand", "round_begin", "game_end")
+            continue
+        number += 1
+        totals += after.rewards()
+        assert [event.data["round"] for event in of_kind(events, "round_end")] == [number]
+        scores = of_kind(events, "score")
+        assert [event.seat for event in scores] == list(range(game.num_players))
+        tricks = [event.seat for event in of_kind(in_round, "trick_won")]
+        for seat, event in enumerate(scores):
+            info = after.info(seat)
+            terms, result = sum_in(event.text)
+            assert terms == result == event.data["score"] == info["score"] == after.rewards()[seat]
+            assert event.data["total"] == totals[seat]
+            assert tricks.count(seat) == info["tricks_won"]
+            assert laid_open(told(step, seat)) == laid_open(events)
+        if after.is_terminal():
+            (end,) = of_kind(events, "game_end")
+            winners = [seat for seat in range(game.num_players) if after.record.win_shares[seat] > 0]
+            assert end.data["winners"] == winners
+            assert all(f"player_{winner}" in end.text for winner in winners)
+        yield step, in_round
+        in_round = []
+    assert number == game.rules.num_rounds
+
+
 def texts(state: GameState, move: int, seat: int | None = None) -> list[str]:
     """What a seat is told of an action, which is taken in a copy of ``state``."""
     after = copy.deepcopy(state)

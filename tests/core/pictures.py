@@ -1,4 +1,4 @@
-"""Golden pictures: a few positions of each game as SVG.
+"""Golden pictures: a few positions of each game as SVG; and what a picture says, for the tests of every game.
 
 ``python -m tests.core.pictures`` writes the files of ``golden_pictures/``; open those that changed in a browser and
 look at them before you commit.
@@ -6,10 +6,12 @@ look at them before you commit.
 
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
 from catbox_env import GameState, make_game
+from catbox_env.core.conformance import SVG
 
 FOLDER = Path(__file__).parent / "golden_pictures"
 
@@ -51,6 +53,26 @@ def golden(name: str) -> str:
     game_id, options, seed, moves, seat, size, theme = PICTURES[name]
     state = position(game_id, options, seed, moves)
     return state.game.render_svg(state, seat, size, theme).replace("><", ">\n<") + "\n"
+
+
+def words_of(svg: str) -> list[str]:
+    """The texts in a picture, in order."""
+    return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter(f"{{{SVG}}}text")]
+
+
+def labels_of(svg: str) -> list[str]:
+    """What a screen reader is told of the parts of a picture."""
+    return [label for element in ElementTree.fromstring(svg).iter() if (label := element.get("aria-label"))]
+
+
+def texts(state: GameState, seat: int | None = None) -> list[str]:
+    """The texts in the picture of ``state`` as ``seat`` sees it."""
+    return words_of(state.game.render_svg(state, seat))
+
+
+def labels(state: GameState, seat: int | None = None) -> list[str]:
+    """What a screen reader is told of the picture of ``state`` as ``seat`` sees it."""
+    return labels_of(state.game.render_svg(state, seat))
 
 
 if __name__ == "__main__":

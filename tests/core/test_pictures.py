@@ -13,17 +13,7 @@ from catbox_env.core.picture import MOST_SEATS, THEMES, Theme, token
 from catbox_env.core.state import GameState
 from tests.core.fuzz import random_game
 from tests.core.game_cases import CASES, begun
-from tests.core.pictures import FOLDER, PICTURES, golden, position
-
-
-def words_of(svg: str) -> list[str]:
-    """The texts in a picture, in order."""
-    return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter(f"{{{SVG}}}text")]
-
-
-def labels_of(svg: str) -> list[str]:
-    """What a screen reader is told of the parts of a picture."""
-    return [label for element in ElementTree.fromstring(svg).iter() if (label := element.get("aria-label"))]
+from tests.core.pictures import FOLDER, PICTURES, golden, labels_of, position, words_of
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -1,4 +1,4 @@
-"""Releases of other libraries outside the range that was tested."""
+"""Other libraries: one that is missing, and releases outside the range that was tested."""
 
 from __future__ import annotations
 
@@ -40,3 +40,25 @@ def test_another_release_is_named_once_with_the_range(found: str, monkeypatch: p
 
 def test_nothing_is_said_of_a_package_that_is_not_there() -> None:
     assert said("no_such_package_of_anybody") == []
+
+
+def missing(module: str | None) -> ModuleNotFoundError:
+    return versions.missing_extra(
+        ModuleNotFoundError("no such module", name=module), "catbox", "sb3", "train"
+    )
+
+
+@pytest.mark.parametrize("module", ["no_such_package_of_anybody", "no_such_package_of_anybody.part"])
+def test_a_missing_package_is_named_with_the_line_that_installs_it(module: str) -> None:
+    error = missing(module)
+    assert error.name == "no_such_package_of_anybody"
+    assert str(error) == (
+        "catbox needs no_such_package_of_anybody, which is not installed. "
+        'Install the extras "sb3" and "train":  pip install "catbox-env[sb3,train]"'
+    )
+
+
+@pytest.mark.parametrize("module", ["numpy.no_such_module", "catbox_env.no_such_module", None])
+def test_an_error_about_anything_but_a_missing_package_passes(module: str | None) -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"^no such module$"):
+        missing(module)

@@ -150,6 +150,7 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
     assert len(set(games)) == len(games) == 16
     everybody = read_parts()[0]
     assert everybody.rules == list(configs)
+    assert sorted(agent.name for agent in zoo.zoo_agents()) == sorted(configs)
     for part in read_parts():
         for agent in part.specs("petrify-4x4"):
             catbox_agents.specs.check_spec(agent.replace("zoo:petrify-4x4", "random"))

@@ -1,19 +1,7 @@
 """What a picture of Petrify tells: by its labels, which say what is drawn."""
 
-from typing import Any
-from xml.etree import ElementTree
-
+from tests.core.pictures import labels, texts
 from tests.petrify.positions import play, start
-
-
-def labels(state: Any, seat: int | None = None) -> list[str]:
-    root = ElementTree.fromstring(state.game.render_svg(state, seat))
-    return [label for element in root.iter() if (label := element.get("aria-label"))]
-
-
-def texts(state: Any, seat: int | None = None) -> list[str]:
-    root = ElementTree.fromstring(state.game.render_svg(state, seat))
-    return ["".join(text.itertext()) for text in root.iter() if text.tag.endswith("}text")]
 
 
 def test_each_cell_says_its_tile_and_the_pawn_on_it() -> None:

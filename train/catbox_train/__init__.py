@@ -13,6 +13,8 @@ The command ``catbox train`` does the same.
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from catbox_env.core.versions import missing_extra
+
 if TYPE_CHECKING:
     from catbox_train.algorithm import Algorithm, AlgorithmOptions, DivergedError, TrainingState
     from catbox_train.best_responses import best_response
@@ -55,13 +57,7 @@ def __getattr__(name: str) -> Any:
         try:
             return getattr(importlib.import_module(_MODULES[name]), name)
         except ModuleNotFoundError as error:
-            if (error.name or "").startswith("catbox"):
-                raise
-            raise ModuleNotFoundError(
-                f'catbox_train needs {error.name}, which is not installed. Install the extra "train":  pip install '
-                '"catbox-env[train]"',
-                name=error.name,
-            ) from error
+            raise missing_extra(error, "catbox_train", "train") from error
     raise AttributeError(f"module 'catbox_train' has no attribute {name!r}")
 
 

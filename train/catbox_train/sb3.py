@@ -11,15 +11,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from catbox_env.core.versions import missing_extra
+
 try:
     from catbox_train.runs.folder import open_run
     from catbox_train.runs.loop import Loop, check_run
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f'catbox_train.sb3 needs {error.name}, which is not installed. Install the extras "sb3" and "train":  pip '
-        'install "catbox-env[sb3,train]"',
-        name=error.name,
-    ) from error
+    raise missing_extra(error, "catbox_train.sb3", "sb3", "train") from error
 
 if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO

@@ -45,6 +45,7 @@ from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, m
 from catbox_env import Game
 from catbox_env.core.checks import check_flag, check_integer, check_number
 from catbox_env.core.game import check_game_object
+from catbox_env.core.versions import install_line
 
 if TYPE_CHECKING:
     from catbox_agents.arena.ray_workers import RayWorkers
@@ -117,7 +118,7 @@ def run_arena(
     """
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        raise ValueError(f"the arena needs {', '.join(missing)}: pip install 'catbox-env[arena]'")
+        raise ValueError(f"the arena needs {', '.join(missing)}. {install_line('arena')}")
     most = check_num_deals(
         (1000 if until_ci is None else DEALS_FOR_WIDTH) if num_deals is None else num_deals
     )

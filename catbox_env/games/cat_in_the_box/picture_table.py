@@ -16,7 +16,7 @@ from catbox_env.core.picture import (
     figure,
     heading,
     path,
-    seat_name,
+    seat_row,
     signed,
     text,
     token,
@@ -106,16 +106,13 @@ def put_players(view: View, sheet: Sheet) -> None:
 
 def _player(view: View, theme: Theme, seat: int, scored: bool) -> str:
     top = TITLE + seat * ROW
-    y, turn = top + ROW / 2, seat == view.mover
-    notes = ["you"] * (seat == view.seat) + ["starts"] * (seat == view.start_player)
-    drawn = box(6, top + 2, PANEL - 12, ROW - 4, theme.turn, radius=8) if turn else ""
-    drawn += seat_name(theme, seat, y, notes, strong=turn or seat == view.seat)
+    y, notes = top + ROW / 2, ["starts"] * (seat == view.start_player)
+    drawn, who = seat_row(theme, seat, top, ROW, notes, viewer=view.seat, mover=view.mover)
     kept = [color for color, held in enumerate(view.x_tokens[seat]) if held]
     drawn += "".join(_x_token(theme, y, color, color in kept) for color in range(view.rules.num_colors))
     drawn += _won_and_bid(view, theme, seat, y) + centred(GROUP, y, len(view.groups[seat]), 15)
     drawn += centred(SCORE, y, signed(view.scores[seat]), 15, bold=True) if scored else ""
-    words = [f"player_{seat}", *notes] + ["to move"] * turn
-    words += [f"{view.tricks_won[seat]} tricks won"]
+    words = [who, f"{view.tricks_won[seat]} tricks won"]
     words += [f"bid {view.bids[seat]}"] if view.bids[seat] is not None else []
     words += [f"largest group {len(view.groups[seat])}"] + [f"score {view.scores[seat]}"] * scored
     may = " ".join(COLORS[color] for color in kept)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catbox_env.core.compilation import cached_njit
-from catbox_env.core.picture import last_action
+from catbox_env.core.picture import actions_shown, last_action, winners_of
 from catbox_env.core.state import GameState
 from catbox_env.games.cat_in_the_box.board import trick_winner
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
@@ -84,7 +84,7 @@ class View:
             mover=mover,
             shown=mover if seat is None else seat,
             phase=int(record.phase),
-            legal=state.legal_actions() if seat in (None, mover) else [],
+            legal=actions_shown(state, seat),
             board=board,
             hands={other: record.hand[other, : rules.num_ranks].tolist() for other in seen},
             discards=discards,
@@ -104,7 +104,7 @@ class View:
             groups=[largest_group(board, other) for other in range(players)],
             results=list(zip(info[0], info[1], info[3], strict=True)) if ended else None,
             paradox=info[4].index(1) if ended and any(info[4]) else NONE,
-            winners=np.flatnonzero(record.win_shares).tolist() if record.terminated else [],
+            winners=winners_of(state),
             last=_last_words(rules, state, seat),
         )
 

@@ -16,7 +16,7 @@ from catbox_env.core.picture import (
     figure,
     heading,
     path,
-    seat_name,
+    seat_row,
     signed,
     text,
     token,
@@ -82,10 +82,11 @@ def _put_tricks(view: View, sheet: Sheet) -> None:
 
 
 def _row(view: View, theme: Theme, seat: int) -> str:
-    top, turn, out = TITLE + seat * ROW, seat == view.mover, not view.in_round[seat]
-    notes = ["you"] * (seat == view.seat) + ["dealer"] * (seat == view.dealer) + ["out"] * out
-    drawn = box(6, top + 2, LEFT - 10, ROW - 4, theme.turn, radius=8) if turn else ""
-    drawn += seat_name(theme, seat, top + ROW / 2, notes, strong=turn or seat == view.seat, faded=out)
+    top, out = TITLE + seat * ROW, not view.in_round[seat]
+    notes = ["dealer"] * (seat == view.dealer) + ["out"] * out
+    drawn, who = seat_row(
+        theme, seat, top, ROW, notes, viewer=view.seat, mover=view.mover, width=LEFT - 10, faded=out
+    )
     words = []
     for trick, card in enumerate(view.table[seat]):
         x, y, wins = LEFT + trick * APART + 2, top + 4, view.wins.get(trick) == seat
@@ -98,7 +99,6 @@ def _row(view: View, theme: Theme, seat: int) -> str:
             words.append("face down" if card == CHOSEN else "folded")
         elif trick == view.trick and not out:
             drawn += box(x, y, WIDTH, HEIGHT, "none", radius=5, line=theme.soft, dashed=True)
-    who = ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
     return figure(drawn, f"{who}: {', '.join(words) or 'no card'}")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catbox_env.core.compilation import cached_njit
-from catbox_env.core.picture import last_action
+from catbox_env.core.picture import actions_shown, last_action, winners_of
 from catbox_env.core.state import GameState
 from catbox_env.games.cat_te.cards import trick_winner
 from catbox_env.games.cat_te.rules import NUM_SUITS, NUM_TRICKS, Rules, card_to_string
@@ -78,7 +78,7 @@ class View:
             seat=seat,
             mover=mover,
             shown=mover if seat is None else seat,
-            legal=state.legal_actions() if seat in (None, mover) else [],
+            legal=actions_shown(state, seat),
             hands={other: cards_in(int(record.hand[other])) for other in seen},
             folded={other: cards_in(int(record.folded[other])) for other in seen},
             chosen={other: int(record.chosen[other]) for other in seen if record.chosen[other] != NONE},
@@ -95,7 +95,7 @@ class View:
             pot=int(record.pot),
             upturned=int(record.upturned),
             claimed=int(record.claimed),
-            winners=np.flatnonzero(record.win_shares).tolist() if record.terminated else [],
+            winners=winners_of(state),
             last=_last_words(state, seat),
         )
 

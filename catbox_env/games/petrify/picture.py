@@ -9,13 +9,12 @@ from catbox_env.core.picture import (
     TITLE,
     Sheet,
     Theme,
-    box,
     centred,
     choice,
     figure,
     heading,
     letters,
-    seat_name,
+    seat_row,
     text,
     token,
 )
@@ -90,17 +89,14 @@ def _put_players(view: View, sheet: Sheet) -> None:
     theme = sheet.theme
     drawn = heading(theme, "Players")
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
-        top, turn, out = TITLE + seat * ROW, seat == view.mover, place > 0
-        notes = ["you"] * (seat == view.seat)
-        row = box(6, top + 2, PANEL - 12, ROW - 4, theme.turn, radius=8) if turn else ""
-        row += seat_name(theme, seat, top + ROW / 2, notes, strong=turn or seat == view.seat, faded=out)
+        top, out = TITLE + seat * ROW, place > 0
+        row, who = seat_row(theme, seat, top, ROW, [], viewer=view.seat, mover=view.mover, faded=out)
         if place == NONE:
             how = f"on {cell_name(view.rules, cell)}: {steps_of(view.rules, view.tiles[cell])}"
         else:
             how = f"petrified, place {place + 1}" if out else "wins"
         fill = theme.soft if out else ""
         row += text(PANEL - PADDING - 6, top + ROW / 2, how, 14, fill, anchor="end", bold=place == 0)
-        who = ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
         drawn += figure(row, f"{who}: {how}")
     sheet.panel(1, TITLE + view.rules.num_players * ROW + 6, drawn, "players")
 

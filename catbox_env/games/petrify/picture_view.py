@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from catbox_env.core.picture import last_action
+from catbox_env.core.picture import actions_shown, last_action
 from catbox_env.core.state import GameState
 from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
 from catbox_env.games.petrify.state import TILE_NAMES
@@ -54,7 +54,7 @@ class View:
             rules=rules,
             seat=seat,
             mover=mover,
-            legal=state.legal_actions() if seat in (None, mover) else [],
+            legal=actions_shown(state, seat),
             tiles=tiles,
             is_open=is_open,
             positions=record.position[: rules.num_players].tolist(),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from catbox_agents.networks.network import MAX_HIDDEN_LAYERS
+from catbox_env.core.versions import install_line
 from catbox_train.network_options import LayerOptions
 from catbox_train.opponents import wrong_shares
 from catbox_train.self_play.options import ClippedOptions
@@ -62,8 +63,8 @@ class SB3Options(ClippedOptions, LayerOptions):
         wrong = super().check(config)
         if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
             wrong.append(
-                f"algorithm = 'sb3' needs {', '.join(missing)}, which this installation leaves out. Install the extra "
-                '"sb3":  pip install "catbox-env[sb3,train]"'
+                f"algorithm = 'sb3' needs {', '.join(missing)}, which this installation leaves out. "
+                f"{install_line('sb3', 'train')}"
             )
         return wrong + wrong_shares(self.opponents_in_training)
 

@@ -133,5 +133,5 @@ leaderboard: $(STAMP)
 	$(PY) docs/generate.py
 
 clean:
-	rm -rf $(VENV) $(RAY) .toolkits .web-artefacts build dist site .cache .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(RAY) .toolkits .pyodide .web-artefacts build dist site .cache .coverage .coverage.* .ruff_cache .mypy_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,10 @@
 """Build the documentation site into site/: `make docs`.
 
 The pages are written for a code host: they link files of the repository, also those outside docs/. `assemble` copies
-them into build/docs with links between pages of the site, and turns examples, notebooks and the texts at the top of the
-repository into pages. Zensical makes the site of them, as mkdocs.yml says, and stops where a link between pages leads
-nowhere. `faults` then reads what was built: it finds pages, pictures and anchors that are missing, and everything that
-a browser would have to load from another host.
+them into build/docs with links between pages of the site, and turns examples, notebooks and the texts at the top of
+the repository into pages. Zensical makes the site of them, as mkdocs.yml says, and stops where a link between pages
+leads nowhere. The playground is written beside the pages. `faults` then reads what was built: it finds pages,
+pictures and anchors that are missing, and everything that a browser would have to load from another host.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from urllib.parse import unquote
 
 import yaml
 
+from docs import playground
 from docs.reference import reference
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -142,6 +143,7 @@ def assemble() -> None:
             text = notebook_page(path, page, known)
         else:
             text = moved(path.read_text(encoding="utf-8"), path, page, known)
+        text = text.replace(playground.PLACE, playground.FRAME)
         # After the language of a block a page may name the file that it is written into.
         text = re.sub(r"^(```\w+) ([\w/.]+)$", r'\1 title="\2"', text, flags=re.MULTILINE)
         target.write_text(text, encoding="utf-8")
@@ -221,6 +223,7 @@ def main() -> None:
     print(re.sub(r"\x1b\[[\d;]*m", "", built.stdout).partition("Traceback")[0], end="")
     if built.returncode:
         sys.exit(f"Zensical has refused the pages of {SOURCES.relative_to(ROOT)}/, or failed")
+    playground.build(SITE / playground.FOLDER)
     if found := faults():
         sys.exit("\n".join(found))
     print(f"{len(pages())} pages in site/. To look at them: {sys.executable} -m http.server --directory site")

@@ -11,7 +11,7 @@ from catbox_app.match import Match
 from catbox_app.web.coach import SHOWS, Coach
 from catbox_app.web.jobs import Job
 from catbox_app.web.lobby import game_of, lobby
-from catbox_app.web.opponents import check_opponent
+from catbox_app.web.opponents import NOT_COMPILED, check_opponent
 from catbox_app.web.pages import Viewer
 from catbox_app.web.reading import (
     Failed,
@@ -27,6 +27,7 @@ from catbox_app.web.reading import (
 from catbox_app.web.recording import Recording
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
 from catbox_app.web.tables import Tables
+from catbox_env.core import compilation
 from catbox_env.core.checks import check_seat, closest, shown
 from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
 
@@ -154,6 +155,8 @@ class Connection:
         shows = SHOWS[0] if agent is None else choice_of(message, "shows", SHOWS)
         if agent is not None:
             check_opponent(agent, self._tables.also)
+        if shows == "points" and not compilation.HAS_NUMBA:
+            raise ValueError(f"estimated points: {NOT_COMPILED}")
         self._viewer.coach.set(agent, shows)
         if agent is not None:
             self._show()

@@ -13,8 +13,10 @@ import numpy as np
 import catbox_env
 from catbox_agents.zoo import zoo_agents
 from catbox_app.rules import REWARD, game_title, rule_help
+from catbox_app.web.opponents import NOT_COMPILED, is_offered
 from catbox_app.web.reading import Message, integer_of, text_of
 from catbox_env import Game
+from catbox_env.core import compilation
 from catbox_env.core.checks import shown
 from catbox_env.core.options import read_options
 from catbox_env.core.registry import game_class
@@ -42,7 +44,9 @@ def lobby(also: Sequence[str], theme: str) -> Message:
     return {
         "type": "lobby",
         "games": [_game(game_id, theme) for game_id in catbox_env.GAMES],
-        "agents": [*yours, *_agents()],
+        "agents": [*yours, *(agent for agent in _agents() if is_offered(agent["spec"]))],
+        "estimates": compilation.HAS_NUMBA,
+        "note": None if compilation.HAS_NUMBA else NOT_COMPILED,
     }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from catbox_agents import known_agents
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
+from catbox_env.core import compilation
 from catbox_env.core.checks import closest, shown
 
 #: The most of what a setting of a search may ask for: no decision of a page takes long.
@@ -22,8 +23,22 @@ BOUNDS = {
 }
 
 
+#: Why some agents are not offered where catbox is not compiled, for people who open a table.
+NOT_COMPILED = (
+    "catbox is not compiled here. Agents that search, the level hard and estimated points play hundreds of games for "
+    "one move, which takes too long without Numba: the command catbox web has them."
+)
+
+
+def is_offered(spec: str) -> bool:
+    """Whether an agent that comes with catbox is quick enough here: without compilation, a search is not."""
+    return compilation.HAS_NUMBA or (spec != "hard" and not is_configured(spec))
+
+
 def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
     """Raise ``ValueError`` unless a page may name ``spec``. ``also``: specs that the host allows."""
+    if not is_offered(spec):
+        raise ValueError(f"agent {shown(spec)}: {NOT_COMPILED}")
     if spec in also or spec in known_agents():
         return
     if not is_configured(spec) or spec != spec.strip():

@@ -23,6 +23,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   const frame = {
     links,
     agents: [],
+    estimates: false, // whether the table estimates points
     send,
     open,
     watch,
@@ -105,6 +106,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function receive(message) {
     if (message.type === "lobby") {
       frame.agents = message.agents;
+      frame.estimates = message.estimates;
       lobbyScreen ??= createLobby(frame);
       lobbyScreen.show(message);
       if (table !== null) table.receive(message);

@@ -16,13 +16,14 @@ export function createCoach(send, show) {
 
   return {node, offer, ask, receive, clear};
 
-  function offer(agents, game, players) {
-    const fitting = fittingAgents(agents, game, players);
+  function offer({agents, estimates}, {game, names}) {
+    const fitting = fittingAgents(agents, game, names.length);
     node.hidden = fitting.length === 0; // until an agent's own probabilities come
     if (fitting.length === 0) return;
     anyAgent = fitting[0].spec;
     const probabilities = fitting.map((one) => [one.spec, one.title]);
-    const options = [["", "nothing"], [POINTS, "estimated points"], ["Probabilities of", probabilities]];
+    const points = estimates ? [[POINTS, "estimated points"]] : [];
+    const options = [["", "nothing"], ...points, ["Probabilities of", probabilities]];
     choice.replaceChildren(labelled("Show at my moves", selection(options, wanted, choose)));
   }
 

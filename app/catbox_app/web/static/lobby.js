@@ -27,6 +27,7 @@ export function createLobby(frame) {
   const levels = element("div", {class: "chips", role: "group", "aria-label": "All opponents"});
   const rules = createRules();
   const openButton = element("button", {type: "submit", class: "primary"}, "Play");
+  const note = element("p", {class: "hint", hidden: true});
   const several = element("p", {class: "hint", hidden: true}, "Each other person gets a secret link to a seat.");
   let lobby = null;
   let game = null;
@@ -43,7 +44,7 @@ export function createLobby(frame) {
         "div",
         {},
         chooser("Players", players),
-        element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, several),
+        element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, several, note),
       ),
       element(
         "div",
@@ -70,6 +71,8 @@ export function createLobby(frame) {
 
   function show(message) {
     lobby = message;
+    note.textContent = message.note ?? "";
+    note.hidden = !message.note;
     const wanted = game === null ? setting("game", null) : game.id;
     games.replaceChildren(...lobby.games.map(gameCard));
     chooseGame(lobby.games.find((one) => one.id === wanted) ?? lobby.games[0]);

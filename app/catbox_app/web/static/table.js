@@ -47,7 +47,7 @@ export function createTable(frame, mode) {
     const take = {
       joined: takeJoined, position: takePosition, events: takeEvents, people: people.show, record: deal.download,
       coach: takeAdvice,
-      lobby: () => joined !== null && coach.offer(frame.agents, joined.game, joined.names.length),
+      lobby: () => joined !== null && coach.offer(frame, joined),
       refused: (told) => warn(told.text),
       failed: (told) => warn(told.text),
     }[message.type];
@@ -65,7 +65,7 @@ export function createTable(frame, mode) {
     quiet();
     people.seated(message, frame.invitations);
     deal.seated(message);
-    coach.offer(frame.agents, message.game, message.names.length);
+    coach.offer(frame, message);
     coach.ask();
     if (replay !== null) replay.opened(message);
   }

@@ -1,0 +1,74 @@
+"""Where catbox is not compiled, as in the playground, a table leaves out what would take too long."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from catbox_app.web.in_worker import Host
+from catbox_app.web.tables import Tables
+from catbox_env.core import compilation
+from tests.app.web.page import Page
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Page:
+    monkeypatch.setattr(compilation, "HAS_NUMBA", False)
+    return Page(Tables())
+
+
+def test_the_lobby_offers_no_search_and_says_why(page: Page) -> None:
+    lobby = page.send("lobby")[0]
+    offered = {agent["spec"] for agent in lobby["agents"]}
+    assert {"easy", "normal", "best", "random", "heuristic", "zoo:cat_te-3p-laos"} <= offered
+    assert not {spec for spec in offered if spec.startswith(("hard", "search", "ismcts", "pimc"))}
+    assert not lobby["estimates"]
+    assert "not compiled here" in lobby["note"]
+
+
+def test_where_it_is_compiled_everything_is_offered() -> None:
+    lobby = Page(Tables()).send("lobby")[0]
+    assert {"hard", "pimc"} <= {agent["spec"] for agent in lobby["agents"]}
+    assert lobby["estimates"]
+    assert lobby["note"] is None
+
+
+@pytest.mark.parametrize("spec", ["hard", "pimc", "search:worlds=2,policy=heuristic"])
+def test_a_search_is_refused_as_an_opponent_and_as_a_coach(page: Page, spec: str) -> None:
+    page.send("open", game="petrify_v0", players=2, seats=["person", spec])
+    assert "not compiled here" in page.last("failed")["text"]
+    page.send("coach", agent=spec, shows="policy")
+    assert "not compiled here" in page.last("failed")["text"]
+    assert len(page.all("failed")) == 2
+
+
+def test_estimated_points_are_refused_and_probabilities_are_not(page: Page) -> None:
+    page.sit("person", "heuristic", game="petrify_v0", seed=1)
+    page.send("coach", agent="heuristic", shows="points")
+    assert "estimated points: catbox is not compiled here" in page.last("failed")["text"]
+    page.send("coach", agent="heuristic", shows="policy")
+    page.tables.run_due()
+    assert page.last("coach")["values"][0]["unit"] == "probability"
+
+
+def test_the_host_of_a_worker_says_when_it_wants_to_be_called_again() -> None:
+    told: list[dict[str, object]] = []
+    host = Host(lambda text: told.append(json.loads(text)))
+    assert host.receive('{"type": "lobby"}') is None
+    seats = ["person", "heuristic"]
+    opening = {"type": "open", "game": "petrify_v0", "players": 2, "seats": seats, "seed": 1, "pace": 5}
+    assert host.receive(json.dumps(opening)) == 0
+    assert host.work() is None
+    opened = told[-1]
+    assert opened["type"] == "opened"
+    key = opened["seats"][0]["key"]  # type: ignore[index]
+    host.receive(json.dumps({"type": "join", "seat_key": key}))
+    position = told[-2] if told[-1]["type"] == "people" else told[-1]
+    assert position["waits_for"] == "you"
+    action = position["legal"][0]["action"]  # type: ignore[index]
+    wait = host.receive(json.dumps({"type": "act", "action": action, "number": position["number"]}))
+    assert wait is not None
+    assert 4 < wait <= 5
+    assert host.receive("rubbish") is not None
+    assert told[-1]["type"] == "failed"

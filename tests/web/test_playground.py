@@ -1,0 +1,195 @@
+"""The playground: a table in the page itself, from a folder that a plain web server hands out, with the network off."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from docs.playground import build
+from tests.web.conftest import ARTEFACTS
+from tests.web.table import expect_end, open_table, play_to_the_end
+
+#: Milliseconds that loading Python may take on a machine that is busy.
+LOADING = 180_000
+
+#: Notes when the page was clicked last, and as its player sees them the actions that were chosen and the pictures.
+CLOCK = """
+window.log = [];
+window.clicked = 0;
+document.addEventListener("click", (event) => {
+  window.clicked = performance.now();
+  if (event.target.closest("[data-action]")) window.log.push(["chosen", performance.now()]);
+}, true);
+new MutationObserver((changes) => {
+  if (changes.some(({target}) => target.matches?.(".picture"))) window.log.push(["shown", performance.now()]);
+}).observe(document, {childList: true, subtree: true});
+"""
+
+KEEP_WORKER = """
+window.Worker = class extends Worker {
+  constructor(...all) {
+    super(...all);
+    window.worker = this;
+  }
+};
+"""
+
+Open = Callable[[], Page]
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """Hands out files and says nothing."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("site") / "table"
+    build(folder)
+    handler = functools.partial(Files, directory=str(folder.parent))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/table/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def faults() -> list[str]:
+    """What pages asked for elsewhere, and all that their consoles said."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def new_playground(browser: Browser, address: str, faults: list[str]) -> Iterator[Open]:
+    """Opens pages, each in a profile of its own, whose requests to any other host are refused."""
+    contexts = []
+
+    def only_here(route: Route) -> None:
+        if route.request.url.startswith(address):
+            route.continue_()
+        else:
+            faults.append(f"asked for {route.request.url}")
+            route.abort()
+
+    def new() -> Page:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        contexts.append(context)
+        context.route("**/*", only_here)
+        context.add_init_script(CLOCK)
+        page = context.new_page()
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        return page
+
+    yield new
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def playground(new_playground: Open, address: str) -> Page:
+    """One page for the tests that only play."""
+    page = new_playground()
+    page.goto(address)
+    page.wait_for_selector("form.lobby", timeout=LOADING)
+    page.evaluate("window.loaded = performance.now()")
+    return page
+
+
+def moves_ms(log: list[list[Any]]) -> list[float]:
+    """From an action that was chosen, or a picture, to the next picture: one's own move, or an agent's."""
+    return [now - before for (_, before), (what, now) in itertools.pairwise(log) if what == "shown"]
+
+
+@pytest.mark.parametrize(
+    ("title", "players", "agent"),
+    [
+        ("Cat in the Box", 3, "heuristic"),
+        ("Cat in the Box", 5, "heuristic"),
+        ("Cat in the Box", 5, "zoo:cat_in_the_box-5p"),
+        ("Cat Te", 5, "heuristic"),
+        ("Petrify", 2, "heuristic"),
+        ("Petrify", 4, "heuristic"),
+        ("Petrify", 2, "zoo:petrify-4x4"),
+    ],
+)
+def test_a_game_is_played_with_the_network_off(
+    playground: Page,
+    faults: list[str],
+    title: str,
+    players: int,
+    agent: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    leave = playground.get_by_role("button", name="New table")
+    if leave.is_visible():
+        leave.click()
+    open_table(playground, title, players, agent)
+    loading, opening = playground.evaluate("[loaded, performance.now() - clicked]")
+    playground.evaluate("log.length = 0")
+    assert play_to_the_end(playground) > 0
+    expect_end(playground, players)
+    moves = moves_ms(playground.evaluate("log"))
+    ARTEFACTS.mkdir(exist_ok=True)
+    name = f"playground-{title}-{players}-{agent}.png".replace(" ", "_").replace(":", "_")
+    playground.screenshot(path=ARTEFACTS / name, full_page=True)
+    first = f"first move {(loading + opening) / 1000:.1f} s after the page was opened"
+    each = f"{len(moves)} moves, {sum(moves) / len(moves):.0f} ms each, at most {max(moves):.0f} ms"
+    with capsys.disabled():
+        print(f"\n{title}, {players} players, {agent}: {first}; {each}")
+    assert faults == []
+
+
+def test_agents_that_search_are_left_out_and_the_page_says_so(new_playground: Open, address: str) -> None:
+    page = new_playground()
+    page.goto(address)
+    seat = page.get_by_label("player_1", exact=True)
+    expect(seat).to_be_visible(timeout=LOADING)
+    offered = seat.locator("option").evaluate_all("all => all.map((one) => one.value)")
+    assert {"heuristic", "easy", "normal", "random", "zoo:cat_in_the_box-3p"} <= set(offered)
+    assert not [spec for spec in offered if spec.startswith(("hard", "search", "ismcts", "pimc"))]
+    expect(page.locator("form.lobby")).to_contain_text("catbox is not compiled here")
+
+
+def test_when_python_breaks_down_the_same_deal_can_be_opened_again(
+    new_playground: Open, address: str, faults: list[str]
+) -> None:
+    page = new_playground()
+    page.add_init_script(KEEP_WORKER)
+    page.goto(address)
+    page.wait_for_selector("form.lobby", timeout=LOADING)
+    open_table(page, "Petrify", 2)
+    page.evaluate("void worker.dispatchEvent(new ErrorEvent('error', {message: 'out of memory'}))")
+    expect(page.get_by_role("alert").first).to_contain_text("connection to the table is lost")
+    again = page.get_by_role("button", name="Open the same deal again")
+    again.click(timeout=LOADING)
+    assert play_to_the_end(page) > 0
+    assert faults == ["out of memory"]
+    faults.clear()
+
+
+def test_a_file_that_is_missing_is_named_and_can_be_asked_for_again(
+    new_playground: Open, address: str, faults: list[str]
+) -> None:
+    page = new_playground()
+    page.context.route("**/catbox.zip", lambda route: route.fulfill(status=404))
+    page.goto(address)
+    expect(page.get_by_role("alert")).to_contain_text("catbox.zip could not be loaded: 404", timeout=LOADING)
+    page.screenshot(path=ARTEFACTS / "playground-missing-file.png")
+    page.context.unroute("**/catbox.zip")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector("progress")
+    page.screenshot(path=ARTEFACTS / "playground-loading.png")
+    page.wait_for_selector("form.lobby", timeout=LOADING)
+    faults.clear()

@@ -29,10 +29,14 @@ def play_on(page: Page) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Server(Path(folder)) as server,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=find_browser())
         for theme in ("light", "dark"):
-            page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=theme)
+            page = browser.new_page(viewport={"width": 1280, "height": 828}, color_scheme=theme)
             page.goto(server.url)
             play_on(page)
             page.screenshot(path=FOLDER / f"browser-{theme}.png")

@@ -11,7 +11,7 @@ from tests.web.browser import find_browser
 from tests.web.server import ROOT, Server
 from tests.web.table import buttons, cards, number, open_table, wait_for_turn
 
-FOLDER = ROOT / "docs" / "images"
+FOLDER = ROOT / "docs" / "screenshots"
 #: Own actions before the picture is taken.
 ACTIONS = 5
 

@@ -29,7 +29,11 @@ def play_on(page: Page) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, Server(Path(folder)) as server, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Server(Path(folder)) as server,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=find_browser())
         for theme in ("light", "dark"):
             page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=theme)

@@ -32,7 +32,7 @@ ZOO = ROOT / "agents" / "catbox_agents" / "zoo"
 FOLDER = "table"
 PLACE = "<!-- the table -->"
 FRAME = f"""
-[Open the table on a page of its own]({FOLDER}/index.html){{ .md-button }}
+[Open the table on a page of its own]({FOLDER}/index.html){{ .md-button .md-button--primary }}
 
 <iframe src="{FOLDER}/index.html" title="The table" class="table-frame"></iframe>
 """

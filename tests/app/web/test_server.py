@@ -59,7 +59,7 @@ def until(page: WebSocketTestSession, kind: str) -> dict[str, Any]:
 
 def sit(page: WebSocketTestSession, *seats: str) -> str:
     """Open a table and sit down at its first seat of a person; its key."""
-    message = {"game": "petrify_v0", "players": len(seats), "seats": seats, "seed": 1, "pace": 0}
+    message = {"game": "petrify_v0", "players": len(seats), "seats": seats, "pace": 0}
     page.send_json({"type": "open", **message})
     key = next(seat["key"] for seat in until(page, "opened")["seats"] if seat["key"])
     page.send_json({"type": "join", "seat_key": key})

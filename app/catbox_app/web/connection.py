@@ -110,8 +110,8 @@ class Connection:
         seed = None if message.get("seed") is None else integer_of(message, "seed", 0)
         if seed is not None and specs.count(PERSON) > 1:
             raise ValueError(
-                f"seed={seed}: it tells all cards to who computes them, so that with several people nobody may choose it; "
-                "leave it out"
+                f"seed={seed}: it tells all cards to who computes them, so that with several people nobody may choose "
+                "it; leave it out"
             )
         pace = number_of({"pace": 0.8, **message}, "pace", 0, LONGEST_PAUSE)
 

@@ -108,6 +108,11 @@ class Connection:
         if PERSON not in specs:
             raise ValueError(f"seats={shown(specs)}: expected {PERSON!r} in one of them at least")
         seed = None if message.get("seed") is None else integer_of(message, "seed", 0)
+        if seed is not None and specs.count(PERSON) > 1:
+            raise ValueError(
+                f"seed={seed}: it tells all cards to who computes them, so that with several people nobody may choose "
+                "it; leave it out"
+            )
         pace = number_of({"pace": 0.8, **message}, "pace", 0, LONGEST_PAUSE)
 
         def opened(match: Match) -> None:
@@ -128,10 +133,11 @@ class Connection:
 
     def _join(self, message: Message) -> None:
         table, seat = self._tables.seat_of(text_of(message, "seat_key"))
-        take_over = flag_of(message, "take_over")
+        if not flag_of(message, "take_over"):
+            table.check_free(seat, self._viewer)
         if self._table is not table or self._viewer.seat != seat:
             self._leave()
-        table.join(seat, self._viewer, take_over)
+        table.join(seat, self._viewer)
         self._table = table
 
     def _act(self, message: Message) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 
 import catbox_env
 from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
-from catbox_app.web.table import Table, new_match
+from catbox_app.web.reading import number_of
+from catbox_app.web.table import LONGEST_PAUSE, Table, new_match
 
 FORMAT = "catbox-table-1"
 
@@ -73,4 +74,7 @@ def _read(path: Path, clock: Callable[[], float]) -> Table:
     game = catbox_env.make_game(kept["game"], **kept["options"])
     match = new_match(game, kept["specs"], kept["seed"])
     match.play_on(kept["actions"], kept["policies"])
-    return Table(match, kept["specs"], kept["pace"], clock, kept["keys"])
+    pace, keys = number_of(kept, "pace", 0, LONGEST_PAUSE), kept["keys"]
+    if [key is None for key in keys] != [agent is not None for agent in match.agents]:
+        raise ValueError("keys: expected one for each seat of a person, null for each of an agent")
+    return Table(match, kept["specs"], pace, clock, keys)

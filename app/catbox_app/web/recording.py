@@ -13,8 +13,8 @@ from catbox_app.web.pages import Message, Viewer, events, joined, position
 from catbox_env import GameState
 from catbox_env.core.events import last_position
 
-#: The longest recorded game that is shown, in actions.
-MOST_ACTIONS = 20_000
+#: The longest recorded game that is shown, in actions: all its positions are kept, and all its events told at once.
+MOST_ACTIONS = 2000
 
 
 class Recording:
@@ -24,12 +24,15 @@ class Recording:
         record: the game.
         games: how many games the file holds; ``number``: which of them this is, from 1.
 
-    Raises ``ValueError`` for a game of more than `MOST_ACTIONS` actions.
+    Raises ``ValueError`` for a game that may take more than `MOST_ACTIONS` actions: each position has room for all.
     """
 
     def __init__(self, record: GameRecord, games: int = 1, number: int = 1) -> None:
-        if len(record.actions) > MOST_ACTIONS:
-            raise ValueError(f"a game of {len(record.actions)} actions; at most {MOST_ACTIONS} are shown")
+        if record.game.history_length > MOST_ACTIONS:
+            raise ValueError(
+                f"a game that may take {record.game.history_length} actions; at most {MOST_ACTIONS} are shown here: "
+                "catbox replay FILE shows it in the terminal"
+            )
         self.record, self._games, self._number = record, games, number
         self.seat: int | None = None
         self._states = [copy.deepcopy(state) for state in record.states()]

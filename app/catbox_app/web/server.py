@@ -39,9 +39,11 @@ MOST_PAGES = 400
 #: The largest message that is read, in bytes: a file of records.
 LARGEST_MESSAGE = 8 << 20
 #: Messages that wait for a page before it is given up: it does not read them.
-MOST_WAITING = 2000
-#: Messages a second that a page may send for long, and at once. Those beyond are read later.
+MOST_WAITING = 5000
+#: Messages a second that a page may send for long, and at once. Those beyond are read later. One that takes long counts
+#: as one for each `SECONDS` of it: no page keeps the thread that answers all of them busy.
 RATE, BURST = 20.0, 60.0
+SECONDS = 0.01
 #: Jobs begin one after the other: threads that think side by side keep the one that answers pages waiting. But after so
 #: many seconds the next one begins all the same, so that an agent that thinks long holds up no other table.
 PATIENCE = 0.3
@@ -110,7 +112,7 @@ class Host:
                 self._writer.submit(_write, path, content_of(table))
         for path in self._kept.keys() - files.keys():
             del self._kept[path]
-            self._writer.submit(path.unlink, missing_ok=True)
+            self._writer.submit(_remove, path)
 
     async def _run(self, job: Job) -> None:
         async with self._turn:
@@ -135,6 +137,13 @@ def _write(path: Path, content: bytes) -> None:
         keep(path, content)
     except OSError as error:
         print(f"catbox: {error}", file=sys.stderr)
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        print(f"catbox: cannot remove {path}: {error.strerror}", file=sys.stderr)
 
 
 def web_app(
@@ -201,13 +210,15 @@ async def _receive(
             await socket.close(1008, "messages are not read")
             return
         text = message.get("text")
+        begun = time.monotonic()
         if text is None:
             waiting.put_nowait({"type": "failed", "text": "bytes; expected a message as JSON text"})
         else:
             connection.receive_text(text)
             host.wake()
         now = time.monotonic()
-        allowed = min(BURST, allowed + RATE * (now - before)) - 1
+        cost = min(BURST, max(1.0, (now - begun) / SECONDS))
+        allowed = min(BURST, allowed + RATE * (now - before)) - cost
         before = now
         if allowed < 0:
             await asyncio.sleep(-allowed / RATE)

@@ -75,20 +75,21 @@ class Table:
 
     # People come and go.
 
-    def join(self, seat: int, viewer: Viewer, take_over: bool) -> None:
-        """Sit down at ``seat``; everything is told. Raises `Failed` where another page sits there.
+    def check_free(self, seat: int, viewer: Viewer) -> None:
+        """Raise `Failed` where another page than ``viewer`` sits at ``seat``."""
+        if self.viewers.get(seat, viewer) is not viewer:
+            raise Failed(
+                f"Somebody plays the seat of player_{seat} with this link at this moment, in another window or on "
+                "another machine. Close it there, or take the seat over.",
+                "taken",
+            )
 
-        ``take_over``: this page takes the seat then, and the other one is told.
-        """
+    def join(self, seat: int, viewer: Viewer) -> None:
+        """Sit down at ``seat``; everything is told. Another page that sits there loses the seat, and is told so."""
         other = self.viewers.get(seat)
         if other is not None and other is not viewer:
-            if not take_over:
-                raise Failed(
-                    f"Somebody plays the seat of player_{seat} with this link at this moment, in another window or on "
-                    "another machine. Close it there, or take the seat over.",
-                    "taken",
-                )
             other.seat = None
+            other.coach.forget()
             other.send(
                 {
                     "type": "failed",
@@ -144,13 +145,15 @@ class Table:
                 raise Refused("Several people play this game: a new one begins when it is over.")
             if deal != "new":
                 raise Refused("Everybody has seen this deal; with several people only a new one can follow.")
-        if deal == "next_seat":
-            self.specs = [self.specs[-1], *self.specs[:-1]]
-            self.keys = [self.keys[-1], *self.keys[:-1]]
+        turns = deal == "next_seat"
+        specs = [self.specs[-1], *self.specs[:-1]] if turns else self.specs
+        # Before anything changes: an agent may be gone that could be made before.
+        self.match = new_match(self.game, specs, None if deal == "new" else self.match.seed)
+        if turns:
+            self.specs, self.keys = specs, [self.keys[-1], *self.keys[:-1]]
             self.viewers = {(seat + 1) % self.game.num_players: page for seat, page in self.viewers.items()}
             for place, viewer in self.viewers.items():
                 viewer.seat = place
-        self.match = new_match(self.game, self.specs, None if deal == "new" else self.match.seed)
         self._changed()
         for viewer in self.viewers.values():
             self._tell_beginning(viewer)

@@ -7,6 +7,7 @@ aside, but the same messages, from the first to the last.
 from __future__ import annotations
 
 import json
+import secrets
 from typing import Any
 
 import numpy as np
@@ -67,17 +68,19 @@ def test_worlds_that_a_seat_cannot_tell_apart_give_it_the_same_messages(
 
 @pytest.mark.parametrize(("game_id", "options"), GAMES)
 def test_what_pages_are_told_in_a_whole_game_is_what_their_seats_see(
-    game_id: str, options: dict[str, Any]
+    game_id: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Message by message, as the game goes on: nothing but pictures and events for the seat, and no seed."""
     game = catbox_env.make_game(game_id, **options, reward="margin")
     tables = Tables()
     pages = [Page(tables) for _ in range(game.num_players)]
-    keys = pages[0].open(*[PERSON] * game.num_players, game=game_id, seed=987654321)
+    monkeypatch.setattr(secrets, "randbelow", lambda below: 987654321)
+    keys = pages[0].open(*[PERSON] * game.num_players, game=game_id)
     pages[0].told.clear()
     for page, key in zip(pages, keys, strict=True):
         page.send("join", seat_key=key)
     (table,) = tables
+    assert table.match.seed == 987654321
     while not table.match.is_over:
         to_move = table.match.current_player
         pages[to_move].act(max)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,15 @@ def test_a_table_that_was_kept_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda text: text[:40], lambda text: "[]", lambda text: text.replace("easy", "gone/x.zip")]
+    "damage",
+    [
+        lambda text: text[:40],
+        lambda text: "[]",
+        lambda text: text.replace("easy", "gone/x.zip"),
+        lambda text: text.replace('"pace":0', '"pace":1000'),
+        lambda text: re.sub(r'"keys":\[.*?\]', '"keys":[]', text),
+        lambda text: re.sub(r'"keys":\[.*?\]', '"keys":[null,null]', text),
+    ],
 )
 def test_a_file_that_is_damaged_is_left_alone_and_told(damage: object, tmp_path: Path) -> None:
     page = Page(Tables())

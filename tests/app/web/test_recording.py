@@ -101,6 +101,18 @@ def test_a_damaged_file_is_refused_with_the_reason_and_the_table_goes_on(change:
     assert page.position["number"] == 0
 
 
+def test_a_game_that_is_too_long_for_a_page_is_refused() -> None:
+    page = Page(Tables())
+    text = saved(page, "person", "random", seed=5)
+    header, game = map(json.loads, text.splitlines())
+    header["options"]["rounds"], game["returns"] = 127, None
+    game["actions"] = game["actions"][:3]
+    game.pop("policies", None)
+    page.send("replay", text="\n".join(map(json.dumps, (header, game))))
+    page.tables.run_due()
+    assert "at most 2000 are shown here" in page.last("failed")["text"]
+
+
 def test_the_file_holds_other_games_too() -> None:
     page = Page(Tables())
     text = saved(page, "person", "random", seed=5)

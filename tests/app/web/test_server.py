@@ -59,7 +59,7 @@ def until(page: WebSocketTestSession, kind: str) -> dict[str, Any]:
 
 def sit(page: WebSocketTestSession, *seats: str) -> str:
     """Open a table and sit down at its first seat of a person; its key."""
-    message = {"game": "petrify_v0", "players": len(seats), "seats": seats, "seed": 1, "pace": 0}
+    message = {"game": "petrify_v0", "players": len(seats), "seats": seats, "pace": 0}
     page.send_json({"type": "open", **message})
     key = next(seat["key"] for seat in until(page, "opened")["seats"] if seat["key"])
     page.send_json({"type": "join", "seat_key": key})
@@ -212,6 +212,35 @@ def test_messages_beyond_the_rate_are_read_later_and_none_is_lost(
         for _ in range(30):
             until(page, "failed")
     assert waits
+
+
+def test_a_message_that_takes_long_counts_as_many(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    sleep = server.asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        waits.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(server.asyncio, "sleep", noted)
+    for seconds, waited in ((1e9, False), (1e-9, True)):
+        monkeypatch.setattr(server, "SECONDS", seconds)
+        with client.websocket_connect(SOCKET) as page:
+            for _ in range(3):
+                page.send_json({"type": "step"})
+            for _ in range(3):
+                until(page, "failed")
+        assert bool(waits) == waited
+
+
+def test_a_file_that_cannot_be_removed_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "folder").mkdir()
+    server._remove(tmp_path / "folder")
+    assert f"cannot remove {tmp_path / 'folder'}" in capsys.readouterr().err
+    server._remove(tmp_path / "nothing")
+    assert not capsys.readouterr().err
 
 
 def test_tables_in_a_folder_go_on_after_a_restart(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -161,7 +162,7 @@ def test_an_agent_that_raises_is_told_and_the_table_goes_on(page: Page) -> None:
 
 
 def test_people_at_one_table_see_each_other_and_play_in_turn(page: Page) -> None:
-    keys = page.open("person", "person", seed=2)
+    keys = page.open("person", "person")
     other = Page(page.tables)
     page.send("join", seat_key=keys[0])
     assert [seat["present"] for seat in page.last("people")["seats"]] == [True, False]
@@ -182,7 +183,7 @@ def test_people_at_one_table_see_each_other_and_play_in_turn(page: Page) -> None
 
 
 def test_with_several_people_nothing_is_taken_back_and_a_new_deal_waits_for_the_end(page: Page) -> None:
-    keys = page.open("person", "person", seed=2)
+    keys = page.open("person", "person")
     page.send("join", seat_key=keys[0])
     assert not page.position["can_undo"]
     for kind, values in (
@@ -196,7 +197,8 @@ def test_with_several_people_nothing_is_taken_back_and_a_new_deal_waits_for_the_
 
 
 def test_the_seed_which_tells_all_cards_is_told_to_several_people_at_the_end_alone(page: Page) -> None:
-    keys = page.open("person", "person", seed=77)
+    keys = page.open("person", "person")
+    (table,) = page.tables
     pages = [page, Page(page.tables)]
     for one, key in zip(pages, keys, strict=True):
         one.send("join", seat_key=key)
@@ -204,8 +206,39 @@ def test_the_seed_which_tells_all_cards_is_told_to_several_people_at_the_end_alo
     while page.position["waits_for"] != "over":
         assert not page.all("ended")
         pages[page.position["to_move"]].act()
-    assert page.last("ended")["seed"] == 77
+    assert page.last("ended")["seed"] == table.match.seed
     assert page.send("again", deal="new")[0]["type"] == "joined"
+
+
+def test_with_several_people_nobody_chooses_the_seed(page: Page) -> None:
+    page.send("open", game="cat_in_the_box_v0", players=2, seats=["person", "person"], seed=77)
+    page.tables.run_due()
+    assert "nobody may choose it" in page.last("failed")["text"]
+    assert not list(page.tables)
+
+
+def test_who_cannot_sit_down_elsewhere_stays_seated(page: Page) -> None:
+    keys = page.open("person", "person")
+    other = Page(page.tables)
+    page.send("join", seat_key=keys[0])
+    other.send("join", seat_key=keys[1])
+    assert page.send("join", seat_key=keys[1])[0]["code"] == "taken"
+    assert page.act()[0]["type"] == "events"
+    assert other.last("people")["seats"][0]["present"]
+
+
+def test_an_agent_that_cannot_be_made_again_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Page(Tables(also=[BROKEN]))
+    key = page.sit("person", BROKEN, "normal", seed=0)
+    position = page.position
+    monkeypatch.delattr(sys.modules[__name__], "Broken")
+    (answer,) = page.send("again", deal="next_seat")
+    assert answer["type"] == "failed"
+    page.send("view", theme="light", size=720)
+    assert page.position == position
+    again = Page(page.tables)
+    again.send("join", seat_key=key, take_over=True)
+    assert again.last("joined")["seat"] == 0
 
 
 def test_a_seat_that_is_taken_is_told_and_can_be_taken_over(page: Page) -> None:

@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "build" / "docs"
 SITE = ROOT / "site"
 #: Folders of docs/ that are copied as they are.
-ASSETS = ("images", "pictures", "site")
+ASSETS = ("images", "pictures", "screenshots", "site")
 #: Texts at the top of the repository that are pages of the site; what the README says, the home page says there.
 TOP = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 

@@ -11,7 +11,7 @@ from tests.web.browser import find_browser
 from tests.web.server import ROOT, Server
 from tests.web.table import buttons, cards, number, open_table, wait_for_turn
 
-FOLDER = ROOT / "docs" / "images"
+FOLDER = ROOT / "docs" / "screenshots"
 #: Own actions before the picture is taken.
 ACTIONS = 5
 
@@ -36,7 +36,7 @@ def main() -> None:
     ):
         browser = playwright.chromium.launch(executable_path=find_browser())
         for theme in ("light", "dark"):
-            page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=theme)
+            page = browser.new_page(viewport={"width": 1280, "height": 828}, color_scheme=theme)
             page.goto(server.url)
             play_on(page)
             page.screenshot(path=FOLDER / f"browser-{theme}.png")

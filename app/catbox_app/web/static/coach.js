@@ -61,9 +61,10 @@ export function createCoach(send, show) {
     told.textContent = first === undefined ? "" : `${agent} ${recorded ? "preferred" : "prefers"} ${first.text}: ${inWords(first)}.`;
   }
 
-  function clear() {
+  // Another position has come; `asked`: one in which advice follows.
+  function clear(asked = false) {
     show(new Map(), new Map(), null);
-    told.textContent = "";
+    told.textContent = asked && wanted !== "" ? "Weighing the actions." : "";
   }
 }
 

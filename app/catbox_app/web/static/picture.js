@@ -55,9 +55,9 @@ export function createPicture(act) {
       const action = Number(choice.dataset.action);
       if (!shares.has(action)) continue;
       const box = choice.getBBox();
-      const height = Math.min(6, box.height / 4);
+      const height = Math.min(6, box.height / 6);
       const width = box.width - 6;
-      const place = [box.x + 3, box.y + box.height - height - 3];
+      const place = [box.x + 3, box.y + box.height - height - 2.5];
       const bar = document.createElementNS(SPACE, "g");
       bar.setAttribute("class", action === best ? "coach-bar best" : "coach-bar");
       bar.setAttribute("aria-hidden", "true");

@@ -86,7 +86,7 @@ export function createTable(frame, mode) {
     position = message;
     node.dataset.number = number;
     node.dataset.waits = message.waits_for ?? "";
-    coach.clear();
+    coach.clear(message.waits_for === "you");
     picture.show(message.svg, replay !== null);
     if (replay !== null) {
       replay.arrived(message);

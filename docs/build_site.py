@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -107,8 +108,11 @@ def example_page(path: Path) -> str:
 def notebook_page(path: Path, page: str, known: dict[Path, str]) -> str:
     """A notebook as a page: its text, its code and what it printed; its pictures go into a folder beside it."""
     parts, pictures = [], (SOURCES / page).parent / "pictures"
+    heading = path.stem
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            heading = [heading, *re.findall(r"^#+ (.+)$", text.replace("`", ""), re.MULTILINE)][-1]
         parts.append(
             moved(text, path, page, known) if cell["cell_type"] == "markdown" else f"```python\n{text}\n```"
         )
@@ -118,11 +122,14 @@ def notebook_page(path: Path, page: str, known: dict[Path, str]) -> str:
             if "image/svg+xml" in data or "image/png" in data:
                 pictures.mkdir(parents=True, exist_ok=True)
             if "image/svg+xml" in data:
-                (pictures / f"{name}.svg").write_text("".join(data["image/svg+xml"]), encoding="utf-8")
-                parts.append(f"![]({pictures.name}/{name}.svg)")
+                svg = "".join(data["image/svg+xml"])
+                (pictures / f"{name}.svg").write_text(svg, encoding="utf-8")
+                # It says itself what it shows.
+                alt = ": ".join(unescape(words) for words in re.findall(r"<(?:title|desc)>(.*?)</", svg)[:2])
+                parts.append(f"![{alt}]({pictures.name}/{name}.svg)")
             elif "image/png" in data:
                 (pictures / f"{name}.png").write_bytes(base64.b64decode("".join(data["image/png"])))
-                parts.append(f"![]({pictures.name}/{name}.png)")
+                parts.append(f"![Plot: {heading}]({pictures.name}/{name}.png)")
             else:
                 parts.append("```text\n" + "".join(data["text/plain"]).rstrip("\n") + "\n```")
     return "\n\n".join(parts) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -55,6 +56,23 @@ def test_a_picture_follows_the_theme_of_the_site() -> None:
         '<img src="images/cat_te-light.svg#only-light" width="720" alt="A game.">'
         '<img src="images/cat_te-dark.svg#only-dark" width="720" alt="A game.">'
     )
+
+
+def test_a_picture_of_a_notebook_says_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build_site, "SOURCES", tmp_path)
+    state = catbox_env.make_game("petrify_v0").new_initial_state(seed=0)
+    outputs = [{"data": {"image/svg+xml": state._repr_svg_()}}, {"data": {"image/png": "AA=="}}]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Learning\n", "## The curve of `score`\n", "Words."]},
+        {"cell_type": "code", "source": ["state"], "outputs": outputs},
+    ]
+    notebook = tmp_path / "made.ipynb"
+    notebook.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    page = build_site.notebook_page(notebook, "notebooks/made.md", {})
+    assert re.findall(r"!\[(.*)\]", page) == [
+        "Petrify: 2 players · turn 1. player_0 walks 4 steps.",
+        "Plot: The curve of score",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,10 @@ def check_information(state: GameState, seed: int) -> None:
         # If the rules draw the start player, another seat may be the one that sees this.
         found = [s for s in range(state.game.num_players) if np.array_equal(other.observation(s), seen)]
         _require(bool(found), "a sampled state does not give the observation it was sampled from")
+        if seat in found:
+            _require(
+                repr(other) == repr(state), "repr of a state, the first line of its text, tells hidden things"
+            )
         if seat == state.current_player:
             unchanged = np.array_equal(other.action_mask(), state.action_mask())
             _require(unchanged, "hidden things change the mask of a seat")

@@ -157,7 +157,10 @@ class Game(ABC):
 
     @abstractmethod
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
-        """What `render` returns; ``seat`` is None or a seat of the game."""
+        """What `render` returns; ``seat`` is None or a seat of the game.
+
+        The first line says in short where the game is, and nothing hidden: ``repr(state)`` shows it.
+        """
 
     @abstractmethod
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:

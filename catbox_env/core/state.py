@@ -183,6 +183,10 @@ class GameState:
     def __str__(self) -> str:
         return self.game.render_text(self)
 
+    def __repr__(self) -> str:
+        """The id of the game and the first line of its text, in which nothing is hidden."""
+        return f"<GameState of {self.game.id}: {self.game.render_text(self, 0).splitlines()[0]}>"
+
     def _repr_svg_(self) -> str:
         """The picture that a notebook shows."""
         return self.game.render_svg(self)

@@ -89,6 +89,13 @@ def test_plain_text_has_no_control_characters() -> None:
     assert ran.stdout.count("Petrify: ") > 3
 
 
+def test_in_plain_text_an_event_is_one_line_however_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    ran = run("watch", "heuristic", "--game", "cat_te_v0", "--seed", "3")
+    told = "  player_3 (heuristic) wins trick 5: AH is the highest card of hearts, the led suit"
+    assert told in ran.stdout.splitlines()
+
+
 @pytest.mark.slow
 def test_on_a_terminal_the_position_stays_in_place_and_a_key_goes_on() -> None:
     text, code = at_terminal(["watch", "random", *TINY, "--seed", "2", "--step"], [" ", "x", "\x1b[C", "q"])

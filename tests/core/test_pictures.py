@@ -99,6 +99,28 @@ def test_a_state_shows_itself_with_all_hands() -> None:
     assert {f"hand of player_{seat}: " in "".join(labels_of(svg)) for seat in range(3)} == {True}
 
 
+@pytest.mark.parametrize(
+    ("game_id", "options", "ended", "shown"),
+    [
+        (
+            "cat_in_the_box_v0",
+            {"rounds": 2},
+            False,
+            "Cat in the Box: round 1 of 2, discard, player_0 to move",
+        ),
+        ("cat_te_v0", {}, False, "Cat Te (laos): trick 1 of 6, player_0 leads, player_0 to move"),
+        ("petrify_v0", {}, True, "Petrify: the game is over"),
+    ],
+)
+def test_a_state_says_which_game_it_is_and_whose_turn(
+    game_id: str, options: dict, ended: bool, shown: str
+) -> None:
+    state = make_game(game_id, **options).new_initial_state(seed=1)
+    while ended and not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    assert repr(state) == f"<GameState of {game_id}: {shown}>"
+
+
 def test_a_batch_draws_its_games() -> None:
     vec = make_vec("cat_te_v0", 3, seed=0, history=True)
     vec.step_random(4, seed=0)

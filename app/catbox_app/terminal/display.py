@@ -65,7 +65,7 @@ class Display:
             self.console.print()
             self.console.print(Text.assemble(*self.game.render(last.record, None)))
         for line in self.lines(self.game.events(before, action, after, self.viewer)):
-            self.console.print(line)
+            self.console.print(line, soft_wrap=not self.console.is_terminal)
 
     def hint(self, state: GameState) -> None:
         """Print what each legal action is likely to bring to the seat to move."""

@@ -188,7 +188,7 @@ def test_a_game_that_was_not_finished_says_so(tmp_path: Path) -> None:
         ),
         (None, ["--game", "2"], "holds 1 games; asked for game 2"),
         (None, ["--game", "0"], "number of the game=0: expected an integer of 1 or more"),
-        (None, ["--seat", "3"], "seat 3: expected 0 to 2"),
+        (None, ["--seat", "3"], "seat=3: expected a seat, an integer from 0 to 2"),
     ],
 )
 def test_what_cannot_be_shown_is_one_clear_message(

@@ -26,41 +26,38 @@ def test_a_reload_in_the_middle_of_a_game(new_page: NewPage) -> None:
 
 
 def test_a_server_that_keeps_its_tables(new_page: NewPage, tmp_path: Path) -> None:
-    own = Server(tmp_path, "--tables", str(tmp_path / "tables"))
-    own.start()
-    page = new_page(url=own.url)
-    open_table(page, "Petrify", 2)
-    cards(page).first.click()
-    at = wait_for_turn(page, number(page))
-    told = page.get_by_role("log").inner_text()
-    own.stop()
-    expect(page.locator(".banner")).to_contain_text("The connection to the table is lost")
-    own.start()
-    expect(page.locator(".banner")).to_be_hidden()
-    assert wait_for_turn(page) == at
-    expect(page.get_by_role("log")).to_have_text(told, use_inner_text=True)
-    play_to_the_end(page)
-    own.stop()
+    with Server(tmp_path, "--tables", str(tmp_path / "tables")) as own:
+        page = new_page(url=own.url)
+        open_table(page, "Petrify", 2)
+        before = number(page)
+        cards(page).first.click()
+        at = wait_for_turn(page, before)
+        told = page.get_by_role("log").inner_text()
+        own.stop()
+        expect(page.locator(".banner")).to_contain_text("The connection to the table is lost")
+        own.start()
+        expect(page.locator(".banner")).to_be_hidden()
+        assert wait_for_turn(page) == at
+        expect(page.get_by_role("log")).to_have_text(told, use_inner_text=True)
+        play_to_the_end(page)
 
 
 def test_a_server_that_has_forgotten_its_tables(new_page: NewPage, tmp_path: Path) -> None:
-    own = Server(tmp_path)
-    own.start()
-    page = new_page(url=own.url)
-    open_table(page, "Petrify", 2)
-    cells = page.locator(".picture [aria-label='board']").inner_html()
-    own.stop()
-    banner = page.locator(".banner")
-    expect(banner).to_contain_text("The connection to the table is lost")
-    own.start()
-    again = page.get_by_role("button", name="Open the same deal again")
-    expect(again).to_be_visible()
-    again.click()
-    expect(banner).to_be_hidden()
-    wait_for_turn(page)
-    assert page.locator(".picture [aria-label='board']").inner_html() == cells
-    play_to_the_end(page)
-    own.stop()
+    with Server(tmp_path) as own:
+        page = new_page(url=own.url)
+        open_table(page, "Petrify", 2)
+        cells = page.locator(".picture [aria-label='board']").inner_html()
+        own.stop()
+        banner = page.locator(".banner")
+        expect(banner).to_contain_text("The connection to the table is lost")
+        own.start()
+        again = page.get_by_role("button", name="Open the same deal again")
+        expect(again).to_be_visible()
+        again.click()
+        expect(banner).to_be_hidden()
+        wait_for_turn(page)
+        assert page.locator(".picture [aria-label='board']").inner_html() == cells
+        play_to_the_end(page)
 
 
 def test_an_opponent_that_fails(new_page: NewPage) -> None:

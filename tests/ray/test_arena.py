@@ -67,7 +67,7 @@ def test_an_agent_that_is_another_one_on_a_machine_is_refused(
 ) -> None:
     workers = ray_workers.RayWorkers
     monkeypatch.setattr(
-        "catbox_agents.arena.run.RayWorkers",
+        "catbox_agents.arena.ray_workers.RayWorkers",
         lambda setup, fingerprints, *more: workers(setup, ["random", "another"], *more),
     )
     with pytest.raises(ValueError, match=r"agent 'heuristic' is another one on .*: put the same files there"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,10 @@ def test_a_cluster_without_free_cores_is_not_waited_for_without_end(
     monkeypatch.setattr(ray_workers, "TIME_TO_BEGIN", 3.0)
     ray.init(cluster.address, logging_level="ERROR", log_to_driver=False)
     try:
+        deadline = time.monotonic() + 60
+        while ray.cluster_resources()["CPU"] != 4:  # a node that another test killed is counted for a while
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
 
         @ray.remote(num_cpus=2)
         class Idle:

@@ -92,12 +92,12 @@ test-web: $(STAMP)
 train: $(STAMP)
 	$(PY) -m catbox_app train
 
-# One process compiles the kernels, then two share the cached code. Coverage cannot be measured in compiled code.
+# First all is compiled, two games at a time: the tests share the cached code. Coverage cannot be measured in such code.
 coverage: COV := --cov --cov-report=
 coverage: COV_NOJIT := --cov --cov-append
 test coverage: export OMP_NUM_THREADS = 1
 test coverage: $(STAMP)
-	$(PY) -c "import catbox_env as c; [c.make_vec(game, 2, seed=0).step_random(1, seed=0) for game in c.GAMES]"
+	$(PY) -c "import catbox_env; print(*catbox_env.GAMES)" | xargs -n 1 -P 2 $(PY) -m catbox_app compile --game
 	$(PY) -m pytest -n 2 --dist worksteal --ignore tests/web $(COV)
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 --ignore tests/web $(COV_NOJIT)
 

@@ -6,6 +6,7 @@ import hashlib
 import io
 import subprocess
 import sys
+import tempfile
 import urllib.error
 import zipfile
 from pathlib import Path
@@ -70,10 +71,13 @@ def test_files_that_were_put_there_by_hand_are_taken(cache: Path) -> None:
 
 def test_the_wheel_stands_in_for_the_published_files(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inside = {f"{pyodide_files.FOLDER_IN_WHEEL}{name}": CONTENT for name in FILES}
-    outside = {"../escaped": b"x", "/tmp/escaped": b"x"}
+    monkeypatch.setattr(tempfile, "tempdir", str(cache.parent))  # so that both names lead to this one place
+    escaped = cache.parent / "escaped"
+    outside = {"../escaped": b"x", escaped.as_posix(): b"x"}
     monkeypatch.setattr(pyodide_files.subprocess, "run", wheel_with(inside | outside))
     pyodide_files.kept_files()
     assert sorted(path.name for path in cache.iterdir()) == sorted(FILES)
+    assert not escaped.exists()
     assert sorted(path.name for path in cache.parent.iterdir()) == ["kept"]
 
 

@@ -8,24 +8,24 @@ from typing import Any
 
 from catbox_env.core import loops
 from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.digest import code_digest
 from catbox_env.core.kernels import Kernels
 
 
 @cache
-def bind(game_id: str, kernels: Kernels) -> SimpleNamespace:
-    """The compiled functions of ``core.loops`` for one game, by name.
+def bind(kernels: Kernels) -> SimpleNamespace:
+    """The compiled functions of ``core.loops`` for the games with these kernels, by name.
 
     Each is written once, with the kernels as free names; here it gets a namespace in which these names are the game's.
     """
-    namespace: dict[str, Any] = {
-        **vars(loops),
-        **{name: getattr(kernels, name) for name in Kernels.__dataclass_fields__},
-    }
+    named = {name: getattr(kernels, name) for name in Kernels.__dataclass_fields__}
+    namespace: dict[str, Any] = {**vars(loops), **named}
+    digest = code_digest(tuple(named.values()))
     called_from_python = loops.LOOPS + loops.SINGLE_LOOPS
     for name in loops.ONE_GAME + called_from_python:
         plain = getattr(loops, name)
         bound = FunctionType(plain.__code__, namespace, name)
-        bound.__qualname__ = f"{game_id}.{name}"
+        bound.__qualname__ = f"{digest}.{name}"  # other kernels, another symbol in the machine code
         bound.__module__ = plain.__module__
         bound.__doc__ = plain.__doc__
         if name in called_from_python:

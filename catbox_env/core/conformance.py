@@ -168,6 +168,7 @@ def check_copies(state: GameState) -> None:
 
 def check_information(state: GameState, seed: int) -> None:
     """A sampled state, which differs in what a seat cannot see, gives that seat the same observation and mask."""
+    told = repr(state)
     for seat in range(state.game.num_players):
         seen = state.observation(seat)
         try:
@@ -179,7 +180,7 @@ def check_information(state: GameState, seed: int) -> None:
         _require(bool(found), "a sampled state does not give the observation it was sampled from")
         if seat in found:
             _require(
-                repr(other) == repr(state), "repr of a state, the first line of its text, tells hidden things"
+                repr(other) == told, "repr of a state, the first line of its text, tells hidden things"
             )
         if seat == state.current_player:
             unchanged = np.array_equal(other.action_mask(), state.action_mask())

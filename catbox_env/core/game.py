@@ -7,6 +7,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from catbox_env.core.past import Past, rewind, sample_past
 from catbox_env.core.picture import Sheet
 from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
 from catbox_env.core.sampling import checked_observations, fill_with_worlds, sample_worlds
-from catbox_env.core.saved import check_same_game
+from catbox_env.core.saved import check_same_game, header_of
 from catbox_env.core.state import GameState, read_state
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class Game(ABC):
         self.info_values = {}
         self.set_up()
         self.params.setflags(write=False)
-        self.loops = bind(self.id, self.kernels)
+        self.loops = bind(self.kernels)
         self.__dict__["_made"] = True
 
     def _make_rules(self, options: dict[str, Any]) -> Any:
@@ -187,6 +188,11 @@ class Game(ABC):
         values = {field.name: getattr(self.rules, field.name) for field in fields(self.rules_class)}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return {**plain, "reward": self.reward}
+
+    @cached_property
+    def _header(self) -> bytes:
+        """The header of saved states of this game."""
+        return header_of(self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._refuse_change(name)

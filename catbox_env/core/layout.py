@@ -48,6 +48,9 @@ class Layout(Mapping[str, Part]):
                 raise ValueError(f"two parts have the name {part.name!r}: give every part a name of its own")
             self._parts[part.name] = Part(part.name, part.shape, part.doc, part.low, part.high, self.size)
             self.size += part.size
+        self._low, self._high = np.empty(self.size, np.int8), np.empty(self.size, np.int8)
+        for part in self._parts.values():
+            self._low[part.slice], self._high[part.slice] = part.low, part.high
 
     def __getitem__(self, name: str) -> Part:
         return self._parts[name]
@@ -85,10 +88,7 @@ class Layout(Mapping[str, Part]):
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Lowest and highest value of every element: two int8 arrays of shape ``(size,)``."""
-        low, high = np.empty(self.size, np.int8), np.empty(self.size, np.int8)
-        for part in self.values():
-            low[part.slice], high[part.slice] = part.low, part.high
-        return low, high
+        return self._low.copy(), self._high.copy()
 
     def table(self) -> list[tuple[str, str, str, str, str]]:
         """Rows ``(name, offset, shape, range, what it holds)`` for documentation."""

@@ -48,7 +48,7 @@ def checksum(*parts: bytes | np.ndarray) -> bytes:
 
 def check_header(what: str, header: bytes, game: Game) -> None:
     """Raise ``ValueError``, naming the difference, unless ``header`` is that of ``game``."""
-    own = header_of(game)
+    own = game._header
     if header == own:
         return
     found = _parsed(header)
@@ -80,7 +80,7 @@ def check_header(what: str, header: bytes, game: Game) -> None:
 def check_same_game(what: str, given: Game, own: Game) -> None:
     """Raise ``ValueError``, naming the difference, unless the two games are equal."""
     if given is not own and given != own:
-        check_header(what, header_of(given), own)
+        check_header(what, given._header, own)
 
 
 def _same(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

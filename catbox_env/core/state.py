@@ -15,7 +15,6 @@ from catbox_env.core.saved import (
     check_records,
     check_same_game,
     checksum,
-    header_of,
 )
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ class GameState:
 
     def serialize(self) -> bytes:
         """Everything as bytes, for ``game.deserialize_state``."""
-        header = header_of(self.game)
+        header = self.game._header
         body = self.records.tobytes() + self.generators.tobytes() + self.log.tobytes()
         return _MAGIC + checksum(header, body) + header + b"\n\n" + body
 

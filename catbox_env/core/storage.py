@@ -14,7 +14,7 @@ from catbox_env.core.checks import check_flag, check_integer
 from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.loops import Games, Outcomes, Views
 from catbox_env.core.rng import GENERATOR
-from catbox_env.core.saved import checksum, header_of, read_saved
+from catbox_env.core.saved import checksum, read_saved
 from catbox_env.core.threads import Threads
 
 #: Most threads of a batch.
@@ -172,7 +172,7 @@ class Storage:
 
         ``header`` (uint8) says what game it is, ``checksum`` (32,) uint8 covers it and every other array.
         """
-        header = np.frombuffer(header_of(self.game), np.uint8)
+        header = np.frombuffer(self.game._header, np.uint8)
         saved = {"header": header.copy(), **{name: array.copy() for name, array in self._contents().items()}}
         saved["checksum"] = np.frombuffer(checksum(*saved.values()), np.uint8).copy()
         return saved

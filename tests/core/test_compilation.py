@@ -1,6 +1,7 @@
 """Compiled code is cached where possible; without a cache, or with a damaged one, everything still runs."""
 
 import ast
+import dataclasses
 import os
 import subprocess
 import sys
@@ -8,6 +9,9 @@ import textwrap
 from pathlib import Path
 
 import pytest
+
+from catbox_env.games.petrify.game import Petrify
+from catbox_env.games.petrify.kernels import KERNELS
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL_GAME = """
@@ -128,6 +132,25 @@ def test_after_catbox_compile_nothing_is_left_to_compile(tmp_path: Path) -> None
     _, errors = process.communicate(timeout=200)
     assert process.returncode == 0, errors
     assert {path.name for path in tmp_path.rglob("*.nbc")} == compiled
+
+
+class Renamed(Petrify):
+    id = "renamed"
+
+
+class PlayedByOtherKernels(Petrify):
+    id = "renamed"
+    kernels = dataclasses.replace(KERNELS, write_mask=KERNELS.apply)
+
+
+def test_games_share_their_compiled_code_if_their_kernels_are_the_same() -> None:
+    loops = Petrify(size=3).loops
+    assert Renamed(size=4).loops is loops
+    others = PlayedByOtherKernels(size=3).loops
+    assert others.apply_if_legal is not loops.apply_if_legal
+    assert others.apply_if_legal.__qualname__ != loops.apply_if_legal.__qualname__, (
+        "one symbol for two functions"
+    )
 
 
 MAKERS = {"empty", "zeros", "ones", "full", "empty_like", "zeros_like", "copy", "array"}

@@ -50,10 +50,12 @@ def _seats(rules: Rules, state: np.record) -> list[list[Piece]]:
     rows: list[list[Piece]] = [
         [(f"           {tricks}  tricks" + ("  score" if rules.num_rounds > 1 else ""), "bold")]
     ]
+    faceup, folded, chosen = state.faceup.tolist(), state.num_folded.tolist(), state.chosen.tolist()
     for seat in range(rules.num_players):
         turn = ">" if seat == state.current_player else " "
         row: list[Piece] = [(f"{turn} player_{seat} ", "bold" if turn == ">" else "")]
-        row += [_in_trick(state, seat, trick) for trick in range(NUM_TRICKS)]
+        chosen_in = int(state.trick) if chosen[seat] != NONE else NONE
+        row += _in_tricks(faceup[seat], folded[seat], chosen_in)
         row.append((f"{state.tricks_won[seat]:>8}", ""))
         if rules.num_rounds > 1:
             row.append((f"{state.scores[seat]:>7}", ""))
@@ -64,17 +66,19 @@ def _seats(rules: Rules, state: np.record) -> list[list[Piece]]:
     return rows
 
 
-def _in_trick(state: np.record, seat: int, trick: int) -> Piece:
-    card = int(state.faceup[seat, trick])
-    if card != NONE:
-        return _card(card, 5)
-    # What is not shown was folded; the folds of a seat are as many as its first tricks without a card.
-    earlier = sum(state.faceup[seat, before] == NONE for before in range(trick))
-    if earlier < state.num_folded[seat]:
-        return "   ##", "dim"
-    if trick == state.trick and state.chosen[seat] != NONE:
-        return "   ??", "bold"
-    return "    .", "dim"
+def _in_tricks(faceup: list[int], num_folded: int, chosen_in: int) -> list[Piece]:
+    """A seat's cards in all tricks. ``chosen_in``: the trick for which it has chosen a card that is not shown yet."""
+    pieces = []
+    for trick, card in enumerate(faceup):
+        if card != NONE:
+            pieces.append(_card(card, 5))
+        # What is not shown was folded; the folds of a seat are as many as its first tricks without a card.
+        elif num_folded > 0:
+            num_folded -= 1
+            pieces.append(("   ##", "dim"))
+        else:
+            pieces.append(("   ??", "bold") if trick == chosen_in else ("    .", "dim"))
+    return pieces
 
 
 def _hands(rules: Rules, state: np.record, only: int | None) -> list[list[Piece]]:

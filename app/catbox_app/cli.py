@@ -5,6 +5,7 @@ What a command needs is imported inside it: torch and matplotlib take seconds, w
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +24,10 @@ from catbox_app.commands.train import train
 from catbox_app.commands.watch import watch
 from catbox_app.commands.web import web
 from catbox_app.options import with_rules
+from catbox_env.core.compilation import tell_of_compiling
+
+#: Said on a terminal.
+COMPILING = "Compiling, once: this can take a minute. The code is kept for the next time."
 
 
 class _Commands(TyperGroup):
@@ -93,4 +98,6 @@ app.command("compile")(compile_code)
 
 def main() -> None:
     """Entry point of the command ``catbox``."""
+    if sys.stderr.isatty():
+        tell_of_compiling(lambda: typer.echo(COMPILING, err=True))
     app(prog_name="catbox")

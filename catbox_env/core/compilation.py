@@ -25,7 +25,7 @@ except ImportError as error:
     )
     HAS_NUMBA = False
 else:
-    from catbox_env.core.compiled_cache import keep_on_disk
+    from catbox_env.core import compiled_cache
 
     HAS_NUMBA = True
 
@@ -52,5 +52,11 @@ def cached_njit(
     if function is None:
         return lambda decorated: cached_njit(decorated, nogil=nogil, plain=plain)
     if HAS_NUMBA:
-        return keep_on_disk(numba.njit(nogil=nogil)(function))
+        return compiled_cache.keep_on_disk(numba.njit(nogil=nogil)(function))
     return plain or function
+
+
+def tell_of_compiling(tell: Callable[[], None]) -> None:
+    """Call ``tell`` once, when this process first compiles a function: that can take long. Without Numba, never."""
+    if HAS_NUMBA:
+        compiled_cache.tell_of_compiling(tell)

@@ -20,6 +20,7 @@ import os
 import pickle
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -43,6 +44,16 @@ LONGEST_WAIT = 300.0
 #: How often it is looked whether the other process is done, in seconds.
 _INTERVAL = 0.02
 _CHECKSUM_SIZE = hashlib.sha256().digest_size
+
+
+#: What is called when this process first compiles something.
+_tell: Callable[[], None] | None = None
+
+
+def tell_of_compiling(tell: Callable[[], None]) -> None:
+    """Call ``tell`` once, when this process first meets a function that has to be compiled."""
+    global _tell
+    _tell = tell
 
 
 def keep_on_disk(dispatcher: Any) -> Any:
@@ -146,6 +157,8 @@ class _Cache(FunctionCache):
         if found is None and self._lock is None:
             self._wait_for_lock()
             found = self._load(sig, target_context)
+        if found is None:
+            _tell_once()
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -194,6 +207,13 @@ class _Cache(FunctionCache):
             except OSError:  # a file system without locks
                 break
         self._lock = lock
+
+
+def _tell_once() -> None:
+    global _tell
+    tell, _tell = _tell, None
+    if tell is not None:
+        tell()
 
 
 _warned = False

@@ -179,9 +179,7 @@ def check_information(state: GameState, seed: int) -> None:
         found = [s for s in range(state.game.num_players) if np.array_equal(other.observation(s), seen)]
         _require(bool(found), "a sampled state does not give the observation it was sampled from")
         if seat in found:
-            _require(
-                repr(other) == told, "repr of a state, the first line of its text, tells hidden things"
-            )
+            _require(repr(other) == told, "repr of a state, the first line of its text, tells hidden things")
         if seat == state.current_player:
             unchanged = np.array_equal(other.action_mask(), state.action_mask())
             _require(unchanged, "hidden things change the mask of a seat")

@@ -56,6 +56,18 @@ def test_without_a_folder_for_it_the_game_is_compiled_with_one_warning(tmp_path:
     assert "compiled code is not kept on disk" in told[3]
 
 
+def test_a_program_can_say_that_it_compiles(tmp_path: Path) -> None:
+    telling = """
+        import numpy as np
+        from catbox_env.core.compilation import tell_of_compiling
+        from catbox_env.core.rng import new_generators, seed_sequence, split_generators
+        tell_of_compiling(lambda: print("compiling"))
+        split_generators(new_generators([seed_sequence(0)]), np.array([2]))  # two functions
+    """
+    assert result(python(telling, tmp_path)) == ["compiling"]
+    assert result(python(telling, tmp_path)) == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes there")
 def test_with_a_full_disk_the_game_is_compiled_with_one_warning(tmp_path: Path) -> None:
     full = """

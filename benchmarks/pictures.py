@@ -32,18 +32,18 @@ def timed(draw: Callable[[], object], repeats: int) -> list[float]:
 
 def measure(quick: bool) -> list[Metric]:
     """Every game, with all hands: that draws most."""
-    repeats, metrics = 3 if quick else 100, []
-    for game_id in GAMES:
-        state = middle_of(game_id)
-        game = state.game
-        rasterise(game.render_svg(state))  # compiles, and loads the rasteriser
-        svg = timed(lambda g=game, s=state: g.render_svg(s, size=FRAME_WIDTH), repeats)  # type: ignore[misc]
-        frame = timed(
-            lambda g=game, s=state: rasterise(g.render_svg(s, size=FRAME_WIDTH)),  # type: ignore[misc]
-            repeats,
-        )
-        metrics.append(metric_of(f"{game_id}, a picture as SVG", svg, "ms", 2, at_most=True))
-        metrics.append(
-            metric_of(f"{game_id}, the same as rgb_array, {FRAME_WIDTH} pixels wide", frame, "ms", 20, True)
-        )
-    return metrics
+    return [metric for game_id in GAMES for metric in _pictures_of(game_id, 3 if quick else 100)]
+
+
+def _pictures_of(game_id: str, repeats: int) -> list[Metric]:
+    state = middle_of(game_id)
+
+    def picture() -> str:
+        return state.game.render_svg(state, size=FRAME_WIDTH)
+
+    rasterise(picture())  # compiles, and loads the rasteriser
+    svg, frame = timed(picture, repeats), timed(lambda: rasterise(picture()), repeats)
+    return [
+        metric_of(f"{game_id}, a picture as SVG", svg, "ms", 2, at_most=True),
+        metric_of(f"{game_id}, the same as rgb_array, {FRAME_WIDTH} pixels wide", frame, "ms", 20, True),
+    ]

@@ -17,7 +17,7 @@ class Metric:
 
     name: str
     value: float
-    #: "/s" (decisions per second), "s", "ms", "x" (a ratio) or "%" (of 1)
+    #: "/s" (decisions per second), "s", "ms", "x" (a ratio), "%" (of 1) or "" (a count)
     unit: str
     #: the bound it should reach; None where it is only there to be compared with
     target: float | None = None
@@ -103,6 +103,8 @@ def _number(value: float, unit: str) -> str:
         return f"{value:,.0f}/s"
     if unit == "%":
         return f"{value:.0%}"
-    return (
-        f"{value:.2f} {unit}" if unit in ("s", "ms") else f"{value:,.1f}x" if value >= 10 else f"{value:.2f}x"
-    )
+    if unit in ("s", "ms"):
+        return f"{value:.2f} {unit}"
+    if unit == "":
+        return f"{value:,.0f}"
+    return f"{value:,.1f}x" if value >= 10 else f"{value:.2f}x"

@@ -45,7 +45,7 @@ def parts_of(docstring: str) -> dict[str, str]:
     first, *rest = begins.split(docstring.replace("``", "`").strip())
     found = {"": first}
     for part in rest:
-        word = re.match(r"\w+", part)[0]  # type: ignore[index]
+        word = re.split(r"\W", part, maxsplit=1)[0]
         text = re.sub(r"^\w+: ", "", part) if word in ("Creation", "Observation", "Versions") else part
         found[PARTS[word]] = text
     return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,5 @@ DRAWN: dict[str, Callable[[str], str]] = {
 }
 #: Files of docs/images: name -> what draws it.
 IMAGES: dict[str, Callable[[], str]] = {
-    f"{name}-{theme}.svg": (lambda draw=draw, theme=theme: draw(theme))  # type: ignore[misc]
-    for name, draw in DRAWN.items()
-    for theme in ("light", "dark")
+    f"{name}-{theme}.svg": partial(draw, theme) for name, draw in DRAWN.items() for theme in ("light", "dark")
 }

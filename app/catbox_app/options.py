@@ -29,25 +29,26 @@ AGENTS = (
 )
 
 
-def _of_each_game(name: str) -> str:
-    """What the games say of the rule ``name``, such as how many players they take."""
+def _in_each_game(told: Callable[[type], Any], between: str) -> str:
+    """What ``told`` says of the rules of each game, games of which it says the same together; None: nothing."""
     found: dict[str, list[str]] = {}
     for game_id in catbox_env.GAMES:
-        if described := rule_help(game_class(game_id).rules_class).get(name):
-            found.setdefault(described.rstrip("."), []).append(game_id)
+        if (text := told(game_class(game_id).rules_class)) is not None:
+            found.setdefault(str(text).rstrip("."), []).append(game_id)
     alone = len(found) == 1
-    return "; ".join(text if alone else f"{text} in {', '.join(games)}" for text, games in found.items())
+    return between.join(
+        text if alone else f"{text} in {' and '.join(games)}" for text, games in found.items()
+    )
+
+
+def _of_each_game(name: str) -> str:
+    """What the games say of the rule ``name``, such as how many players they take."""
+    return _in_each_game(lambda rules: rule_help(rules).get(name), "; ")
 
 
 def _defaults(name: str) -> str:
     """The default of the rule ``name`` in each game that has it."""
-    found: dict[str, list[str]] = {}
-    for game_id in catbox_env.GAMES:
-        for field in fields(game_class(game_id).rules_class):
-            if field.name == name:
-                found.setdefault(str(field.default), []).append(game_id)
-    alone = len(found) == 1
-    return ", ".join(text if alone else f"{text} in {' and '.join(games)}" for text, games in found.items())
+    return _in_each_game(lambda rules: getattr(rules, name, None), ", ")
 
 
 def _game_option(default: str) -> Any:

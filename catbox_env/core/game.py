@@ -22,6 +22,7 @@ from catbox_env.core.checks import (
     shown,
 )
 from catbox_env.core.draws import Draws
+from catbox_env.core.events import Event, check_step
 from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout
 from catbox_env.core.past import Past, rewind, sample_past
@@ -33,7 +34,6 @@ from catbox_env.core.state import GameState, read_state
 
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
-    from catbox_env.core.events import Event
     from catbox_env.core.features import Features
 
 __all__ = ["Game", "GameState"]
@@ -451,8 +451,6 @@ class Game(ABC):
         When a round ends, its cards are laid open to everybody. Raises ``ValueError`` for states of another game, for
         an ``after`` to which ``action`` does not lead, and for a seat that the game does not have.
         """
-        from catbox_env.core.events import check_step
-
         action = check_step(self, before, action, after)
         viewer = seat if seat is None else check_seat("seat", seat, self.num_players)
         return self.tell_events(before, action, after, viewer)

@@ -114,7 +114,7 @@ def test_evaluate_that_fails_leaves_no_file(tmp_path: Path) -> None:
         ),
         (["info", "--rounds", "'7'"], "rounds='7': expected"),
         (["info", "--rule", "bids=4,2"], "ascending"),
-        (["play", "--seat", "4", "--players", "3"], "seat 4: expected 0 to 2"),
+        (["play", "--seat", "4", "--players", "3"], "seat=4: expected a seat, an integer from 0 to 2"),
         (["play", "random", "random", "random", "--players", "3"], "3 agents for 2 seats"),
         (["watch", "expert"], "unknown agent 'expert'"),
         (["watch", "zoo:expert"], "no agent 'expert' in the zoo"),

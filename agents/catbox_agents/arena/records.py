@@ -138,7 +138,6 @@ def read_record(path: Path, number: int = 1) -> GameRecord:
     Raises ValueError, naming the line and the reason, for a damaged file, one of another version, and a number that is
     not there; OSError for a file that cannot be read.
     """
-    number = check_integer("number of the game", number, 1)
     with open(path, "rb") as file:
         return read_record_from(file, path, number)
 

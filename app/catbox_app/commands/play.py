@@ -15,6 +15,7 @@ from catbox_app.options import AGENTS, GameOfAgents, Players, Rounds, RuleOption
 from catbox_app.output_file import check_new
 from catbox_app.rules import command_line
 from catbox_app.terminal.play import play as play_at_terminal
+from catbox_env.core.checks import check_seat
 
 
 def play(
@@ -54,10 +55,7 @@ def play(
     chosen = choose_game(agents or [], game, players, rounds, rule)
     check_new(save)
     others = fill(agents or [best_agent(chosen)], chosen.num_players - 1)
-    if not 0 <= seat < chosen.num_players:
-        raise ValueError(
-            f"seat {seat}: expected 0 to {chosen.num_players - 1} in a game of {chosen.num_players}"
-        )
+    check_seat("seat", seat, chosen.num_players)
     match = Match(chosen, [*others[:seat], None, *others[seat:]], seed)
     again = command_line("play", agents or [], chosen, match.seed, seat)
     play_at_terminal(match, seat, Console(), again, hint, save)

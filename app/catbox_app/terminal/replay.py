@@ -29,10 +29,8 @@ def replay(record: GameRecord, console: Console, seat: int | None = None, move: 
     """Show a game: on a terminal with keys, elsewhere as text from ``move`` to the end.
 
     ``seat``: whose view is shown at first; None: all open. ``move``: how many actions are played at first; more than
-    there are: all. Raises ValueError for a seat that the game does not have.
+    there are: all.
     """
-    if seat is not None and not 0 <= seat < record.game.num_players:
-        raise ValueError(f"seat {seat}: expected 0 to {record.game.num_players - 1}")
     display = Display(console, record.game, record.agents, seat)
     at = min(move, len(record.actions))
     if not (console.is_terminal and has_keys()):

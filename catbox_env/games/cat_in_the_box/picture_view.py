@@ -11,7 +11,7 @@ from catbox_env.core.picture import actions_shown, last_action, winners_of
 from catbox_env.core.state import GameState
 from catbox_env.games.cat_in_the_box.board import trick_winner
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
-from catbox_env.games.cat_in_the_box.state import NONE, PLAY
+from catbox_env.games.cat_in_the_box.state import INFO, NONE, PLAY
 
 Cell = tuple[int, int]
 
@@ -77,7 +77,7 @@ class View:
         discards = {other: int(record.discarded[other]) for other in seen if record.discarded[other] != NONE}
         plays, is_over = _trick(rules, state)
         ended = bool(record.rounds_ended)
-        info = record.info[:, :players].tolist()  # score, tricks, bid, bonus, paradox
+        info = dict(zip(INFO, record.info[:, :players].tolist(), strict=True))
         return cls(
             rules=rules,
             seat=seat,
@@ -102,8 +102,10 @@ class View:
             trick=min(rules.num_tricks - int(record.tricks_left) + 1, rules.num_tricks),
             round=rules.num_rounds - int(record.rounds_left),
             groups=[largest_group(board, other) for other in range(players)],
-            results=list(zip(info[0], info[1], info[3], strict=True)) if ended else None,
-            paradox=info[4].index(1) if ended and any(info[4]) else NONE,
+            results=list(zip(info["score"], info["tricks_won"], info["bonus"], strict=True))
+            if ended
+            else None,
+            paradox=info["paradox"].index(1) if ended and any(info["paradox"]) else NONE,
             winners=winners_of(state),
             last=_last_words(rules, state, seat),
         )

@@ -50,10 +50,7 @@ def _move(rules: Rules, before: GameState, action: int, after: GameState, mover:
         text = f"player_{mover} comes out of the teleport on {start} at {end} ({tile})"
         return [Event("teleport_exit", mover, text, data)]
     steps = energy(rules, record, mover)
-    text = (
-        f"player_{mover} walks {steps} step{'' if steps == 'exactly 1' else 's'} from {start} to {end} ({tile}); "
-        f"{start} is closed"
-    )
+    text = f"player_{mover} walks {steps} from {start} to {end} ({tile}); {start} is closed"
     found = [Event("move", mover, text, data)]
     if kind_of(int(record.tile[action])) == TELEPORT:
         color = color_of(int(record.tile[action]))

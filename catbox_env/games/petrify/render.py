@@ -29,8 +29,7 @@ def _headline(rules: Rules, state: np.record) -> list[Piece]:
         where = f"colour {color}" if color else "any colour"
         what = f"player_{seat} comes out of the teleport on a free tile of {where}"
     else:
-        steps = energy(rules, state, seat)
-        what = f"player_{seat} to move, {steps} step{'' if steps == 'exactly 1' else 's'}"
+        what = f"player_{seat} to move, {energy(rules, state, seat)}"
     return [(f"Petrify: {what}", "bold")]
 
 

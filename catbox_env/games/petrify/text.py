@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.core.events import counted
 from catbox_env.games.petrify.board import color_of, kind_of, symbol_of
-from catbox_env.games.petrify.rules import Rules
+from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
 from catbox_env.games.petrify.state import TELEPORT, WALL, WILDCARD_TILE
 
 #: The columns of the largest board.
@@ -31,14 +32,16 @@ def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
 
 
 def energy(rules: Rules, state: np.record, seat: int) -> str:
-    """How many steps the tile under ``seat`` gives: ``"exactly 3"``, ``"1 to 3"``, ``"no"``."""
+    """How many steps the tile under ``seat`` gives: ``"exactly 3 steps"``, ``"1 to 3 steps"``, ``"no steps"``."""
     tile = int(state.tile[state.position[seat]])
     if tile == WILDCARD_TILE:
-        return "1 to 4"
+        return f"1 to {NUM_SYMBOLS} steps"
     symbol = symbol_of(tile)
     if symbol == 0:
-        return "no"
-    return f"1 to {symbol}" if rules.move_rule == "up_to" and symbol > 1 else f"exactly {symbol}"
+        return "no steps"
+    if rules.move_rule == "up_to" and symbol > 1:
+        return f"1 to {symbol} steps"
+    return f"exactly {counted(symbol, 'step')}"
 
 
 def why_illegal(rules: Rules, state: np.record, action: int) -> str:
@@ -54,8 +57,7 @@ def why_illegal(rules: Rules, state: np.record, action: int) -> str:
     if not is_open(state, action):
         return f"{where} is closed"
     if not state.teleporting:
-        steps = energy(rules, state, seat)
-        return f"no path of {steps} step{'' if steps == 'exactly 1' else 's'} over free cells ends on {where}"
+        return f"no path of {energy(rules, state, seat)} over free cells ends on {where}"
     if kind_of(tile) == TELEPORT:
         return f"{where} is a teleport, and a teleport does not lead to another"
     color = color_of(int(state.tile[state.position[seat]]))
@@ -74,7 +76,7 @@ def describe_rules(rules: Rules) -> list[str]:
         "The tile that you leave is closed for good. Petrified pawns stay where they are, in the way.",
     ]
     if rules.wildcards:
-        told.append("Wildcard (*): from it you walk 1 to 4 steps.")
+        told.append(f"Wildcard (*): from it you walk 1 to {NUM_SYMBOLS} steps.")
     if rules.walls:
         told.append("Wall (W): closed from the beginning.")
     if rules.teleports:

@@ -53,10 +53,10 @@ def test_the_seed_is_shown_when_the_game_is_over(new_page: NewPage) -> None:
     mover = 0
     while not is_over(first):
         expect(first.locator(".seed")).to_be_hidden()
-        at = int(number(first))
+        at = number(first)
         cards(pages[mover]).first.click()
         for page in pages:
-            page.wait_for_function(f"Number(document.querySelector('.table').dataset.number) > {at}")
+            expect(page.locator(".table")).not_to_have_attribute("data-number", at)
         mover = next((i for i, page in enumerate(pages) if cards(page).count() > 0), mover)
     seeds = [page.locator(".seed code") for page in pages]
     for seed in seeds:

@@ -38,6 +38,11 @@ class Estimate:
     error: float
     chances: dict[str, float]
 
+    @property
+    def interval(self) -> float:
+        """Half the width of the 95 % confidence interval of ``lead``."""
+        return 1.96 * self.error
+
 
 def estimates(
     game: Game, observation: NDArray[np.int8], worlds: int = WORLDS, seed: int = 0

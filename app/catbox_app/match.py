@@ -111,6 +111,11 @@ class Match:
         """Whether a person is to move."""
         return self.current_player in self.people
 
+    @property
+    def movers(self) -> list[int]:
+        """The seat that took each of the actions."""
+        return [int(seat) for seat in self.state.log[: len(self.actions), 0]]
+
     def play(self, seat: int, action: int) -> None:
         """A person in ``seat`` takes ``action``.
 
@@ -180,7 +185,7 @@ class Match:
             raise ValueError(
                 f"player_{seat} is {who}: only a person alone with agents can take back an action"
             )
-        movers = self.state.log[: len(self.actions), 0].tolist()
+        movers = self.movers
         if seat not in movers:
             raise ValueError("there is nothing to take back: you have not acted yet")
         keep = len(movers) - 1 - movers[::-1].index(seat)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import cards, number, wait_for_turn
+from tests.web.table import cards, is_over, number, wait_for_turn
 
 HAND = ".picture [aria-label^='hand of player_']"
 
 
-def open_for_two(page: Page) -> str:
-    """A table of Cat in the Box with an agent and another person; the secret link to the seat of player_1."""
-    page.get_by_role("radio", name="Cat in the Box").check(force=True)
-    page.get_by_role("radio", name="3", exact=True).check(force=True)
+def open_for_two(page: Page, title: str = "Cat in the Box", players: int = 3) -> str:
+    """A table with another person, the other seats an agent's; the secret link to the seat of player_1."""
+    page.get_by_role("radio", name=title).check(force=True)
+    page.get_by_role("radio", name=str(players), exact=True).check(force=True)
     page.get_by_label("player_1", exact=True).select_option(label="Another person, by a link")
     page.get_by_label("Pace of the agents").select_option("0")
     page.get_by_role("button", name="Open and invite").click()
@@ -43,6 +43,26 @@ def test_two_people_see_their_own_cards_alone(new_page: NewPage) -> None:
     cards(second).first.click()
     wait_for_turn(first, at)
     assert cards(first).count() > 0
+
+
+def test_the_seed_is_shown_when_the_game_is_over(new_page: NewPage) -> None:
+    first = new_page()
+    link = open_for_two(first, "Petrify", 2)
+    pages = [first, new_page(url=link)]
+    wait_for_turn(first)
+    mover = 0
+    while not is_over(first):
+        expect(first.locator(".seed")).to_be_hidden()
+        at = number(first)
+        cards(pages[mover]).first.click()
+        for page in pages:
+            expect(page.locator(".table")).not_to_have_attribute("data-number", at)
+        mover = next((i for i, page in enumerate(pages) if cards(page).count() > 0), mover)
+    seeds = [page.locator(".seed code") for page in pages]
+    for seed in seeds:
+        expect(seed).to_be_visible()
+    assert seeds[0].inner_text().isdecimal()
+    assert seeds[0].inner_text() == seeds[1].inner_text()
 
 
 def test_a_seat_is_taken_by_one_page_at_a_time(new_page: NewPage) -> None:

@@ -34,6 +34,8 @@ def test_a_round_by_mouse(new_page: NewPage, title: str, players: int) -> None:
 def test_a_round_by_keyboard_alone(new_page: NewPage) -> None:
     page = new_page()
     page.locator(".lobby").wait_for()
+    _tab_to(page, "input[inputmode=numeric]")
+    page.keyboard.type("7")
     _tab_to(page, "button.primary")
     page.keyboard.press("Enter")
     at = wait_for_turn(page)

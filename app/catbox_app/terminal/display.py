@@ -80,7 +80,7 @@ class Display:
         for name in ("points", "lead", *found[0].chances):
             table.add_column(name.replace("_", " "), justify="right")
         for estimate in found:
-            lead = f"{estimate.lead:+.2f} ± {1.96 * estimate.error:.2f}"
+            lead = f"{estimate.lead:+.2f} ± {estimate.interval:.2f}"
             chances = [f"{chance:.0%}" for chance in estimate.chances.values()]
             name = self.game.action_to_string(estimate.action)
             table.add_row(name, f"{estimate.points:.2f}", lead, *chances)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,11 @@ from catbox_agents.agent import agent_seed
 from catbox_agents.decisions import ask_policy
 from catbox_app.estimates import estimates
 from catbox_app.web.jobs import Job
+from catbox_app.web.reading import Message
 from catbox_env import Game, GameState, Vec
 
 #: What a coach can show.
 SHOWS = ("policy", "points")
-#: Half the width of a 95 % interval, in standard errors.
-_SIGMAS = 1.96
 
 
 class Coach:
@@ -27,22 +26,22 @@ class Coach:
     ``send``: where its messages go; ``give``: takes each `Job` of it.
     """
 
-    def __init__(self, send: Callable[[dict[str, Any]], None], give: Callable[[Job], None]) -> None:
+    def __init__(self, send: Callable[[Message], None], give: Callable[[Job], None]) -> None:
         self._send, self._give = send, give
         self._agent: str | None = None
-        self._shows = SHOWS[0]
+        self._shows: str | None = None
         self._made: tuple[str, Game, Agent] | None = None
         self._wanted: tuple[GameState, int] | None = None
         self._thinks = False
 
-    def set(self, agent: str | None, shows: str) -> None:
-        """Show what ``agent`` thinks; None: nothing. ``shows``: one of ``SHOWS``; points do not depend on the agent."""
-        self._agent, self._shows = agent, shows
+    def set(self, shows: str | None, agent: str | None = None) -> None:
+        """Show one of ``SHOWS``, None: nothing; a policy is that of ``agent``."""
+        self._shows, self._agent = shows, agent
         self._wanted = None
 
     def ask(self, state: GameState, number: int) -> None:
         """Advise the seat to move in ``state``, the position after ``number`` actions."""
-        if self._agent is None or state.is_terminal():
+        if self._shows is None or state.is_terminal():
             self._wanted = None
             return
         self._wanted = copy.deepcopy(state), number
@@ -52,31 +51,25 @@ class Coach:
     @property
     def is_on(self) -> bool:
         """Whether it advises."""
-        return self._agent is not None
+        return self._shows is not None
 
     def forget(self) -> None:
         """Nobody waits for the advice any more."""
         self._wanted = None
 
     def _begin(self) -> None:
-        asked, agent, shows = self._wanted, self._agent, self._shows
-        if asked is None or agent is None:
+        asked, agent = self._wanted, self._agent
+        if asked is None:
             return
         self._thinks = True
         state, number = asked
 
-        def think() -> dict[str, Any]:
-            values = self._policy(agent, state, number) if shows == "policy" else _points(state)
-            best = max(values, key=lambda value: value["value"])["action"]
-            return {
-                "type": "coach",
-                "number": number,
-                "agent": agent if shows == "policy" else "The estimate",
-                "values": values,
-                "best": best,
-            }
+        def think() -> Message:
+            if agent is None:
+                return advice(number, "The estimate", _points(state))
+            return advice(number, agent, self._policy(agent, state, number))
 
-        def done(message: dict[str, Any]) -> None:
+        def done(message: Message) -> None:
             self._thinks = False
             if self._wanted is asked:
                 self._send(message)
@@ -97,31 +90,42 @@ class Coach:
             seed = agent_seed(vec.observation[0].tobytes(), number) & (2**64 - 1)
             agent.seed_decisions(np.array([seed], np.uint64))
         policy = ask_policy(agent, spec, vec, np.zeros(1, np.int64))[0]
-        return [
-            {
-                **_named(state.game, action),
-                "value": float(policy[action]),
-                "unit": "probability",
-                "interval": None,
-            }
-            for action in state.legal_actions()
-        ]
+        return probabilities(state.game, ((action, policy[action]) for action in state.legal_actions()))
+
+
+def advice(number: int, agent: str, values: list[dict[str, Any]]) -> Message:
+    """The message ``coach`` about the position after ``number`` actions; ``agent``: whose ``values`` they are."""
+    best = max(values, key=lambda value: float(value["value"]), default=None)
+    return {
+        "type": "coach",
+        "number": number,
+        "agent": agent,
+        "values": values,
+        "best": best and best["action"],
+    }
+
+
+def probabilities(game: Game, policy: Iterable[tuple[int, float]]) -> list[dict[str, Any]]:
+    """The ``values`` of a policy, pairs (action, probability)."""
+    return [
+        {**named(game, action), "value": float(chance), "unit": "probability", "interval": None}
+        for action, chance in policy
+    ]
+
+
+def named(game: Game, action: int) -> dict[str, Any]:
+    """An action with its text."""
+    return {"action": action, "text": game.action_to_string(action)}
 
 
 def _points(state: GameState) -> list[dict[str, Any]]:
     """What each legal action is likely to bring, in points more than the mean of the others."""
     return [
         {
-            **_named(state.game, estimate.action),
+            **named(state.game, estimate.action),
             "value": estimate.lead,
             "unit": "points",
-            "interval": _SIGMAS * estimate.error,
-            "points": estimate.points,
-            "chances": estimate.chances,
+            "interval": estimate.interval,
         }
         for estimate in estimates(state.game, state.observation(state.current_player))
     ]
-
-
-def _named(game: Game, action: int) -> dict[str, Any]:
-    return {"action": action, "text": game.action_to_string(action)}

@@ -6,6 +6,7 @@ Nothing that a page sends raises: it is answered with ``refused`` or ``failed``,
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from catbox_app.match import Match
 from catbox_app.web.coach import SHOWS, Coach
@@ -47,7 +48,6 @@ class Connection:
         self._viewer = Viewer(send, Coach(send, tables.give))
         self._table: Table | None = None
         self._recording: Recording | None = None
-        self._shown = 0
         self._opens = False
         self._handlers: dict[str, Callable[[Message], None]] = {
             "lobby": self._lobby,
@@ -96,8 +96,6 @@ class Connection:
         self._send(lobby(self._tables.also, theme))
 
     def _open(self, message: Message) -> None:
-        if self._opens:
-            raise ValueError("a table is being opened already; wait for it")
         game = game_of(message)
         specs = message.get("seats")
         if not isinstance(specs, list) or len(specs) != game.num_players:
@@ -116,20 +114,9 @@ class Connection:
         pace = number_of({"pace": 0.8, **message}, "pace", 0, LONGEST_PAUSE)
 
         def opened(match: Match) -> None:
-            self._opens = False
-            try:
-                table = self._tables.open(match, specs, pace)
-            except Failed as error:
-                self._send(_answer(error))
-            else:
-                self._send(table.opened())
+            self._send(self._tables.open(match, specs, pace).opened())
 
-        def failed(error: ValueError) -> None:
-            self._opens = False
-            self._send(_answer(error))
-
-        self._opens = True
-        self._tables.give(Job(lambda: new_match(game, specs, seed), opened, failed))
+        self._begin(lambda: new_match(game, specs, seed), opened)
 
     def _join(self, message: Message) -> None:
         table, seat = self._tables.seat_of(text_of(message, "seat_key"))
@@ -157,14 +144,14 @@ class Connection:
         table.set_pace(number_of(message, "seconds", 0, LONGEST_PAUSE))
 
     def _coach(self, message: Message) -> None:
-        agent = None if message.get("agent") is None else text_of(message, "agent")
-        shows = SHOWS[0] if agent is None else choice_of(message, "shows", SHOWS)
+        shows = None if message.get("shows") is None else choice_of(message, "shows", SHOWS)
+        agent = text_of(message, "agent") if shows == "policy" else None
         if agent is not None:
             check_opponent(agent, self._tables.also)
         if shows == "points" and not compilation.HAS_NUMBA:
             raise ValueError(f"estimated points: {NOT_COMPILED}")
-        self._viewer.coach.set(agent, shows)
-        if agent is not None:
+        self._viewer.coach.set(shows, agent)
+        if shows is not None:
             self._show()
 
     def _view(self, message: Message) -> None:
@@ -193,19 +180,30 @@ class Connection:
             return recording
 
         def show(recording: Recording) -> None:
-            self._opens = False
             self._leave()
             self._recording = recording
-            self._shown = recording.begin(self._viewer, first, seat)
+            recording.begin(self._viewer, first, seat)
+
+        self._begin(think, show)
+
+    def _begin(self, think: Callable[[], Any], finish: Callable[[Any], None]) -> None:
+        """Have a table or a file opened by a `Job`; one at a time."""
+        if self._opens:
+            raise ValueError("a table or a file is being opened already; wait for it")
+
+        def finished(found: Any) -> None:
+            self._opens = False
+            try:
+                finish(found)
+            except Failed as error:
+                self._send(_answer(error))
 
         def failed(error: ValueError) -> None:
             self._opens = False
             self._send(_answer(error))
 
-        if self._opens:
-            raise ValueError("a table or a file is being opened already; wait for it")
         self._opens = True
-        self._tables.give(Job(think, show, failed))
+        self._tables.give(Job(think, finished, failed))
 
     def _recording_to_read(self, message: Message, number: int) -> Callable[[], Recording]:
         """What reads the game that the message `replay` asks for: of a file of the host, or one that it brings."""
@@ -228,13 +226,12 @@ class Connection:
         seat = message.get("seat")
         if seat is not None:
             seat = check_seat("seat", seat, record.game.num_players)
-        self._shown = number
         self._recording.step(self._viewer, number, seat)
 
     def _show(self) -> None:
         """The position once more, where one is shown."""
         if self._recording is not None:
-            self._recording.show(self._viewer, self._shown)
+            self._recording.show(self._viewer)
         elif self._table is not None and self._viewer.seat is not None:
             self._table.show(self._viewer.seat)
 

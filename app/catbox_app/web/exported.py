@@ -13,17 +13,16 @@ import json
 import re
 from collections.abc import Callable
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from catbox_agents.arena.records import GameRecord
 from catbox_app.web.coach import Coach
-from catbox_app.web.pages import Message, Viewer
+from catbox_app.web.pages import STATIC, Viewer
+from catbox_app.web.reading import Message
 from catbox_app.web.recording import Recording
 from catbox_env.core.checks import check_seat
 from catbox_env.core.picture import THEMES
 
-STATIC = Path(__file__).parent / "static"
 #: Widths of pictures that the page asks for (static/picture.js).
 SIZES = (720, 360)
 #: An element's tag and the text after it.
@@ -65,7 +64,7 @@ def replay_page(
 
     ``seat``, ``number``: whose view is shown at first (None: all open), after how many actions. ``progress`` is called
     with (pictures drawn, pictures in all). Raises ValueError for a seat that the game does not have, and for a game
-    that is too long (`recording.MOST_ACTIONS`).
+    that is too long (`pages.MOST_ACTIONS`).
     """
     if seat is not None:
         seat = check_seat("seat", seat, record.game.num_players)
@@ -111,7 +110,7 @@ def recorded_messages(record: GameRecord, progress: Callable[[int, int], None]) 
                 view["positions"], view["policies"] = [], []
                 for number in range(last + 1):
                     sent.clear()
-                    recording.show(viewer, number)
+                    recording.step(viewer, number, seat)
                     position, *policy = sent
                     svg = position.pop("svg")
                     pictures.append([parts.setdefault(part, len(parts)) for part in _PART.findall(svg)])

@@ -14,6 +14,7 @@ import catbox_env
 from catbox_agents.zoo import zoo_agents
 from catbox_app.rules import REWARD, game_title, rule_help
 from catbox_app.web.opponents import NOT_COMPILED, is_offered
+from catbox_app.web.pages import MOST_ACTIONS
 from catbox_app.web.reading import Message, integer_of, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
@@ -23,8 +24,6 @@ from catbox_env.core.registry import game_class
 
 #: Numbers of players that are tried, to find those that a game has.
 _PLAYERS = range(1, 11)
-#: The longest game that is played at a table, in actions: everything about it is told again after a reload.
-MOST_ACTIONS = 2000
 #: The agents that play every game: group -> spec -> title.
 _TITLES = {
     "levels": {"easy": "Easy", "normal": "Normal", "hard": "Hard"},

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
 
 from catbox_app.match import with_names
 from catbox_app.rules import game_title
-from catbox_app.web.coach import Coach
+from catbox_app.web.coach import Coach, named
+from catbox_app.web.reading import Message
 from catbox_env import Event, Game, GameState
 
-Message = dict[str, Any]
+#: The files of the page.
+STATIC = Path(__file__).parent / "static"
+#: The longest game that a page shows, in actions: everything about it is told at once after a reload.
+MOST_ACTIONS = 2000
 
 
 @dataclass(eq=False)
@@ -22,7 +26,7 @@ class Viewer:
     coach: Coach
     theme: str = "light"
     size: int = 720
-    seat: int | None = field(default=None)
+    seat: int | None = None
 
 
 def joined(
@@ -50,7 +54,7 @@ def position(state: GameState, number: int, seat: int | None, viewer: Viewer) ->
         "type": "position",
         "number": number,
         "svg": game.render_svg(state, seat, viewer.size, viewer.theme),
-        "legal": [{"action": action, "text": game.action_to_string(action)} for action in legal],
+        "legal": [named(game, action) for action in legal],
         "to_move": to_move,
         "scores": state.returns(),
     }

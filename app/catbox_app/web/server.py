@@ -29,11 +29,11 @@ from catbox_app.web.guard import Guard
 from catbox_app.web.jobs import Job
 from catbox_app.web.kept import content_of, file_of, keep
 from catbox_app.web.lobby import lobby
+from catbox_app.web.pages import STATIC
 from catbox_app.web.reading import Message
 from catbox_app.web.table import new_match
 from catbox_app.web.tables import Tables
 
-STATIC = Path(__file__).parent / "static"
 #: The most pages at once.
 MOST_PAGES = 400
 #: The largest message that is read, in bytes: a file of records.
@@ -146,10 +146,8 @@ def _remove(path: Path) -> None:
         print(f"catbox: cannot remove {path}: {error.strerror}", file=sys.stderr)
 
 
-def web_app(
-    tables: Tables, host: str = "127.0.0.1", static: Path = STATIC, folder: Path | None = None
-) -> Starlette:
-    """The application. ``host``: what the server listens on; ``static``: of the page; ``folder``: keeps the tables."""
+def web_app(tables: Tables, host: str = "127.0.0.1", folder: Path | None = None) -> Starlette:
+    """The application. ``host``: what the server listens on; ``folder``: keeps the tables."""
     hosts: list[Host] = []
 
     @contextlib.asynccontextmanager
@@ -168,7 +166,7 @@ def web_app(
 
     routes = [
         WebSocketRoute("/ws", page),
-        Mount("/", StaticFiles(directory=static, html=True)),
+        Mount("/", StaticFiles(directory=STATIC, html=True)),
     ]
     return Starlette(routes=routes, middleware=[Middleware(Guard, host=host)], lifespan=lifespan)
 

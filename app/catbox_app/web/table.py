@@ -10,8 +10,8 @@ from catbox_agents.arena.records import record_lines
 from catbox_app.match import Decision, Match
 from catbox_app.rules import command_line
 from catbox_app.web.jobs import Job
-from catbox_app.web.pages import Message, Viewer, events, joined, position
-from catbox_app.web.reading import Failed, Refused
+from catbox_app.web.pages import Viewer, events, joined, position
+from catbox_app.web.reading import Failed, Message, Refused
 from catbox_env import Game
 
 #: What stands for a person among the specs of the seats.
@@ -201,10 +201,6 @@ class Table:
 
         return Job(self.match.thought(), finish, fail)
 
-    def play_agent(self) -> None:
-        """The next action of an agent, here and now."""
-        self.think().run()
-
     # What pages are told.
 
     def show(self, seat: int) -> None:
@@ -221,7 +217,7 @@ class Table:
             if to_move == seat
             else "person"
         )
-        message["can_undo"] = self.is_for_one and seat in match.state.log[: len(match.actions), 0].tolist()
+        message["can_undo"] = self.is_for_one and seat in match.movers
         viewer.send(message)
         if to_move == seat:
             viewer.coach.ask(match.state, len(match.actions))
@@ -241,7 +237,7 @@ class Table:
             self._tell_events(seat, viewer, first)
             self.show(seat)
             if self.match.is_over:
-                viewer.send({"type": "ended", "seed": self.match.seed, "returns": self.match.state.returns()})
+                viewer.send({"type": "ended", "seed": self.match.seed})
 
     def _tell_beginning(self, viewer: Viewer) -> None:
         seat = viewer.seat

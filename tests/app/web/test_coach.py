@@ -36,7 +36,7 @@ def test_the_probabilities_of_an_agent_come_with_each_own_position(page: Page) -
 
 def test_points_are_those_of_a_hint(page: Page) -> None:
     (table,) = page.tables
-    page.send("coach", agent="best", shows="points")
+    page.send("coach", shows="points")
     page.tables.run_due()
     told = page.last("coach")
     state = table.match.state
@@ -54,7 +54,7 @@ def test_advice_for_a_position_that_is_gone_is_not_sent(page: Page) -> None:
     page.act()
     job.finish(found)
     assert not page.all("coach")
-    page.send("coach", agent=None, shows="policy")
+    page.send("coach", shows=None)
     page.play()
     assert not page.all("coach")
 

@@ -45,7 +45,7 @@ def test_a_search_is_refused_as_an_opponent_and_as_a_coach(page: Page, spec: str
 
 def test_estimated_points_are_refused_and_probabilities_are_not(page: Page) -> None:
     page.sit("person", "heuristic", game="petrify_v0", seed=1)
-    page.send("coach", agent="heuristic", shows="points")
+    page.send("coach", shows="points")
     assert "estimated points: catbox is not compiled here" in page.last("failed")["text"]
     page.send("coach", agent="heuristic", shows="policy")
     page.tables.run_due()

@@ -18,6 +18,7 @@ from catbox_agents import Agent
 from catbox_app.web import server, serving
 from catbox_app.web.server import web_app
 from catbox_app.web.tables import Tables
+from tests.app.web.page import Page
 
 HERE = "http://127.0.0.1:8000"
 SOCKET = "ws://127.0.0.1:8000/ws"
@@ -57,13 +58,18 @@ def until(page: WebSocketTestSession, kind: str) -> dict[str, Any]:
             return dict(message)
 
 
-def sit(page: WebSocketTestSession, *seats: str) -> str:
+def sit(page: WebSocketTestSession, *seats: str, seed: int | None = None) -> str:
     """Open a table and sit down at its first seat of a person; its key."""
-    message = {"game": "petrify_v0", "players": len(seats), "seats": seats, "pace": 0}
+    message = {"game": "petrify_v0", "players": len(seats), "seats": seats, "seed": seed, "pace": 0}
     page.send_json({"type": "open", **message})
     key = next(seat["key"] for seat in until(page, "opened")["seats"] if seat["key"])
     page.send_json({"type": "join", "seat_key": key})
     return str(key)
+
+
+def act(page: WebSocketTestSession, position: dict[str, Any]) -> None:
+    """Take the first legal action."""
+    page.send_json({"type": "act", "action": position["legal"][0]["action"], "number": position["number"]})
 
 
 def play(page: WebSocketTestSession) -> dict[str, Any]:
@@ -73,15 +79,25 @@ def play(page: WebSocketTestSession) -> dict[str, Any]:
         if position["waits_for"] == "over":
             return position
         if position["waits_for"] == "you":
-            page.send_json(
-                {"type": "act", "action": position["legal"][0]["action"], "number": position["number"]}
-            )
+            act(page, position)
 
 
-def test_a_whole_game_over_a_websocket(client: TestClient) -> None:
+def test_a_whole_game_over_a_websocket_is_told_as_it_is_without_one(client: TestClient) -> None:
+    beside = Page(Tables())
+    key = beside.open("person", "easy", game="petrify_v0", seed=1)[0]
+    beside.told.clear()
+    beside.send("join", seat_key=key)
+    beside.play()
+    assert beside.position["number"] > 3  # actions of both: this deal is a long one
+    told: list[dict[str, Any]] = []
     with client.websocket_connect(SOCKET) as page:
-        sit(page, "person", "easy")
-        assert play(page)["number"] > 3
+        sit(page, "person", "easy", seed=1)
+        while len(told) < len(beside.told):
+            told.append(json.loads(page.receive_text()))
+            if told[-1].get("waits_for") == "you":
+                act(page, told[-1])
+    assert told == beside.told
+    assert told[-1]["type"] == "ended"
 
 
 def test_the_page_is_served_with_headers_that_keep_others_out(client: TestClient) -> None:
@@ -193,19 +209,25 @@ def test_pages_are_bounded(client: TestClient, monkeypatch: pytest.MonkeyPatch) 
         until(page, "lobby")
 
 
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that the server would wait; it goes on at once."""
+    noted: list[float] = []
+    sleep = server.asyncio.sleep
+
+    async def note(seconds: float) -> None:
+        noted.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(server.asyncio, "sleep", note)
+    return noted
+
+
 def test_messages_beyond_the_rate_are_read_later_and_none_is_lost(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, waits: list[float]
 ) -> None:
     monkeypatch.setattr(server, "BURST", 5.0)
     monkeypatch.setattr(server, "RATE", 50.0)
-    waits: list[float] = []
-    sleep = server.asyncio.sleep
-
-    async def noted(seconds: float) -> None:
-        waits.append(seconds)
-        await sleep(0)
-
-    monkeypatch.setattr(server.asyncio, "sleep", noted)
     with client.websocket_connect(SOCKET) as page:
         for _ in range(30):
             page.send_json({"type": "step"})
@@ -215,16 +237,8 @@ def test_messages_beyond_the_rate_are_read_later_and_none_is_lost(
 
 
 def test_a_message_that_takes_long_counts_as_many(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, waits: list[float]
 ) -> None:
-    waits: list[float] = []
-    sleep = server.asyncio.sleep
-
-    async def noted(seconds: float) -> None:
-        waits.append(seconds)
-        await sleep(0)
-
-    monkeypatch.setattr(server.asyncio, "sleep", noted)
     for seconds, waited in ((1e9, False), (1e-9, True)):
         monkeypatch.setattr(server, "SECONDS", seconds)
         with client.websocket_connect(SOCKET) as page:
@@ -251,8 +265,7 @@ def test_tables_in_a_folder_go_on_after_a_restart(tmp_path: Path) -> None:
         client.websocket_connect(SOCKET) as page,
     ):
         key = sit(page, "person", "person")
-        position = until(page, "position")
-        page.send_json({"type": "act", "action": position["legal"][0]["action"], "number": 0})
+        act(page, until(page, "position"))
         until(page, "position")
     tables = Tables()
     for table in kept.read_kept(tmp_path, tables.clock)[0]:

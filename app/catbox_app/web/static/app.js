@@ -202,8 +202,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
 
   function send(message) {
     const sent = transport.send(message);
-    if (sent === false && !lost) showBanner("There is no connection to the table. Trying to connect again.");
-    return sent !== false;
+    if (!sent && !lost) showBanner("There is no connection to the table. Trying to connect again.");
+    return sent;
   }
 
   function showBanner(text, ...buttons) {

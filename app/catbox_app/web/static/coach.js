@@ -12,7 +12,6 @@ export function createCoach(send, show) {
   const told = element("p", {class: "hint", role: "status"});
   const node = panel("Coach", "coach", choice, told);
   let wanted = ""; // "": nothing; POINTS; else the spec of an agent
-  let anyAgent = null;
 
   return {node, offer, ask, receive, clear};
 
@@ -20,7 +19,6 @@ export function createCoach(send, show) {
     const fitting = fittingAgents(agents, game, names.length);
     node.hidden = fitting.length === 0; // until an agent's own probabilities come
     if (fitting.length === 0) return;
-    anyAgent = fitting[0].spec;
     const probabilities = fitting.map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "estimated points"]] : [];
     const options = [["", "nothing"], ...points, ["Probabilities of", probabilities]];
@@ -31,14 +29,14 @@ export function createCoach(send, show) {
     wanted = value;
     clear();
     told.textContent = "";
-    if (wanted === "") send({type: "coach", agent: null, shows: POINTS});
+    if (wanted === "") send({type: "coach", shows: null});
     else ask();
   }
 
   // Also after a new connection, when the table has to be told again.
   function ask() {
-    if (wanted === POINTS) send({type: "coach", agent: anyAgent, shows: POINTS});
-    else if (wanted !== "") send({type: "coach", agent: wanted, shows: "policy"});
+    if (wanted === POINTS) send({type: "coach", shows: POINTS});
+    else if (wanted !== "") send({type: "coach", shows: "policy", agent: wanted});
   }
 
   // In a replay, what the agent had told itself comes without asking.
@@ -68,8 +66,8 @@ export function createCoach(send, show) {
   }
 }
 
-function inWords({value, unit, interval = null}) {
+function inWords({value, unit, interval}) {
   if (unit === "probability") return `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
   const points = `${value < 0 ? "\u2212" : "+"}${Math.abs(value).toFixed(2)}`;
-  return interval === null ? points : `${points} \u00b1 ${interval.toFixed(2)}`;
+  return `${points} \u00b1 ${interval.toFixed(2)}`;
 }

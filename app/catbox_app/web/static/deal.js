@@ -1,8 +1,7 @@
 // The deal at the table: its seed, the same or another deal, the pace, saving the game, the rules.
 
-import {copyText, element, labelled, panel, pushButton, selection} from "./dom.js";
-import {PACES} from "./lobby.js";
-import {keepSetting, setting} from "./settings.js";
+import {copyText, element, labelled, panel, pushButton} from "./dom.js";
+import {paceChoice} from "./lobby.js";
 
 const AGAIN = [
   ["new", "New deal"],
@@ -19,10 +18,7 @@ export function createDeal(send, playing) {
   const copy = pushButton("Copy", () => copyText(command.textContent, copy, command), {
     class: "quiet", "aria-label": "Copy the command",
   });
-  const pace = selection(PACES, setting("pace", "0.9"), (value) => {
-    keepSetting("pace", value);
-    send({type: "pace", seconds: Number(value)});
-  });
+  const pace = paceChoice((seconds) => send({type: "pace", seconds}));
   const rules = element("pre", {class: "rules-text"});
   const rulesPart = element("details", {}, element("summary", {}, "Rules in short"), rules);
   const commandPart = element(
@@ -43,7 +39,7 @@ export function createDeal(send, playing) {
   const save = pushButton("Save the game", () => send({type: "save"}));
   let alone = true;
 
-  return {node, seated, show, download, buttonsAgain};
+  return {node, seated, ended: showSeed, show, download, buttonsAgain};
 
   // A saved game holds the cards of all seats: it can be had at the end.
   function show(over) {
@@ -52,8 +48,7 @@ export function createDeal(send, playing) {
   }
 
   function seated(joined) {
-    seed.textContent = String(joined.seed);
-    seedPart.hidden = joined.seed === null;
+    showSeed(joined);
     command.textContent = joined.command ?? "";
     commandPart.hidden = !joined.command;
     rules.textContent = joined.rules_text;
@@ -61,6 +56,12 @@ export function createDeal(send, playing) {
     alone = joined.can_undo;
     again.hidden = !playing;
     again.replaceChildren(...(playing ? [...buttonsAgain(), save] : []));
+  }
+
+  // Several people are told the seed when the game is over.
+  function showSeed(told) {
+    seed.textContent = String(told.seed);
+    seedPart.hidden = told.seed === null;
   }
 
   // Several people have all seen the deal: only another one can follow.

@@ -37,16 +37,15 @@ export function labelled(words, field, note = null) {
 }
 
 /** A select; `options`: [value, words] pairs, or [heading, [pairs]] for a group. */
-export function selection(options, value, onchange = null, attributes = {}) {
+export function selection(options, value, onchange) {
   const one = ([of, words]) => element("option", {value: of, selected: of === value}, words);
   const node = element(
     "select",
-    attributes,
+    {onchange: () => onchange(node.value)},
     ...options.map(([head, rest]) =>
       Array.isArray(rest) ? element("optgroup", {label: head}, ...rest.map(one)) : one([head, rest]),
     ),
   );
-  if (onchange !== null) node.addEventListener("change", () => onchange(node.value));
   return node;
 }
 

@@ -4,8 +4,8 @@ import {element, labelled, newId, panel, pushButton, seatToken, selection} from 
 import {createRules} from "./rules.js";
 import {fittingAgents, keepSetting, setting} from "./settings.js";
 
-/** Seconds between the actions of agents that can be chosen, with their names. */
-export const PACES = [
+// Seconds between the actions of agents that can be chosen, with their names.
+const PACES = [
   ["0", "at once"],
   ["0.4", "fast"],
   ["0.9", "calm"],
@@ -15,10 +15,18 @@ export const PACES = [
 const YOU = "you";
 const PERSON = "person";
 
+/** The choice of a pace, kept for later tables; `onchange` is told the seconds. */
+export function paceChoice(onchange = () => {}) {
+  return selection(PACES, setting("pace", "0.9"), (value) => {
+    keepSetting("pace", value);
+    onchange(Number(value));
+  });
+}
+
 /** The lobby; `show(message)` takes the message `lobby`. */
 export function createLobby(frame) {
   const node = element("form", {class: "lobby", onsubmit: open});
-  const pace = selection(PACES, setting("pace", "0.9"), (value) => keepSetting("pace", value));
+  const pace = paceChoice();
   const seed = element("input", {type: "text", inputmode: "numeric", pattern: "[0-9]{1,18}", autocomplete: "off"});
   const file = element("input", {type: "file", accept: ".jsonl,.json,.txt", onchange: watch});
   const games = element("div", {class: "games"});
@@ -82,17 +90,14 @@ export function createLobby(frame) {
     const least = Math.min(...one.players);
     const most = Math.max(...one.players);
     const picture = element("span", {class: "thumbnail", "aria-hidden": "true"});
-    if (one.svg) {
-      const drawn = new DOMParser().parseFromString(one.svg, "image/svg+xml").documentElement;
-      for (const part of drawn.querySelectorAll("title, desc")) part.remove();
-      for (const part of drawn.querySelectorAll("[role=button]")) part.removeAttribute("role");
-      picture.append(document.importNode(drawn, true));
-    }
+    const drawn = new DOMParser().parseFromString(one.svg, "image/svg+xml").documentElement;
+    for (const part of drawn.querySelectorAll("title, desc")) part.remove();
+    for (const part of drawn.querySelectorAll("[role=button]")) part.removeAttribute("role");
+    picture.append(document.importNode(drawn, true));
     return choice("game", one.id, "game", () => chooseGame(one), [
-      one.svg ? picture : null,
+      picture,
       element("strong", {}, one.title),
       element("small", {}, least === most ? `${least} players` : `${least} to ${most} players`),
-      one.summary ? element("span", {class: "summary-line"}, one.summary) : null,
     ]);
   }
 
@@ -164,8 +169,7 @@ export function createLobby(frame) {
     if (frame.links) people.push([PERSON, "Another person, by a link"]);
     const groups = new Map();
     for (const agent of agents()) {
-      const group = agent.group ?? "agents";
-      groups.set(group, [...(groups.get(group) ?? []), [agent.spec, agent.title]]);
+      groups.set(agent.group, [...(groups.get(agent.group) ?? []), [agent.spec, agent.title]]);
     }
     return [["People", people], ...[...groups].map(([group, rest]) => [capital(group), rest])];
   }

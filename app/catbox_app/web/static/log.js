@@ -12,7 +12,7 @@ export function createLog(go = null) {
   const list = element("div", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
   const node = panel("What happened", "log", list);
 
-  return {node, add, clear, keep, markUntil, latest, told};
+  return {node, add, clear, markUntil, latest, told};
 
   function add({number, lines}) {
     if (lines.length === 0) return;
@@ -26,11 +26,6 @@ export function createLog(go = null) {
     }
     list.append(entry);
     if (follows) list.scrollTop = list.scrollHeight;
-  }
-
-  // Takes away what is told of actions after the first `number` ones.
-  function keep(number) {
-    for (const entry of [...list.children]) if (Number(entry.dataset.number) > number) entry.remove();
   }
 
   // In a replay: what is past, what is to come.
@@ -62,8 +57,8 @@ export function createLog(go = null) {
   }
 }
 
-/** One event as an element of a list. */
-export function eventLine({text, kind, seat = null}) {
+// One event as an element of a list.
+function eventLine({text, kind, seat}) {
   const strong = STRONG.has(kind) ? " strong" : "";
   return element(
     "li",

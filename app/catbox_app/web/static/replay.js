@@ -50,8 +50,8 @@ export function createReplay(frame) {
       seat = value === "" ? null : Number(value);
       ask();
     });
-    const numbers = Array.from({length: joined.games ?? 1}, (_, i) => [String(i + 1), `${i + 1} of ${joined.games}`]);
-    const chosen = selection(numbers, String(joined.game_number ?? 1), (value) => frame.watch({game_number: Number(value)}));
+    const numbers = Array.from({length: joined.games}, (_, i) => [String(i + 1), `${i + 1} of ${joined.games}`]);
+    const chosen = selection(numbers, String(joined.game_number), (value) => frame.watch({game_number: Number(value)}));
     view.replaceChildren(labelled("Seen by", field), numbers.length > 1 ? labelled("Game", chosen) : "");
     show();
   }

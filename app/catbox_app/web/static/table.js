@@ -46,7 +46,7 @@ export function createTable(frame, mode) {
   function receive(message) {
     const take = {
       joined: takeJoined, position: takePosition, events: takeEvents, people: people.show, record: deal.download,
-      coach: takeAdvice,
+      coach: takeAdvice, ended: deal.ended,
       lobby: () => joined !== null && coach.offer(frame, joined),
       refused: (told) => warn(told.text),
       failed: (told) => warn(told.text),
@@ -72,10 +72,7 @@ export function createTable(frame, mode) {
 
   function takeEvents(message) {
     log.add(message);
-    if (endsRound(message.lines)) {
-      roundEnd = message;
-      if (message.number === number) showSummary();
-    }
+    if (endsRound(message.lines)) roundEnd = message;
     if (replay === null) said.textContent = log.latest();
   }
 
@@ -85,7 +82,7 @@ export function createTable(frame, mode) {
     number = message.number;
     position = message;
     node.dataset.number = number;
-    node.dataset.waits = message.waits_for ?? "";
+    node.dataset.waits = message.waits_for;
     coach.clear(message.waits_for === "you");
     picture.show(message.svg, replay !== null);
     if (replay !== null) {
@@ -93,7 +90,6 @@ export function createTable(frame, mode) {
       log.markUntil(number);
       said.textContent = log.told(number);
     } else {
-      if (number < before) log.keep(number);
       said.textContent = log.latest();
       showMoves();
       showEnd(before);
@@ -103,7 +99,7 @@ export function createTable(frame, mode) {
 
   function takeAdvice(message) {
     if (message.number !== number) return;
-    if (replay !== null) replay.weigh(message.values, position.taken ?? null);
+    if (replay !== null) replay.weigh(message.values, position.taken);
     coach.receive(message);
   }
 
@@ -122,23 +118,15 @@ export function createTable(frame, mode) {
     if (legal.length > 0 && document.activeElement === status) actions.buttons()[0].focus({preventScroll: true});
     deal.show(waits === "over");
     undo.hidden = !joined.can_undo;
-    undo.disabled = position.can_undo === false;
+    undo.disabled = !position.can_undo;
     if (lost) status.focus({preventScroll: true});
   }
 
-  // The end of a round that came with this position, or that was taken back with it.
+  // The end of a round that came with this position, after the first `before` actions.
   function showEnd(before) {
-    if (roundEnd !== null && roundEnd.number > number) {
-      roundEnd = null;
-      summary.hide();
-    }
+    const over = position.waits_for === "over";
     const here = roundEnd !== null && roundEnd.number > before;
-    if (here || position.waits_for === "over") showSummary();
-  }
-
-  function showSummary() {
-    if (replay !== null) return;
-    const over = position !== null && position.waits_for === "over";
+    if (!here && !over) return;
     summary.show(roundEnd === null ? [] : roundEnd.lines, over, ...(over ? deal.buttonsAgain() : []));
   }
 

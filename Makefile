@@ -3,7 +3,8 @@
 # It needs python3 (3.11 or newer) with venv and pip, and nothing else.
 #
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
-#   make test    run the tests, and the engine's once more without compilation
+#   make test    run the tests (in about twelve minutes)
+#   make test-nojit      run the engine's tests once more without compilation
 #   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
 #   make test-web        run the tests of the browser table in Chromium, which has to be there; screenshots in .web-artefacts
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
@@ -26,11 +27,11 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
+.PHONY: help train test test-nojit test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -15
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -16
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -92,14 +93,21 @@ test-web: $(STAMP)
 train: $(STAMP)
 	$(PY) -m catbox_app train
 
-# First all is compiled, two games at a time: the tests share the cached code. Coverage cannot be measured in such code.
-coverage: COV := --cov --cov-report=
-coverage: COV_NOJIT := --cov --cov-append
-test coverage: export OMP_NUM_THREADS = 1
-test coverage: $(STAMP)
-	$(PY) -c "import catbox_env; print(*catbox_env.GAMES)" | xargs -n 1 -P 2 $(PY) -m catbox_app compile --game
+# First all games are compiled side by side: the tests share the cached code.
+test: export OMP_NUM_THREADS = 1
+test: $(STAMP)
+	$(PY) -c "import catbox_env; print(*catbox_env.GAMES)" | xargs -n 1 -P 3 $(PY) -m catbox_app compile --game
 	$(PY) -m pytest -n 2 --dist worksteal --ignore tests/web $(COV)
-	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 --ignore tests/web $(COV_NOJIT)
+
+# Without compilation an index past the end of an array is an error.
+test-nojit: export OMP_NUM_THREADS = 1
+test-nojit: $(STAMP)
+	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 --dist worksteal --ignore tests/web $(COV)
+
+# Coverage cannot be measured in compiled code.
+coverage:
+	$(MAKE) test COV='--cov --cov-report='
+	$(MAKE) test-nojit COV='--cov --cov-append'
 
 lint: $(STAMP)
 	$(PY) -m ruff check .

@@ -48,6 +48,7 @@ class Layout(Mapping[str, Part]):
                 raise ValueError(f"two parts have the name {part.name!r}: give every part a name of its own")
             self._parts[part.name] = Part(part.name, part.shape, part.doc, part.low, part.high, self.size)
             self.size += part.size
+        self._places = [(part.name, part.slice, part.shape) for part in self._parts.values()]
         self._low, self._high = np.empty(self.size, np.int8), np.empty(self.size, np.int8)
         for part in self._parts.values():
             self._low[part.slice], self._high[part.slice] = part.low, part.high
@@ -77,10 +78,8 @@ class Layout(Mapping[str, Part]):
             raise ValueError(
                 f"a vector of shape {vector.shape}: expected ({self.size},) or a batch (..., {self.size})"
             )
-        return {
-            name: vector[..., part.slice].reshape(vector.shape[:-1] + part.shape)
-            for name, part in self.items()
-        }
+        batch = vector.shape[:-1]
+        return {name: vector[..., place].reshape(batch + shape) for name, place, shape in self._places}
 
     def offsets(self, names: Sequence[str]) -> tuple[int, ...]:
         """Where the parts of these ``names`` begin; -1 for a part that the vector does not have."""

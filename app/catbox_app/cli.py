@@ -27,7 +27,7 @@ from catbox_app.options import with_rules
 from catbox_env.core.compilation import tell_of_compiling
 
 #: Said on a terminal.
-COMPILING = "Compiling, once: this can take a minute. The code is kept for the next time."
+COMPILING = "Compiling: this can take a minute."
 
 
 class _Commands(TyperGroup):

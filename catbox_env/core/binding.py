@@ -8,7 +8,6 @@ from typing import Any
 
 from catbox_env.core import loops
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.digest import code_digest
 from catbox_env.core.kernels import Kernels
 
 
@@ -18,14 +17,14 @@ def bind(kernels: Kernels) -> SimpleNamespace:
 
     Each is written once, with the kernels as free names; here it gets a namespace in which these names are the game's.
     """
-    named = {name: getattr(kernels, name) for name in Kernels.__dataclass_fields__}
-    namespace: dict[str, Any] = {**vars(loops), **named}
-    digest = code_digest(tuple(named.values()))
+    namespace: dict[str, Any] = {
+        **vars(loops),
+        **{name: getattr(kernels, name) for name in Kernels.__dataclass_fields__},
+    }
     called_from_python = loops.LOOPS + loops.SINGLE_LOOPS
     for name in loops.ONE_GAME + called_from_python:
         plain = getattr(loops, name)
         bound = FunctionType(plain.__code__, namespace, name)
-        bound.__qualname__ = f"{digest}.{name}"  # other kernels, another symbol in the machine code
         bound.__module__ = plain.__module__
         bound.__doc__ = plain.__doc__
         if name in called_from_python:

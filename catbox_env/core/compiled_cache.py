@@ -16,14 +16,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import pickle
+import secrets
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -46,12 +49,17 @@ _INTERVAL = 0.02
 _CHECKSUM_SIZE = hashlib.sha256().digest_size
 
 
-#: What is called when this process first compiles something.
+# Numba names a function in machine code by its module, its name, the types of its arguments and a number, which it
+# counts from 1 in every process. So an edited function, run again in a notebook, could get the name of another version
+# that was kept by an earlier process, and be taken for it. Here each process begins somewhere else.
+FunctionIdentity._unique_ids = itertools.count(secrets.randbits(62))
+
+#: What is called when this process first compiles something, or waits for another one that does.
 _tell: Callable[[], None] | None = None
 
 
 def tell_of_compiling(tell: Callable[[], None]) -> None:
-    """Call ``tell`` once, when this process first meets a function that has to be compiled."""
+    """Call ``tell`` once, when this process first compiles a function, or waits for another one that does."""
     global _tell
     _tell = tell
 
@@ -72,6 +80,8 @@ def keep_on_disk(dispatcher: Any) -> Any:
             if cache is None:  # only now is everything that the function names defined
                 cache = _make_cache(dispatcher)
                 dispatcher._cache = cache or dispatcher._cache
+            if cache is None:
+                _tell_once()
             try:
                 return compile_plainly(signature)
             finally:
@@ -112,9 +122,11 @@ class _CacheImpl(CompileResultCacheImpl):
     ]
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        """As Numba's; code that checks its indices (``NUMBA_BOUNDSCHECK=1``) has files of its own."""
-        checked = ".boundscheck" if numba.config.BOUNDSCHECK else ""
-        return super().get_filename_base(fullname + checked, abiflags)
+        """As Numba's; code that checks its indices (``NUMBA_BOUNDSCHECK=1``) or is less optimised (``NUMBA_OPT``) has
+        files of its own."""
+        kind = ".boundscheck" if numba.config.BOUNDSCHECK else ""
+        kind += f".opt{numba.config.OPT:d}" if numba.config.OPT < 3 else ""
+        return super().get_filename_base(fullname + kind, abiflags)
 
 
 class _CheckedFile(IndexDataCacheFile):
@@ -154,11 +166,11 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = self._load(sig, target_context)
-        if found is None and self._lock is None:
-            self._wait_for_lock()
-            found = self._load(sig, target_context)
         if found is None:
             _tell_once()
+            if self._lock is None:
+                self._wait_for_lock()
+                found = self._load(sig, target_context)
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -20,16 +20,16 @@ _PLAIN = (type(None), type(...), bool, int, float, complex, str, bytes, np.gener
 _NOT_FOLLOWED = ("numba", "numpy")
 
 
-def code_digest(code: Callable[..., Any] | tuple[Callable[..., Any] | None, ...]) -> str:
-    """The digest of ``code``, functions compiled or plain, and of all that their compiled code depends on.
+def code_digest(function: Callable[..., Any]) -> str:
+    """The digest of ``function``, compiled or plain, and of all that its compiled code depends on.
 
-    Followed are the globals, closure cells and default values that the code names: functions (with what they name in
+    Followed are the globals, closure cells and default values that its code names: functions (with what they name in
     turn), attributes of modules and classes, numbers, text, tuples and other containers, arrays and dtypes. Not
     followed are attributes of other objects, implementations registered with Numba (``numba.extending``), ufuncs made
     with ``numba.vectorize``, and what NumPy and Numba themselves do.
     """
     digest = hashlib.sha256()
-    for text in _describe(code, (), {}):
+    for text in _describe(function, (), {}):
         digest.update(text.encode() + b"\0")
     return digest.hexdigest()[:16]
 

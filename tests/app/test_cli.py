@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 import catbox_agents
 import catbox_env
+from catbox_app import cli
 from catbox_app.cli import app
 from catbox_app.options import rule_options
 from catbox_env.core.options import read_options
@@ -148,6 +150,18 @@ def test_bad_input_is_one_clear_message(
 def test_debug_shows_where_an_error_comes_from() -> None:
     with pytest.raises(ValueError, match="num_players=7"):
         run("--debug", "info", "--players", "7")
+
+
+@pytest.mark.parametrize("on_a_terminal", [True, False])
+def test_on_a_terminal_it_says_when_it_compiles(
+    on_a_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: list[Callable[[], None]] = []
+    monkeypatch.setattr(cli, "tell_of_compiling", found.append)
+    monkeypatch.setattr(cli, "app", lambda **_: [tell() for tell in found])
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: on_a_terminal)
+    cli.main()
+    assert capsys.readouterr().err == (cli.COMPILING + "\n") * on_a_terminal
 
 
 def test_the_real_command_has_no_traceback_and_a_fast_start() -> None:

@@ -64,8 +64,18 @@ def test_a_program_can_say_that_it_compiles(tmp_path: Path) -> None:
         tell_of_compiling(lambda: print("compiling"))
         split_generators(new_generators([seed_sequence(0)]), np.array([2]))  # two functions
     """
+    unkept = """
+        import tempfile, warnings
+        def refuse(*arguments, **options):
+            raise PermissionError("no folder can be written")
+        tempfile.TemporaryFile = refuse
+        warnings.simplefilter("ignore")
+    """
     assert result(python(telling, tmp_path)) == ["compiling"]
     assert result(python(telling, tmp_path)) == []
+    assert result(python(textwrap.dedent(unkept) + textwrap.dedent(telling), tmp_path / "none")) == [
+        "compiling"
+    ]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes there")
@@ -151,18 +161,13 @@ class Renamed(Petrify):
 
 
 class PlayedByOtherKernels(Petrify):
-    id = "renamed"
     kernels = dataclasses.replace(KERNELS, write_mask=KERNELS.apply)
 
 
 def test_games_share_their_compiled_code_if_their_kernels_are_the_same() -> None:
     loops = Petrify(size=3).loops
     assert Renamed(size=4).loops is loops
-    others = PlayedByOtherKernels(size=3).loops
-    assert others.apply_if_legal is not loops.apply_if_legal
-    assert others.apply_if_legal.__qualname__ != loops.apply_if_legal.__qualname__, (
-        "one symbol for two functions"
-    )
+    assert PlayedByOtherKernels(size=3).loops.apply_if_legal is not loops.apply_if_legal
 
 
 MAKERS = {"empty", "zeros", "ones", "full", "empty_like", "zeros_like", "copy", "array"}

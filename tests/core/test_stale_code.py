@@ -65,8 +65,8 @@ def write(path: Path, content: str) -> None:
     os.utime(path, (1_700_000_000, 1_700_000_000))
 
 
-def run_top(folder: Path) -> tuple[int, int]:
-    """What the function gives in a new process, and how often it was compiled for that."""
+def run(folder: Path, *arguments: str) -> tuple[int, ...]:
+    """The numbers that a program of the folder prints."""
     environment = {
         **os.environ,
         "NUMBA_CACHE_DIR": f"{folder / 'kept'}",
@@ -74,11 +74,15 @@ def run_top(folder: Path) -> tuple[int, int]:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     done = subprocess.run(
-        [sys.executable, "top.py"], env=environment, cwd=folder, capture_output=True, text=True, timeout=100
+        [sys.executable, *arguments], env=environment, cwd=folder, capture_output=True, text=True, timeout=100
     )
     assert done.returncode == 0, done.stderr
-    value, compiled = done.stdout.split()
-    return int(value), int(compiled)
+    return tuple(map(int, done.stdout.split()))
+
+
+def run_top(folder: Path) -> tuple[int, ...]:
+    """What the function gives in a new process, and how often it was compiled for that."""
+    return run(folder, "top.py")
 
 
 def test_an_edit_of_anything_that_is_compiled_in_changes_the_result(tmp_path: Path) -> None:
@@ -92,6 +96,34 @@ def test_an_edit_of_anything_that_is_compiled_in_changes_the_result(tmp_path: Pa
         assert run_top(tmp_path) == (11128, 1), what
         write(tmp_path / name, FILES[name])
     assert run_top(tmp_path) == (11127, 0), "what was compiled before the edits is still there"
+
+
+OF_ONE_NAME = """
+        import sys
+        from catbox_env.core.compilation import cached_njit, njit
+
+        def make_loop(price):
+            @njit
+            def kernel(n):  # calls itself, so that it keeps a name in the machine code
+                return price if n <= 0 else kernel(n - 1) + kernel(n - 2)
+
+            @cached_njit
+            def loop(n):
+                return kernel(n)
+
+            return loop
+
+        print(*[make_loop(int(price))(5) for price in sys.argv[1:]])
+"""
+
+
+def test_functions_of_one_name_are_told_apart_when_one_was_compiled_by_another_process(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path / "prices.py", OF_ONE_NAME)
+    assert run(tmp_path, "prices.py", "1") == (13,)
+    assert run(tmp_path, "prices.py", "1", "1000") == (13, 13000)
+    assert run(tmp_path, "prices.py", "1000", "1") == (13000, 13)
 
 
 def ping(x):

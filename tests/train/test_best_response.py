@@ -11,8 +11,8 @@ import pytest
 
 import catbox_agents
 from catbox_agents.arena.deal_sets import DEAL_SETS
-from catbox_train.best_responses import RESULT_FILE, best_response
-from catbox_train.config import TrainConfig
+from catbox_train.best_responses import FINE_TUNING, RESULT_FILE, best_response
+from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import train
 from tests.agents.arena_agents import Raising, spec
@@ -21,6 +21,12 @@ from tests.train.ppo_runs import BRIEF, SMALL, command, quiet, small
 pytestmark = pytest.mark.usefixtures("no_picture")
 
 DEALS = 20
+#: A brief run, as it is typed.
+TYPED = [
+    f"--set={name}={value}"
+    for name, value in {**SMALL, **BRIEF}.items()
+    if not isinstance(value, dict | list)
+]
 
 
 def find(output: Path, target: str = "random", **settings: Any) -> dict[str, Any]:
@@ -91,6 +97,35 @@ def test_a_learner_begins_as_the_agent_of_the_zoo(tmp_path: Path) -> None:
     assert (options.start_from, options.hidden, options.features) == (zoo, (256, 256), True)
 
 
+def test_the_command_learns_with_small_steps_where_it_begins_with_trained_weights(tmp_path: Path) -> None:
+    def settings_of(name: str, target: str, *more: str) -> tuple[float, float, float]:
+        folder = ["--output", str(tmp_path / name)]
+        code, errors = command(
+            "best-response",
+            "--target",
+            target,
+            "--players=3",
+            "--seeds=1",
+            "--deals=10",
+            *TYPED,
+            *more,
+            *folder,
+        )
+        assert (code, errors) == (0, "")
+        options: Any = open_run(tmp_path / name / "seed-1").algorithm_options
+        return options.learning_rate, options.learning_rate_end, options.entropy
+
+    zoo = "zoo:cat_in_the_box-3p"
+    small_steps = tuple(FINE_TUNING.values())
+    preset: Any = load_config("quick").algorithm_options
+    usual = preset.learning_rate
+    assert settings_of("small", zoo) == small_steps
+    assert settings_of("given", zoo, "--set=learning_rate=0.0003") == (0.0003, *small_steps[1:])
+    assert settings_of("in full", zoo, "--set=algorithm_options.entropy=0.1") == (*small_steps[:2], 0.1)
+    assert settings_of("scratch", zoo, "--from-scratch")[0] == usual
+    assert settings_of("no weights", "heuristic")[0] == usual
+
+
 def test_finished_runs_are_not_made_again_and_other_settings_refused(tmp_path: Path) -> None:
     first = find(tmp_path)
     metrics = (tmp_path / "seed-1" / "metrics.jsonl").read_bytes()
@@ -116,15 +151,10 @@ def test_an_algorithm_without_opponents_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    settings = [
-        f"--set={name}={value}"
-        for name, value in {**SMALL, **BRIEF}.items()
-        if not isinstance(value, dict | list)
-    ]
     rules = ["--players=3", "--rule=num_ranks=3", "--rule=copies=4", "--set=hidden=16"]
     output = ["--output", str(tmp_path)]
     code, errors = command(
-        "best-response", "--target", "random", "--seeds=1", "--deals=10", *settings, *rules, *output
+        "best-response", "--target", "random", "--seeds=1", "--deals=10", *TYPED, *rules, *output
     )
     assert (code, errors) == (0, "")
     assert json.loads((tmp_path / RESULT_FILE).read_text())["gain"]["deals"] == 10

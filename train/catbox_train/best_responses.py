@@ -37,6 +37,8 @@ from catbox_train.self_play.options import PolicyOptions
 from catbox_train.self_play.weights import DMC
 
 RESULT_FILE = "best_response.json"
+#: Settings for a learner that begins with trained weights: with those of a preset it would first lose what they know.
+FINE_TUNING = {"learning_rate": 1e-4, "learning_rate_end": 1e-5, "entropy": 0.002}
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,16 @@ def best_response(
     }
     write_atomically(output / RESULT_FILE, (json.dumps(result, indent=1) + "\n").encode())
     return result
+
+
+def fine_tuning(target: str, config: TrainConfig) -> dict[str, float]:
+    """Settings, as overrides of ``load_config``, for learners that begin as ``target`` plays; none where they cannot.
+
+    `best_response` itself takes the settings that it is given.
+    """
+    if not _settings_of(target, config.make_game()):
+        return {}
+    return {name: value for name, value in FINE_TUNING.items() if hasattr(config.algorithm_options, name)}
 
 
 def _checked_seeds(seeds: Sequence[int]) -> list[int]:

@@ -69,8 +69,9 @@ def best_response(
     """Train learners against an agent, and measure what they gain.
 
     Each learner has one seat, and frozen copies of the agent have the
-    others. If the agent is a policy, the learners begin as it plays. What
-    the best one gains is a lower bound on the agent's exploitability.
+    others. If the agent is a policy, the learners begin as it plays, and
+    learn with small steps. What the best one gains is a lower bound on the
+    agent's exploitability.
     Ctrl-C saves and stops; the same command goes on.
 
     [bold]Examples[/]
@@ -80,13 +81,18 @@ def best_response(
     catbox best-response --target runs/standard --players 5 --preset standard
     """
     require("catbox best-response", NEEDED, "train")
-    from catbox_train.best_responses import RESULT_FILE
+    from catbox_train.best_responses import RESULT_FILE, fine_tuning
     from catbox_train.best_responses import best_response as find
     from catbox_train.config import load_config
     from catbox_train.memory import keep_freed_memory
     from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted, command
 
-    config = load_config(preset, overrides=given_settings(game, None, players, rounds, rule, settings))
+    given = given_settings(game, None, players, rounds, rule, settings)
+    config = load_config(preset, overrides=given)
+    if not from_scratch:
+        named = {name.removeprefix("algorithm_options.") for name in given}
+        steps = {name: value for name, value in fine_tuning(target, config).items() if name not in named}
+        config = load_config(preset, overrides={**steps, **given})
     folder = output or Path("runs") / "best-response"
     keep_freed_memory()
     try:

@@ -10,7 +10,8 @@
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
 #   make docs    build the documentation site into site/
-#   make bench   measure catbox beside other libraries make coverage  run the tests, twice as long, for a coverage report
+#   make bench   measure catbox beside other libraries
+#   make coverage          run the tests, twice as long, for a coverage report
 #   make notebooks         run the notebooks anew, with their outputs (about two minutes)
 #   make zoo     train the agents of the zoo anew (about 7 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
@@ -31,7 +32,7 @@ PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -16
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -17
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))

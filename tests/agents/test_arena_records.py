@@ -118,6 +118,19 @@ def test_records_are_the_same_for_any_number_of_processes(tmp_path: Path) -> Non
     assert len(one.read_bytes().splitlines()) == 1 + 10 * (3 + 3 + 1 + 1)
 
 
+def test_a_file_of_something_else_is_not_written_over(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    content = path.read_bytes()
+    assert recorded(tmp_path, game_for(3)).read_bytes() == content
+    with pytest.raises(ValueError, match="is there already, and is no record of this arena"):
+        recorded(tmp_path, game_for(4))
+    assert path.read_bytes() == content
+    path.write_text("mine")
+    with pytest.raises(ValueError, match="is there already, and is no record of this arena"):
+        recorded(tmp_path, game_for(3))
+    assert path.read_text() == "mine"
+
+
 # Damage ----------------------------------------------------------------------------------------------------------
 
 

@@ -168,7 +168,8 @@ def test_ctrl_c_before_anything_was_finished_has_no_result(tmp_path: Path) -> No
             {"agents": (Lowest, Middle)},
             "its agents .*arena_agents:Highest.*asked for now .*arena_agents:Middle",
         ),
-        ({"deal_set": "test"}, "its seed "),
+        ({"deal_set": "test"}, r'its deals \(--deal-set or --seed\) "selection", asked for now "test"'),
+        ({"seed": 3}, r'its deals \(--deal-set or --seed\) "selection", asked for now 3'),
         ({"mixed": True}, "its mixed false, asked for now true"),
         ({"record": "games.jsonl"}, "its record false"),
         ({"move_time": 5}, "its move_time null, asked for now 5.0"),
@@ -185,8 +186,11 @@ def test_the_folder_of_another_arena_is_refused(tmp_path: Path, changed: dict[st
 def test_other_rules_and_other_weights_are_another_arena(tmp_path: Path) -> None:
     run(tmp_path, deals=10)
     specs = [spec(Lowest), spec(Highest)]
-    with pytest.raises(ValueError, match="holds another arena: its options"):
+    with pytest.raises(
+        ValueError, match=r'its options \{"num_players": 3, .*now \{"num_players": 4, '
+    ) as refused:
         catbox_agents.run_arena(game_for(4), specs, 10, names=NAMES, output=tmp_path)
+    assert "copies" not in str(refused.value), "only what differs is named"
     from tests.agents.policies import checkpoint
 
     net = checkpoint(tmp_path, "cat_in_the_box_v0", 1, num_players=3)

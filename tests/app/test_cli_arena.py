@@ -96,6 +96,14 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(("width", "told"), [("0.0001", True), ("100", False)])
+def test_intervals_that_stay_too_wide_are_told(width: str, told: bool) -> None:
+    ran = run("arena", "random", "heuristic", "--players", "3", "--deals", "10", "--until-ci", width)
+    assert ran.exit_code == 0
+    assert ("After 10 deals an interval is ± " in ran.stdout) == told
+
+
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -106,6 +114,10 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
         (["random", "heuristic", "--players", "1"], "num_players=1"),
         (["random", "heuristic", "--deals", "5"], "expected at least 10"),
         (["random", "heuristic", "--deal-set", "exam"], "expected one of 'training', 'selection', 'test'"),
+        (
+            ["random", "heuristic", "--deal-set", "test", "--seed", "3"],
+            "--deal-set test and --seed 3: give one",
+        ),
         (["random", "heuristic", "--until-ci", "-1"], "until_ci=-1.0: expected a number above 0"),
         (["random", "heuristic", "--record", "no/such/folder/x"], "cannot write no/such/folder/x"),
     ],

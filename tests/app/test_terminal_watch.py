@@ -45,6 +45,16 @@ def test_what_was_watched_is_saved_with_the_policies(tmp_path: Path) -> None:
     assert record.policies[1] is None
 
 
+def test_a_saved_game_is_watched_again(tmp_path: Path) -> None:
+    path = str(tmp_path / "game.jsonl")
+    assert run("watch", "random", "--players", "3", "--save", path).exit_code == 0
+    assert run("watch", "--replay", path).stdout == run("replay", path).stdout != ""
+    for more in (["random"], ["--players", "3"], ["--seed", "0"]):
+        ran = run("watch", *more, "--replay", path)
+        assert ran.exit_code == 2
+        assert "--replay with" in ran.stderr
+
+
 class Nothing(catbox_agents.Agent):
     """Forgets to answer."""
 

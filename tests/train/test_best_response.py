@@ -97,6 +97,18 @@ def test_a_learner_begins_as_the_agent_of_the_zoo(tmp_path: Path) -> None:
     assert (options.start_from, options.hidden, options.features) == (zoo, (256, 256), True)
 
 
+@pytest.mark.parametrize(
+    "setting", ["seed=4", "learner_seats=2", "algorithm_options.opponents_in_training={random: 1.0}"]
+)
+def test_settings_that_are_not_the_users_are_refused(setting: str, tmp_path: Path) -> None:
+    code, errors = command(
+        "best-response", "--target", "random", f"--set={setting}", "--output", str(tmp_path / "out")
+    )
+    assert code == 2
+    assert f"--set {setting.partition('=')[0]}: best-response sets it itself" in errors
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_command_learns_with_small_steps_where_it_begins_with_trained_weights(tmp_path: Path) -> None:
     def settings_of(name: str, target: str, *more: str) -> tuple[float, float, float]:
         folder = ["--output", str(tmp_path / name)]

@@ -37,6 +37,8 @@ from catbox_train.self_play.options import PolicyOptions
 from catbox_train.self_play.weights import DMC
 
 RESULT_FILE = "best_response.json"
+#: Settings that `best_response` sets itself.
+SET_HERE = ("seed", "opponents", "opponents_in_training", "learner_seats")
 #: Settings for a learner that begins with trained weights: with those of a preset it would first lose what they know.
 FINE_TUNING = {"learning_rate": 1e-4, "learning_rate_end": 1e-5, "entropy": 0.002}
 

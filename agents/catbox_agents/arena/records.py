@@ -125,6 +125,17 @@ def record_lines(game: Game, agents: list[str], games: Iterable[dict[str, Any]])
         yield json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
 
 
+def check_replaceable(path: Path, game: Game, agents: list[str]) -> None:
+    """Raise ValueError for a file at ``path`` that is not one of games of this ``game`` between these ``agents``."""
+    header = next(record_lines(game, agents, [])).encode()
+    if path.exists() and path.is_file():
+        with open(path, "rb") as file:
+            if file.readline(len(header)) != header:
+                raise ValueError(
+                    f"{path} is there already, and is no record of this arena: give another name"
+                )
+
+
 def write_records(path: Path, game: Game, agents: list[str], games: Iterable[dict[str, Any]]) -> None:
     """Write a file of ``games``, or leave what is there. Raises `WriteError`."""
     with writing_atomically(path) as file:

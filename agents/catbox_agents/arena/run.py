@@ -36,7 +36,7 @@ from catbox_agents.arena.block import (
 )
 from catbox_agents.arena.deal_sets import seed_of_deals
 from catbox_agents.arena.evaluation import MIN_DEALS, check_agents, check_labels, check_num_deals
-from catbox_agents.arena.records import write_records
+from catbox_agents.arena.records import check_replaceable, write_records
 from catbox_agents.arena.store import Store
 from catbox_agents.arena.tables import all_tables
 from catbox_agents.compatibility import check_agent
@@ -105,7 +105,7 @@ def run_arena(
         move_time: seconds for one move. Agents are then asked about one game at a time, in processes of their own.
         output: a folder. Finished blocks of deals are kept there, and a second call goes on from them; at the end
             it gets ``results.json``, ``results.md`` and ``matrix.png``.
-        record: a file for the games, see ``catbox_agents.arena.records``.
+        record: a file for the games, see ``catbox_agents.arena.records``. One that is there has to be of this arena.
         progress: called with (games played, games in total); with ``until_ci`` the total is an estimate.
         ray_address: play on a Ray cluster: ``"HOST:PORT"`` of its head, or ``"auto"`` for the cluster of this machine;
             ``processes`` is then the most cores to use, None: all. The result is the same. Files of agents have to lie
@@ -142,6 +142,8 @@ def run_arena(
         limit,
         record is not None,
     )
+    if record is not None:
+        check_replaceable(Path(record), played_game(game), list(setup.names))
     settings = {
         "catbox": catbox_env.__version__,
         "game": game.id,

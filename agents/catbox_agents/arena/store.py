@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from catbox_agents.arena.block import Block, Task
+from catbox_agents.arena.deal_sets import DEAL_SETS
 from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
 
 #: The format of the folder.
@@ -105,6 +106,14 @@ class Store:
                 if isinstance(own, list) and isinstance(theirs, list) and len(own) == len(theirs):
                     both = zip(theirs, own, strict=True)
                     theirs, own = zip(*(pair for pair in both if pair[0] != pair[1]), strict=True)
+                elif isinstance(own, dict) and isinstance(theirs, dict):
+                    theirs, own = (
+                        {key: value for key, value in one.items() if other.get(key) != value}
+                        for one, other in ((theirs, own), (own, theirs))
+                    )
+                elif name == "seed":
+                    name = "deals (--deal-set or --seed)"
+                    theirs, own = (_NAME_OF_SEED.get(seed, seed) for seed in (theirs, own))
                 raise ValueError(
                     f"{self.folder} holds another arena: its {name} {_brief(theirs)}, asked for now {_brief(own)}; "
                     f"{_REMEDY}, or give the same agents, rules and deals"
@@ -132,6 +141,10 @@ class Store:
                 ) from None
             self.blocks[task], self._places[task] = block, place
             place += len(line)
+
+
+#: What a person knows the seed of a deal set as.
+_NAME_OF_SEED = {seed: name for name, seed in DEAL_SETS.items()}
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

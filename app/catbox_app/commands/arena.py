@@ -52,13 +52,14 @@ def arena(
         ),
     ] = None,
     deal_set: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--deal-set",
             help="training, selection or test: sets of deals that have none in common. Keep test for what you report.",
+            show_default="selection",
             autocompletion=complete_words(DEAL_SETS),
         ),
-    ] = "selection",
+    ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Deals of your own, instead of a deal set.")
     ] = None,
@@ -114,6 +115,8 @@ def arena(
         require("catbox arena --ray-address", ("ray",), "ray")
     elif processes is None:
         processes = physical_cores()
+    if deal_set is not None and seed is not None:
+        raise ValueError(f"--deal-set {deal_set} and --seed {seed}: give one of them")
     if record is not None:
         check_writable(record)
     console = Console(stderr=True)
@@ -124,7 +127,7 @@ def arena(
                 agents,
                 deals,
                 until_ci=until_ci,
-                deal_set=deal_set,
+                deal_set=deal_set or "selection",
                 seed=seed,
                 names=None if names is None else [name.strip() for name in names.split(",")],
                 mixed=mixed,
@@ -137,7 +140,7 @@ def arena(
             )
     except ArenaInterrupted as stopped:
         if stopped.result is not None:
-            show(stopped.result, output)
+            show(stopped.result, output, until_ci)
         again = (
             "give --output FOLDER to keep what is finished"
             if output is None
@@ -145,11 +148,11 @@ def arena(
         )
         typer.echo(f"catbox: {stopped}; {again}", err=True)
         raise typer.Exit(130) from None
-    show(result, output)
+    show(result, output, until_ci)
 
 
-def show(result: ArenaResult, output: Path | None) -> None:
-    """Print the tables, what went wrong, and where the files are."""
+def show(result: ArenaResult, output: Path | None, until_ci: float | None = None) -> None:
+    """Print the tables, what went wrong, whether the intervals are as narrow as asked for, and where the files are."""
     from catbox_agents.arena.report import fault_lines, terminal_tables, title
 
     console = Console()
@@ -157,6 +160,9 @@ def show(result: ArenaResult, output: Path | None) -> None:
     for table in terminal_tables(result):
         console.print(table)
     for line in fault_lines(result):
+        console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    if until_ci is not None and result.widest > until_ci:
+        line = f"After {result.deals:,} deals an interval is ± {result.widest:.3g}, not {until_ci:g}: give more --deals"
         console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
     if output is not None:
         console.print(f"Written to {output}", highlight=False, markup=False, soft_wrap=True)

@@ -81,13 +81,17 @@ def best_response(
     catbox best-response --target runs/standard --players 5 --preset standard
     """
     require("catbox best-response", NEEDED, "train")
-    from catbox_train.best_responses import RESULT_FILE, fine_tuning
+    from catbox_train.best_responses import RESULT_FILE, SET_HERE, fine_tuning
     from catbox_train.best_responses import best_response as find
     from catbox_train.config import load_config
     from catbox_train.memory import keep_freed_memory
     from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted, command
 
     given = given_settings(game, None, players, rounds, rule, settings)
+    if own := [name for name in given if name.rpartition(".")[2] in SET_HERE]:
+        raise ValueError(
+            f"--set {', '.join(own)}: best-response sets it itself; the learners' seeds are --seeds"
+        )
     config = load_config(preset, overrides=given)
     if not from_scratch:
         named = {name.removeprefix("algorithm_options.") for name in given}
@@ -118,9 +122,11 @@ def best_response(
         )
     Console().print(table)
     gain = result["gain"]
+    shown = gain["score"] > gain["score_ci95"]
     Console().print(
         f"{target} scores {result['target_score']:.2f} among its like; the best learner gains "
-        f"{gain['score']:+.2f} ± {gain['score_ci95']:.2f} a game, a lower bound on the exploitability. "
+        f"{gain['score']:+.2f} ± {gain['score_ci95']:.2f} a game"
+        f"{', a lower bound on the exploitability' if shown else ': these learners show no way to exploit it'}. "
         f"Result: {folder / RESULT_FILE}. The learner is an agent:  {gain['checkpoint']}",
         highlight=False,
         soft_wrap=True,

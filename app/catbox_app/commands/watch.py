@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from catbox_agents import read_record
 from catbox_agents.specs import best_agent
 from catbox_app.chosen_game import choose_game
 from catbox_app.completion import complete_agent
@@ -14,6 +16,7 @@ from catbox_app.match import Match
 from catbox_app.options import AGENTS, GameOfAgents, Players, Rounds, RuleOptions, SaveGame, Seed, fill
 from catbox_app.output_file import check_new
 from catbox_app.rules import command_line
+from catbox_app.terminal.replay import replay as replay_at_terminal
 from catbox_app.terminal.watch import DELAY
 from catbox_app.terminal.watch import watch as watch_at_terminal
 
@@ -42,6 +45,12 @@ def watch(
         bool, typer.Option("--reasons", help="Show the reasons for each move, for agents that give them.")
     ] = False,
     save: SaveGame = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            "--replay", metavar="FILE", help="Show the first game of this file, as catbox replay does."
+        ),
+    ] = None,
     seed: Seed = None,
     game: GameOfAgents = None,
     players: Players = None,
@@ -60,6 +69,18 @@ def watch(
 
     catbox watch easy hard --players 2 --save game.jsonl
     """
+    if replay is not None:
+        given = {"agents": agents, "--save": save, "--seed": seed, "--game": game, "--players": players}
+        if said := [
+            name
+            for name, value in (given | {"--rounds": rounds, "--rule": rule}).items()
+            if value not in (None, [])
+        ]:
+            raise ValueError(
+                f"--replay with {', '.join(said)}: a saved game is shown as it was played; leave them out"
+            )
+        replay_at_terminal(read_record(replay), Console())
+        return
     chosen = choose_game(agents or [], game, players, rounds, rule)
     check_new(save)
     match = Match(chosen, fill(agents or [best_agent(chosen)], chosen.num_players), seed)

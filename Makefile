@@ -4,7 +4,7 @@
 #
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
 #   make test    run the tests (in about twelve minutes)
-#   make test-nojit      run the engine's tests once more without compilation
+#   make test-checked    run the engine's tests with every index checked: once more, without compilation; mutated input
 #   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
 #   make test-web        run the tests of the browser table in Chromium, which has to be there; screenshots in .web-artefacts
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
@@ -28,7 +28,7 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-nojit test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
+.PHONY: help train test test-checked test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
@@ -98,17 +98,18 @@ train: $(STAMP)
 test: export OMP_NUM_THREADS = 1
 test: $(STAMP)
 	$(PY) -c "import catbox_env; print(*catbox_env.GAMES)" | xargs -n 1 -P 3 $(PY) -m catbox_app compile --game
-	$(PY) -m pytest -n 2 --dist worksteal --ignore tests/web $(COV)
+	$(PY) -m pytest -n 2 --dist worksteal --ignore tests/web --ignore tests/core/test_fuzz.py $(COV)
 
-# Without compilation an index past the end of an array is an error.
-test-nojit: export OMP_NUM_THREADS = 1
-test-nojit: $(STAMP)
+# Without compilation an index past the end of an array is an error; the tests of mutated input compile such checks in.
+test-checked: export OMP_NUM_THREADS = 1
+test-checked: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 --dist worksteal --ignore tests/web $(COV)
+	$(PY) -m pytest -n 2 tests/core/test_fuzz.py
 
 # Coverage cannot be measured in compiled code.
 coverage:
 	$(MAKE) test COV='--cov --cov-report='
-	$(MAKE) test-nojit COV='--cov --cov-append'
+	$(MAKE) test-checked COV='--cov --cov-append'
 
 lint: $(STAMP)
 	$(PY) -m ruff check .

@@ -262,7 +262,7 @@ def test_make_refuses_an_old_python(tmp_path: Path) -> None:
 
 def test_every_make_target_sets_up_the_environment_first() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    for target in ("train", "test", "test-nojit", "lint", "docs", "format", "notebooks"):
+    for target in ("train", "test", "test-checked", "lint", "docs", "format", "notebooks"):
         assert re.search(rf"^{target}: \$\(STAMP\)$", makefile, re.MULTILINE), target
     assert re.search(r"^bench: \$\(BENCH\)$", makefile, re.MULTILINE)
     assert re.search(r"^\$\(STAMP\): pyproject.toml constraints.txt$", makefile, re.MULTILINE)

@@ -35,6 +35,17 @@ def wait_for_turn(page: Page, before: str = "-") -> str:
     return number(page)
 
 
+def mark_picture(page: Page) -> None:
+    """Marks the picture that is shown, for `wait_for_new_picture`."""
+    page.locator(".picture svg").evaluate("picture => picture.setAttribute('data-marked', '')")
+
+
+def wait_for_new_picture(page: Page) -> None:
+    """Waits until the marked picture is drawn anew: a click while that happens would be lost."""
+    expect(page.locator(".picture svg")).to_have_count(1)
+    expect(page.locator(".picture svg[data-marked]")).to_have_count(0)
+
+
 def number(page: Page) -> str:
     """The number of actions played that the page shows."""
     return str(page.locator(".table").get_attribute("data-number"))

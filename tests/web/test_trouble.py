@@ -8,7 +8,15 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import NewPage
 from tests.web.server import Server
-from tests.web.table import cards, number, open_table, play_to_the_end, wait_for_turn
+from tests.web.table import (
+    cards,
+    mark_picture,
+    number,
+    open_table,
+    play_to_the_end,
+    wait_for_new_picture,
+    wait_for_turn,
+)
 
 
 def test_a_reload_in_the_middle_of_a_game(new_page: NewPage) -> None:
@@ -33,10 +41,12 @@ def test_a_server_that_keeps_its_tables(new_page: NewPage, tmp_path: Path) -> No
         cards(page).first.click()
         at = wait_for_turn(page, before)
         told = page.get_by_role("log").inner_text()
+        mark_picture(page)
         own.stop()
         expect(page.locator(".banner")).to_contain_text("The connection to the table is lost")
         own.start()
         expect(page.locator(".banner")).to_be_hidden()
+        wait_for_new_picture(page)
         assert wait_for_turn(page) == at
         expect(page.get_by_role("log")).to_have_text(told, use_inner_text=True)
         play_to_the_end(page)
@@ -47,6 +57,7 @@ def test_a_server_that_has_forgotten_its_tables(new_page: NewPage, tmp_path: Pat
         page = new_page(url=own.url)
         open_table(page, "Petrify", 2)
         cells = page.locator(".picture [aria-label='board']").inner_html()
+        mark_picture(page)
         own.stop()
         banner = page.locator(".banner")
         expect(banner).to_contain_text("The connection to the table is lost")
@@ -55,6 +66,7 @@ def test_a_server_that_has_forgotten_its_tables(new_page: NewPage, tmp_path: Pat
         expect(again).to_be_visible()
         again.click()
         expect(banner).to_be_hidden()
+        wait_for_new_picture(page)
         wait_for_turn(page)
         assert page.locator(".picture [aria-label='board']").inner_html() == cells
         play_to_the_end(page)

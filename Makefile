@@ -4,7 +4,7 @@
 #
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
 #   make test    run the tests (in about twelve minutes)
-#   make test-checked    run the engine's tests with every index checked: once more, without compilation; mutated input
+#   make test-checked    run the engine's tests once more without compilation, and mutated input with every index checked
 #   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
 #   make test-web        run the tests of the browser table in Chromium, which has to be there; screenshots in .web-artefacts
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray

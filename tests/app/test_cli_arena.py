@@ -116,7 +116,7 @@ def test_intervals_that_stay_too_wide_are_told(width: str, told: bool) -> None:
         (["random", "heuristic", "--deal-set", "exam"], "expected one of 'training', 'selection', 'test'"),
         (
             ["random", "heuristic", "--deal-set", "test", "--seed", "3"],
-            "--deal-set test and --seed 3: give one",
+            "deal_set='test' and seed=3: give one of them",
         ),
         (["random", "heuristic", "--until-ci", "-1"], "until_ci=-1.0: expected a number above 0"),
         (["random", "heuristic", "--record", "no/such/folder/x"], "cannot write no/such/folder/x"),

@@ -22,13 +22,17 @@ DEAL_SETS = {
 }
 
 
-def seed_of_deals(deal_set: str, seed: int | None) -> int:
-    """The seed of the deals: ``seed``, if one is given, else that of the set. Raises ValueError for unknown ones."""
+def seed_of_deals(deal_set: str | None, seed: int | None) -> tuple[int, str | None]:
+    """The seed of the deals and the name of their set: ``seed``, of none, if one is given; else that of ``deal_set``,
+    by default selection. Raises ValueError for unknown ones, and where both are given."""
     if seed is None:
-        return DEAL_SETS[check_choice("deal_set", deal_set, tuple(DEAL_SETS))]
+        name = check_choice("deal_set", "selection" if deal_set is None else deal_set, tuple(DEAL_SETS))
+        return DEAL_SETS[name], name
+    if deal_set is not None:
+        raise ValueError(f"deal_set={deal_set!r} and seed={seed!r}: give one of them")
     if isinstance(seed, np.random.SeedSequence):
         raise ValueError(
             f"seed={seed!r}: expected an integer of 0 or more; pass the entropy of a SeedSequence"
         )
     seed_sequence(seed)  # raises ValueError unless it is a seed
-    return int(seed)
+    return int(seed), None

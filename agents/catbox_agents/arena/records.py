@@ -128,7 +128,7 @@ def record_lines(game: Game, agents: list[str], games: Iterable[dict[str, Any]])
 def check_replaceable(path: Path, game: Game, agents: list[str]) -> None:
     """Raise ValueError for a file at ``path`` that is not one of games of this ``game`` between these ``agents``."""
     header = next(record_lines(game, agents, [])).encode()
-    if path.exists() and path.is_file():
+    if path.is_file():
         with open(path, "rb") as file:
             if file.readline(len(header)) != header:
                 raise ValueError(

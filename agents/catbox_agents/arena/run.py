@@ -78,7 +78,7 @@ def run_arena(
     num_deals: int | None = None,
     *,
     until_ci: float | None = None,
-    deal_set: str = "selection",
+    deal_set: str | None = None,
     seed: int | None = None,
     names: Sequence[str] | None = None,
     mixed: bool = False,
@@ -97,7 +97,7 @@ def run_arena(
         num_deals: deals of each table, 10 to 10,000,000, each played from every seat; 1,000 by default. With
             ``until_ci``: the most deals, 1,000,000 by default.
         until_ci: play until every 95 % interval of the matrix is at most this far from its mean.
-        deal_set: ``"training"``, ``"selection"`` or ``"test"``; ``seed``: deals of your own instead.
+        deal_set: ``"training"``, ``"selection"`` (the default) or ``"test"``; ``seed``: deals of your own instead.
         names: of the agents, all different; by default the specs.
         mixed: also play tables with every agent (with as many as there are seats, in every choice of them).
         processes: play in so many processes; None: in this one. The result is the same. Processes are new
@@ -133,11 +133,12 @@ def run_arena(
         processes = check_integer("processes", processes, 1, MAX_PROCESSES)
     elif limit is not None and ray_address is None:
         processes = 1
+    seed_of_set, deal_set_name = seed_of_deals(deal_set, seed)
     setup, fingerprints = _set_up(
         game,
         agents,
         names,
-        seed_of_deals(deal_set, seed),
+        seed_of_set,
         check_flag("mixed", mixed),
         limit,
         record is not None,
@@ -154,7 +155,6 @@ def run_arena(
         "move_time": limit,
         "record": record is not None,
     }
-    deal_set_name = deal_set if seed is None else None
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
         store = stack.enter_context(Store(Path(folder), settings))

@@ -21,6 +21,8 @@ from catbox_agents.files import check_format, parse_json, read_text, write_atomi
 FORMAT = "catbox-arena-1"
 SETTINGS_FILE, BLOCKS_FILE = "arena.json", "blocks.jsonl"
 _REMEDY = "give another --output folder"
+#: What a person knows the seed of a deal set as.
+_NAME_OF_SEED = {seed: name for name, seed in DEAL_SETS.items()}
 
 
 class Store:
@@ -141,10 +143,6 @@ class Store:
                 ) from None
             self.blocks[task], self._places[task] = block, place
             place += len(line)
-
-
-#: What a person knows the seed of a deal set as.
-_NAME_OF_SEED = {seed: name for name, seed in DEAL_SETS.items()}
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes]:

@@ -115,8 +115,6 @@ def arena(
         require("catbox arena --ray-address", ("ray",), "ray")
     elif processes is None:
         processes = physical_cores()
-    if deal_set is not None and seed is not None:
-        raise ValueError(f"--deal-set {deal_set} and --seed {seed}: give one of them")
     if record is not None:
         check_writable(record)
     console = Console(stderr=True)
@@ -127,7 +125,7 @@ def arena(
                 agents,
                 deals,
                 until_ci=until_ci,
-                deal_set=deal_set or "selection",
+                deal_set=deal_set,
                 seed=seed,
                 names=None if names is None else [name.strip() for name in names.split(",")],
                 mixed=mixed,

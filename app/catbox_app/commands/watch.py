@@ -70,12 +70,9 @@ def watch(
     catbox watch easy hard --players 2 --save game.jsonl
     """
     if replay is not None:
-        given = {"agents": agents, "--save": save, "--seed": seed, "--game": game, "--players": players}
-        if said := [
-            name
-            for name, value in (given | {"--rounds": rounds, "--rule": rule}).items()
-            if value not in (None, [])
-        ]:
+        options = {"--save": save, "--seed": seed, "--game": game, "--players": players, "--rounds": rounds}
+        given = {"agents": agents or None, **options, "--rule": rule or None}
+        if said := [name for name, value in given.items() if value is not None]:
             raise ValueError(
                 f"--replay with {', '.join(said)}: a saved game is shown as it was played; leave them out"
             )

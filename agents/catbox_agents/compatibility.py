@@ -40,16 +40,23 @@ def differing_rules(own: Game, game: Game) -> list[str]:
     """The options that keep an agent made for ``own`` from playing ``game``, of the same id; none: it may play.
 
     The reward and the game's ``lenient_options`` may differ, if both observations have the same parts; they are named
-    only where nothing else differs.
+    only where nothing else differs. Values that the game calls ``synonyms`` are the same.
     """
 
     def parts(of: Game) -> list[tuple[str, tuple[int, ...]]]:
         return [(part.name, part.shape) for part in of.observation_layout.values()]
 
     one, other = own.options, game.options
-    differing = sorted(name for name in {**one, **other} if one.get(name) != other.get(name))
+    names = sorted({**one, **other})
+    differing = [name for name in names if not same_option(type(own), name, one.get(name), other.get(name))]
     strict = [name for name in differing if name not in ("reward", *own.lenient_options)]
     return strict if strict or parts(own) == parts(game) else differing
+
+
+def same_option(game_class: type[Game], name: str, one: Any, other: Any) -> bool:
+    """Whether two values of the option ``name`` stand for the same rules."""
+    synonyms = game_class.synonyms.get(name, ())
+    return bool(one == other or (one in synonyms and other in synonyms))
 
 
 def describe_options(options: Mapping[str, Any], names: Sequence[str]) -> str:

@@ -18,6 +18,9 @@ from typing import Any
 
 from catbox_env.core.checks import closest, shown
 
+#: Of a setting that is a number of things.
+LARGEST = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -47,7 +50,7 @@ class Configured:
 
 def _whole(text: str) -> int:
     number = int(text) if re.fullmatch("[0-9]{1,10}", text) else 0
-    if not 1 <= number <= 2**31 - 1:
+    if not 1 <= number <= LARGEST:
         raise ValueError
     return number
 
@@ -79,7 +82,7 @@ def _spec(text: str) -> str:
 
 
 def _count(doc: str) -> Setting:
-    return Setting(_whole, "an integer of 1 or more", doc)
+    return Setting(_whole, f"an integer from 1 to {LARGEST}", doc)
 
 
 def _agent(doc: str) -> Setting:

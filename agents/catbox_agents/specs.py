@@ -65,12 +65,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
         seed_sequence(seed)  # raises ValueError unless it is a seed
     text = os.fspath(spec).strip()
     check_spec(text)
-    if text == BEST:
-        text = best_agent(game)
-    if text in LEVELS:
-        from catbox_agents.levels import level_spec  # it makes agents with this function
-
-        text = level_spec(text, game)
+    text = meaning(text, game)
     if text in BUILT_IN:
         return _construct(BUILT_IN[text], game, seed)
     if is_configured(text):
@@ -90,12 +85,21 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     return _construct(text, game, seed)
 
 
+def meaning(spec: str, game: Game) -> str:
+    """The spec for which ``"best"`` or a level stands in ``game``; any other as it is."""
+    if spec in LEVELS:
+        from catbox_agents.levels import level_spec  # it makes agents with `make`
+
+        return level_spec(spec, game)
+    return best_agent(game) if spec == BEST else spec
+
+
 def policy_path(spec: str, game: Game) -> str | None:
     """Where the policy is that plays for ``spec``: a path, or that of an agent of the zoo; None for any other agent.
 
     Raises ``ValueError`` where the zoo has no such agent, and where it cannot play ``game`` or its file is damaged.
     """
-    text = best_agent(game) if spec == BEST else spec
+    text = meaning(spec, game)
     if text.startswith(ZOO):
         found = zoo_agent(text, game)
         found.check()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import catbox_env
+from catbox_agents.compatibility import same_option
 from catbox_agents.specs import trained_for
 from catbox_app.options import rule_options
 from catbox_app.rules import DEFAULT_GAME, REWARD
@@ -54,6 +55,6 @@ def _go_together(implied: dict[str, Any], options: dict[str, Any], game_id: str)
 
     Otherwise the agent is refused later, and the message names the difference: no mixture of both must come before.
     """
-    lenient = game_class(game_id).lenient_options
-    both = [name for name in options if name in implied and name not in lenient]
-    return all(options[name] == implied[name] for name in both)
+    chosen = game_class(game_id)
+    both = [name for name in options if name in implied and name not in chosen.lenient_options]
+    return all(same_option(chosen, name, options[name], implied[name]) for name in both)

@@ -57,6 +57,7 @@ class Game(ABC):
         info_values: the statistics whose single values are counted in evaluations, such as bids: name -> values.
         lenient_options: options that do not change how an agent has to play, such as who begins and how many rounds
             there are: an agent made for other values may play, if the observation has the same parts.
+        synonyms: values of an option that stand for the same rules: option -> these values.
         chance_names: those of its `statistics` that are 0 or 1 for a seat and that matter to a player: hints say how
             likely they are. Rules may leave some out.
         params: array (1,) of the game's parameter record.
@@ -71,6 +72,7 @@ class Game(ABC):
     state_dtype: ClassVar[np.dtype]
     info_names: ClassVar[tuple[str, ...]]
     lenient_options: ClassVar[tuple[str, ...]] = ()
+    synonyms: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     chance_names: ClassVar[tuple[str, ...]] = ()
 
     rules: Any

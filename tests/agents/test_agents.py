@@ -16,6 +16,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent
 from catbox_agents.heuristics.base import ReasonedAgent
+from catbox_agents.specs import best_agent
 from tests.cat_in_the_box.rule_sets import rule_sets
 
 
@@ -190,6 +191,17 @@ def test_an_agent_made_for_other_rules_is_refused() -> None:
         ValueError, match=r"cat_te_v0 with region='khmer', asked to play with region='laos': "
     ):
         catbox_agents.check_agent(agent, "it", dealt_by_another)  # what may differ is not named
+
+
+def test_two_names_of_the_same_rules_are_no_difference() -> None:
+    laos, vietnamese = (catbox_env.make_game("cat_te_v0", region=region) for region in ("laos", "vietnamese"))
+    agent = catbox_agents.make("heuristic", laos)
+    assert catbox_agents.check_agent(agent, "it", vietnamese) is agent
+    assert best_agent(vietnamese) == best_agent(laos) == "zoo:cat_te-4p-laos"
+    assert catbox_agents.evaluate(vietnamese, ["best", "random"], 10).standings[0].margin > 0
+    others = catbox_env.make_game("cat_te_v0", region="vietnamese", offsuit_faceup=False)
+    with pytest.raises(ValueError, match="with offsuit_faceup=True, asked to play with offsuit_faceup=False"):
+        catbox_agents.check_agent(agent, "it", others)
 
 
 @settings(max_examples=40)

@@ -368,7 +368,15 @@ class Unpicklable(Lowest):
         ({"agents": "random"}, "expected a list of agents"),
         (
             {"agents": ["random", "heuristic", "random"]},
-            "agents: random more than once; name each agent once",
+            "agents: random, random: the same agent more than once; name each agent once",
+        ),
+        (
+            {"agents": ["heuristic", "random", "normal"]},
+            "agents: heuristic, normal: the same agent more than once",
+        ),
+        (
+            {"agents": ["zoo:cat_in_the_box-3p", " best"]},
+            "agents: zoo:cat_in_the_box-3p, best: the same agent more than once",
         ),
         ({"names": ["a", "a"]}, "expected 2 different names"),
         ({"agents": ["random", "clever"]}, "unknown agent 'clever'"),

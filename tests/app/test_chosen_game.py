@@ -54,6 +54,11 @@ def test_other_rules_that_are_given_are_taken_as_they_are(checkpoint: str) -> No
     assert "num_players=2" in ran.stderr
 
 
+def test_another_name_of_the_same_rules_leaves_the_agent_its_rules() -> None:
+    game = choose_game(["zoo:cat_te-3p-laos"], None, None, None, ["region=vietnamese"])
+    assert (game.num_players, game.rules.region) == (3, "vietnamese")
+
+
 def test_agents_that_were_trained_for_nothing_imply_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,27 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(("columns", "numbered"), [("80", True), ("200", False)])
+def test_no_cell_of_the_tables_is_folded(columns: str, numbered: bool) -> None:
+    """On a narrow terminal agents have numbers, which a list explains, and the matrix comes in parts."""
+    agents = ["random", "heuristic", "easy", "zoo:cat_in_the_box-3p", "search:worlds=1", "pimc:samples=1"]
+    arguments = ["arena", *agents, "--players", "3", "--deals", "10"]
+    ran = CliRunner().invoke(app, arguments, env={"COLUMNS": columns}, catch_exceptions=False)
+    assert ran.exit_code == 0
+    assert max(map(len, ran.stdout.splitlines())) <= int(columns)
+    labels = {agent: str(number) if numbered else agent for number, agent in enumerate(agents, 1)}
+    for agent, label in labels.items():
+        assert not numbered or f"{label}  {agent}" in ran.stdout
+        rows = re.findall(
+            rf"^ +{re.escape(label)}((?: +[+-]\d+\.\d\d ± \d+\.\d\d| +0)+) *$", ran.stdout, re.M
+        )
+        cells = [cell for row in rows for cell in re.split(" {2,}", row.strip())]
+        assert len(cells) == len(agents)
+        assert len(rows) == (2 if numbered else 1)
+        assert cells[agents.index(agent)] == "0"
+
+
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(("width", "told"), [("0.0001", True), ("100", False)])
 def test_intervals_that_stay_too_wide_are_told(width: str, told: bool) -> None:
     ran = run("arena", "random", "heuristic", "--players", "3", "--deals", "10", "--until-ci", width)
@@ -108,7 +129,7 @@ def test_intervals_that_stay_too_wide_are_told(width: str, told: bool) -> None:
     ("arguments", "said"),
     [
         (["random"], "expected at least 2 to compare"),
-        (["random", "random"], "random more than once"),
+        (["random", "random"], "the same agent more than once"),
         (["random", "heuristic", "--names", "a"], "expected 2 different names"),
         (["random", "heuristic", "--players", "9"], "num_players=9"),
         (["random", "heuristic", "--players", "1"], "num_players=1"),

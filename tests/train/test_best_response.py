@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 import catbox_agents
+import catbox_env
 from catbox_agents.arena.deal_sets import DEAL_SETS
+from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_train.best_responses import FINE_TUNING, RESULT_FILE, best_response
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.folder import open_run
@@ -50,6 +53,10 @@ def test_the_gain_is_that_of_the_learner_over_the_target_in_the_same_seats(tmp_p
     assert gain["score_ci95"] == pytest.approx(2.093 * differences.std(ddof=1) / np.sqrt(DEALS), rel=1e-3)
     assert gain["margin"] == pytest.approx(learner["a"].margin - own["a"].margin, abs=1e-5)
     assert result["target_score"] == pytest.approx(own["a"].score)
+    assert result["catbox"] == catbox_env.__version__
+    assert datetime.fromisoformat(result["date"]).tzinfo is not None
+    trained = load_checkpoint(gain["checkpoint"]).training["decisions"]
+    assert gain["decisions"] == trained > 0
 
 
 def test_an_error_of_the_target_is_under_its_name(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from rich.console import Console
 
 import catbox_agents
+import catbox_env
 from catbox_agents.arena.deal_sets import DEAL_SETS
 from catbox_agents.arena.results import Result, t_quantile
 from catbox_agents.files import write_atomically
@@ -47,11 +49,13 @@ FINE_TUNING = {"learning_rate": 1e-4, "learning_rate_end": 1e-5, "entropy": 0.00
 class Gain:
     """What a learner has over the agent in the same seats of the same deals, everybody else being that agent.
 
-    ``score`` and ``margin`` are points a game, ``*_ci95`` half the widths of their 95 % intervals over the deals.
+    ``decisions``: that the learner had made. ``score`` and ``margin`` are points a game, ``*_ci95`` half the widths of
+    their 95 % intervals over the deals.
     """
 
     seed: int
     checkpoint: str
+    decisions: int
     deals: int
     score: float
     score_ci95: float
@@ -79,8 +83,9 @@ def best_response(
 
     Of each run the last policy and the one that did best on the way are compared on the deals "selection"; the best of
     all is then measured on the deals "test", which nothing was chosen by, and so are the other runs' own best. Returns
-    what the file holds: ``target``, ``game``, ``options``, ``decisions``, ``gain`` (a `Gain` as a dict, of the best),
-    ``runs`` (one for each seed), ``target_score`` (the mean score of the target among its like).
+    what the file holds: ``target``, ``game``, ``options``, ``total_decisions`` (as asked for), ``gain`` (a `Gain` as a
+    dict, of the best), ``runs`` (one for each seed), ``target_score`` (the mean score of the target among its like),
+    ``catbox`` (version) and ``date``.
 
     Raises ``ValueError`` for an algorithm without opponents in training, for seeds that are not different integers, and
     for a folder with runs of other settings; otherwise as ``catbox_train.train``.
@@ -116,10 +121,12 @@ def best_response(
         "target": target,
         "game": game.id,
         "options": game.options,
-        "decisions": config.total_decisions,
+        "total_decisions": config.total_decisions,
         "target_score": own.standings[0].score,
         "gain": asdict(tested[best]),
         "runs": [asdict(gain) for gain in tested.values()],
+        "catbox": catbox_env.__version__,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     write_atomically(output / RESULT_FILE, (json.dumps(result, indent=1) + "\n").encode())
     return result
@@ -200,7 +207,8 @@ def _gain(game: Game, policy: Path, target: str, deals: int, seed: int, deal_set
     found = _match(game, policy, target, deals, deal_set)
     score, score_ci95 = _paired(found.deal_scores[:, 0], own.deal_scores[:, 0])
     margin, margin_ci95 = _paired(found.deal_margins[:, 0], own.deal_margins[:, 0])
-    return Gain(seed, str(policy), deals, score, score_ci95, margin, margin_ci95)
+    decisions = int(load_checkpoint(policy, game).training["decisions"])
+    return Gain(seed, str(policy), decisions, deals, score, score_ci95, margin, margin_ci95)
 
 
 def _paired(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:

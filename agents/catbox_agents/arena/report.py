@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -42,20 +45,35 @@ def title(result: ArenaResult) -> str:
     return f"{result.game}, {result.options['num_players']} players, {deals} deals a table, {source}"
 
 
-def terminal_tables(result: ArenaResult) -> list[Table]:
-    """The matrix, and a line for each agent."""
-    matrix = Table(
-        title="Margins of one agent (row)",
-        caption="own score minus the others', ± 95 % interval",
-        box=box.SIMPLE_HEAD,
-    )
-    matrix.add_column("", overflow="fold")
-    for name in result.agents:
-        matrix.add_column(Text(f"among {name}"), justify="right", overflow="fold")
-    for name in result.agents:
-        cells = [_cell(result, name, other) for other in result.agents]
-        matrix.add_row(Text(name), *cells)
-    return [matrix, _terminal_table(_summary_rows(result)), _terminal_table(_statistics_rows(result))]
+def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
+    """The matrix, a line for each agent, and the statistics, on a terminal of ``width`` columns.
+
+    Where they do not fit, agents have numbers, which a list explains, and the matrix comes in parts.
+    """
+    console = Console(width=width)
+
+    def fits(table: Table) -> bool:
+        # Measured without a bound, to see whether anything would have to be folded.
+        return console.measure(table, options=console.options.update(max_width=10_000)).maximum <= width
+
+    def tables(labels: Mapping[str, str], parts: int) -> list[Table]:
+        size = math.ceil(len(names) / parts)
+        matrix = [_matrix(result, names[k : k + size], labels) for k in range(0, len(names), size)]
+        rows = _summary_rows(result, labels), _statistics_rows(result, labels)
+        return [*matrix, *map(_terminal_table, rows)]
+
+    names = result.agents
+    with_names = tables({name: name for name in names}, 1)
+    if all(map(fits, with_names)):
+        return with_names
+    numbers = {name: str(number) for number, name in enumerate(names, 1)}
+    legend = Table.grid(padding=(0, 2))
+    legend.add_column(justify="right")
+    legend.add_column(overflow="fold")
+    for name, number in numbers.items():
+        legend.add_row(number, Text(name))
+    parts = next((k for k in range(1, len(names)) if fits(tables(numbers, k)[0])), len(names))
+    return [legend, *tables(numbers, parts)]
 
 
 def fault_lines(result: ArenaResult) -> list[str]:
@@ -71,6 +89,7 @@ def fault_lines(result: ArenaResult) -> list[str]:
 def page(result: ArenaResult, date: str) -> str:
     """The result as Markdown."""
     names = result.agents
+    own = {name: name for name in names}
     matrix = [["one agent", *(f"among {name}" for name in names)]]
     matrix += [[name, *(_cell(result, name, other) for other in names)] for name in names]
     parts = [
@@ -85,13 +104,13 @@ def page(result: ArenaResult, date: str) -> str:
         "## Agents",
         "Ratings: Plackett-Luce, in points of the Elo scale (400 points are odds of 10 to 1), mean 0. Nash share: the "
         "agent's share in the mixture that no agent beats; Nash margin: what it earns against that mixture.",
-        _markdown(_summary_rows(result)),
+        _markdown(_summary_rows(result, own)),
         "## Differences",
         "How much more one agent earns than another in the same field, on the same deals.",
         _markdown(_difference_rows(result)),
         "## Statistics",
         "Means for a round of the first agent among copies of the second.",
-        _markdown(_statistics_rows(result)),
+        _markdown(_statistics_rows(result, own)),
     ]
     if faults := fault_lines(result):
         parts += ["## What went wrong", "\n".join(f"- {line}" for line in faults)]
@@ -102,7 +121,7 @@ def _cell(result: ArenaResult, name: str, other: str) -> str:
     return "0" if name == other else str(result.margin(name, other))
 
 
-def _summary_rows(result: ArenaResult) -> list[list[str]]:
+def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     mixed = result.mixed_margins is not None
     rows = [
         ["agent", "rating", "Nash share", "Nash margin", *(["mixed tables"] if mixed else [])]
@@ -112,7 +131,7 @@ def _summary_rows(result: ArenaResult) -> list[list[str]]:
         seconds = result.seconds_per_move[summary.name]
         rows.append(
             [
-                summary.name,
+                labels[summary.name],
                 _points(summary.rating),
                 f"{summary.nash_share:.0%}",
                 str(summary.nash_margin),
@@ -134,7 +153,22 @@ def _difference_rows(result: ArenaResult) -> list[list[str]]:
     ]
 
 
-def _statistics_rows(result: ArenaResult) -> list[list[str]]:
+def _matrix(result: ArenaResult, fields: Sequence[str], labels: Mapping[str, str]) -> Table:
+    """The columns ``fields`` of the matrix, agents called as in ``labels``."""
+    matrix = Table(
+        title="Margins of one agent (row)",
+        caption="own score minus the others', ± 95 % interval",
+        box=box.SIMPLE_HEAD,
+    )
+    matrix.add_column("", overflow="fold")
+    for field in fields:
+        matrix.add_column(Text(f"among {labels[field]}"), justify="right", overflow="fold")
+    for name in result.agents:
+        matrix.add_row(Text(labels[name]), *(_cell(result, name, field) for field in fields))
+    return matrix
+
+
+def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     names = list(
         dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics)
     )
@@ -142,7 +176,9 @@ def _statistics_rows(result: ArenaResult) -> list[list[str]]:
     for (agent, field), table in result.tables.items():
         standing = table[agent]
         means = [f"{standing.statistics[name]:.2f}" if name in standing.statistics else "" for name in names]
-        rows.append([agent, field, f"{standing.score:.2f}", f"{standing.win_share:.1%}", *means])
+        rows.append(
+            [labels[agent], labels[field], f"{standing.score:.2f}", f"{standing.win_share:.1%}", *means]
+        )
     return rows
 
 

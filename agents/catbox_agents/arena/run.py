@@ -41,7 +41,7 @@ from catbox_agents.arena.store import Store
 from catbox_agents.arena.tables import all_tables
 from catbox_agents.compatibility import check_agent
 from catbox_agents.settings import is_configured, specs_within
-from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make
+from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make, meaning
 from catbox_env import Game
 from catbox_env.core.checks import check_flag, check_integer, check_number
 from catbox_env.core.game import check_game_object
@@ -205,10 +205,12 @@ def _set_up(
         labels = check_labels(names, len(agents))
     else:
         labels = [label_of(agent).strip() for agent in agents]
-        twice = sorted({label for label in labels if labels.count(label) > 1})
+        meanings = [meaning(label, game) for label in labels]
+        twice = [label for label, what in zip(labels, meanings, strict=True) if meanings.count(what) > 1]
         if twice:
             raise ValueError(
-                f"agents: {', '.join(twice)} more than once; name each agent once, or give each a name of its own"
+                f"agents: {', '.join(twice)}: the same agent more than once; name each agent once, or give each a name "
+                "of its own"
             )
     given: list[str | bytes] = []
     fingerprints = []

@@ -27,6 +27,7 @@ from catbox_agents.search.playing import play_on, rollout_player, world_keys
 from catbox_agents.search.posterior import draw_players, likelihoods, powers, random_units, resample
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_agents.search.worlds import check_histories, draw_worlds, numbers_within, repeated, row_generators
+from catbox_agents.settings import LARGEST
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_flag, check_integer, check_number, shown
@@ -38,7 +39,7 @@ MAX_GAMES = 2**14
 #: Most worlds of one observation that are drawn together.
 BLOCK = 64
 #: Most worlds: no bound in practice.
-MANY_WORLDS = 2**31 - 1
+MANY_WORLDS = LARGEST
 #: What is expected of a share, in messages.
 SHARE = "a number from 0 to 1"
 #: How often other seats are taken to play at random where worlds are weighted (`posterior`).

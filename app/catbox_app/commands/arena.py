@@ -155,7 +155,7 @@ def show(result: ArenaResult, output: Path | None, until_ci: float | None = None
 
     console = Console()
     console.print(title(result), highlight=False, markup=False)
-    for table in terminal_tables(result):
+    for table in terminal_tables(result, console.width):
         console.print(table)
     for line in fault_lines(result):
         console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)

@@ -36,7 +36,9 @@ def replay(
         int | None,
         typer.Option("--seat", help="Show only what this seat sees, from 0.", show_default="all is open"),
     ] = None,
-    move: Annotated[int, typer.Option("--move", min=0, help="Begin after so many moves.")] = 0,
+    move: Annotated[
+        int, typer.Option("--move", min=0, help="Begin after so many moves, at most at the end.")
+    ] = 0,
     web: Annotated[
         bool,
         typer.Option(

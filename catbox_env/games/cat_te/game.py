@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class CatTe(Game):
     state_dtype = STATE
     info_names = INFO
     lenient_options = ("rounds", "dealer")
+    synonyms: ClassVar[Mapping[str, tuple[Any, ...]]] = {"region": ("laos", "vietnamese")}
     chance_names = ("won_round", "eliminated")
 
     rules: Rules

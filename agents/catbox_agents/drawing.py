@@ -8,6 +8,19 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Agent, Seed
 from catbox_env import Game
 
+#: The increment of SplitMix64.
+MIX_STEP = 0x9E3779B97F4A7C15
+
+
+def mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The output function of SplitMix64: numbers that are next to each other become words that have nothing in common.
+
+    Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 19.
+    """
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
 
 class SeededAgent(Agent):
     """Base class of agents whose random numbers for a decision can be given."""

@@ -39,6 +39,15 @@ class Middle(Agent):
         return action_masks / action_masks.sum(axis=1, keepdims=True)
 
 
+class OneByOne(Middle):
+    """Tells its policy for one position at a time."""
+
+    def policy_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        if len(action_masks) != 1:
+            raise ValueError(f"asked about {len(action_masks)} positions")
+        return super().policy_batch(observations, action_masks)
+
+
 class Drawing(Agent):
     """A random legal action from a generator of its own, whatever its place in the batch."""
 

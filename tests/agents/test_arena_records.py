@@ -13,7 +13,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents.arena import referee
 from catbox_agents.arena.records import read_record
-from tests.agents.arena_agents import Lowest, Middle, spec
+from tests.agents.arena_agents import Lowest, Middle, OneByOne, spec
 
 NAMES = ["lowest", "middle"]
 
@@ -118,17 +118,56 @@ def test_records_are_the_same_for_any_number_of_processes(tmp_path: Path) -> Non
     assert len(one.read_bytes().splitlines()) == 1 + 10 * (3 + 3 + 1 + 1)
 
 
-def test_a_file_of_something_else_is_not_written_over(tmp_path: Path) -> None:
-    path = recorded(tmp_path, game_for(3))
-    content = path.read_bytes()
-    assert recorded(tmp_path, game_for(3)).read_bytes() == content
-    with pytest.raises(ValueError, match="is there already, and is no record of this arena"):
-        recorded(tmp_path, game_for(4))
-    assert path.read_bytes() == content
+def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp_path: Path) -> None:
+    game, path, folder = game_for(3), tmp_path / "games.jsonl", tmp_path / "arena"
+
+    def play(num_deals: int, output: Path | None, seed: int = 2, **arguments: Any) -> bytes:
+        agents = [spec(Lowest), spec(Middle)]
+        catbox_agents.run_arena(
+            game, agents, num_deals, names=NAMES, seed=seed, output=output, record=path, **arguments
+        )
+        return path.read_bytes()
+
+    def interrupt(played: int, total: int) -> None:
+        raise KeyboardInterrupt
+
     path.write_text("mine")
-    with pytest.raises(ValueError, match="is there already, and is no record of this arena"):
-        recorded(tmp_path, game_for(3))
+    for output in (None, folder):
+        with pytest.raises(ValueError, match=r"games\.jsonl is there already: give another name"):
+            play(10, output)
     assert path.read_text() == "mine"
+    path.unlink()
+    with pytest.raises(catbox_agents.ArenaInterrupted):
+        play(10, folder, progress=interrupt)
+    assert not path.exists()  # no game was finished
+    content = play(10, folder)
+    assert play(10, folder) == content
+    with pytest.raises(ValueError, match=r"games\.jsonl is there already: give another name"):
+        play(10, None)
+    more = play(80, folder)
+    assert len(more.splitlines()) == 1 + 80 * (3 + 3 + 1 + 1)
+    assert set(content.splitlines()) < set(more.splitlines())
+    with pytest.raises(catbox_agents.ArenaInterrupted):
+        play(100, folder, until_ci=0.001, progress=interrupt)
+    assert path.read_bytes() == more
+    other = tmp_path / "other"
+    catbox_agents.run_arena(
+        game, [spec(Lowest), spec(Middle)], 10, names=NAMES, seed=3, output=other, record=tmp_path / "others"
+    )
+    with pytest.raises(ValueError, match=r"games\.jsonl is there already and holds other games: give"):
+        play(10, other, seed=3)
+    assert path.read_bytes() == more
+
+
+def test_with_a_limit_for_a_move_policies_are_asked_for_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    game = catbox_env.make_game("petrify_v0")
+    for limit, faults in ((60.0, 0), (None, 1)):
+        path.unlink(missing_ok=True)
+        result = catbox_agents.run_arena(
+            game, [spec(OneByOne), "random"], 10, names=NAMES, seed=1, record=path, move_time=limit
+        )
+        assert len(result.summaries[0].faults) == faults
 
 
 # Damage ----------------------------------------------------------------------------------------------------------

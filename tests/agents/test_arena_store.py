@@ -20,6 +20,7 @@ import catbox_env
 from catbox_agents import ArenaInterrupted
 from catbox_agents.arena.block import SMALL
 from catbox_agents.arena.records import read_record
+from catbox_agents.arena.run import fingerprint
 from tests.agents.arena_agents import Highest, Impatient, Lowest, Middle, Sleepy, spec
 from tests.agents.test_run_arena import same
 
@@ -149,8 +150,9 @@ def test_ctrl_c_gives_and_writes_the_deals_that_every_table_finished(tmp_path: P
     Impatient.left = 10**9
     assert same(
         run(tmp_path / "arena", (Impatient, Lowest), result.deals, record=record),
-        run(tmp_path / "new", (Impatient, Lowest), result.deals, record=record),
+        run(tmp_path / "new", (Impatient, Lowest), result.deals, record=tmp_path / "new.jsonl"),
     )
+    assert record.read_bytes() == (tmp_path / "new.jsonl").read_bytes()
 
 
 def test_ctrl_c_before_anything_was_finished_has_no_result(tmp_path: Path) -> None:
@@ -213,6 +215,14 @@ def test_other_weights_of_an_agent_in_a_search_are_another_arena(tmp_path: Path,
     os.replace(checkpoint(tmp_path, "cat_in_the_box_v0", 2, num_players=3), net)
     with pytest.raises(ValueError, match="holds another arena: its agents"):
         catbox_agents.run_arena(game_for(), agents, 10, output=tmp_path / "arena")
+
+
+def test_a_level_is_known_by_the_net_that_it_searches_with() -> None:
+    game = game_for()
+    hard, best = (fingerprint(name, catbox_agents.make(name, game), game) for name in ("hard", "best"))
+    assert best.startswith("best ")
+    assert hard.startswith("hard ")
+    assert hard.split()[-1] == best.split()[-1]
 
 
 @pytest.mark.filterwarnings("error")

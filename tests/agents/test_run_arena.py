@@ -385,6 +385,7 @@ class Unpicklable(Lowest):
         ({"num_deals": 10**30}, "expected at most 10000000"),
         ({"seed": np.random.SeedSequence(1)}, "pass the entropy of a SeedSequence"),
         ({"names": ["a", " "]}, "expected 2 different names"),
+        ({"names": ["a", "b\t"]}, "expected 2 different names"),
         ({"deal_set": "exam"}, "deal_set='exam': expected one of 'training', 'selection', 'test'"),
         ({"seed": -1}, "seed=-1: expected an integer of 0 or more"),
         ({"until_ci": 0}, "until_ci=0: expected a number above 0"),

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import catbox_agents
 import catbox_env
+from catbox_agents.arena.arena_result import Estimate
+from catbox_agents.arena.report import terminal_tables
 from catbox_app.cli import app
 from tests.agents.arena_agents import Impatient, Lowest, Middle, Raising, spec
 from tests.agents.test_run_arena import same
@@ -114,6 +119,19 @@ def test_no_cell_of_the_tables_is_folded(columns: str, numbered: bool) -> None:
         assert len(cells) == len(agents)
         assert len(rows) == (2 if numbered else 1)
         assert cells[agents.index(agent)] == "0"
+
+
+@pytest.mark.parametrize("width", range(45, 110, 8))
+def test_a_wide_cell_in_a_later_part_of_the_matrix_is_not_folded(width: int) -> None:
+    names = ["a much longer name than fits", *map(str, range(7))]
+    agents = ["random"] * len(names)
+    game = catbox_env.make_game("petrify_v0")
+    result = catbox_agents.run_arena(game, agents, 10, names=names)
+    wide = [[*row[:-1], Estimate(-100.25, -110.5, -90.0)] for row in result._matrix]
+    console = Console(width=width, file=StringIO())
+    for table in terminal_tables(replace(result, _matrix=wide), width):
+        console.print(table)
+    assert console.file.getvalue().count(" -100.25 ± 10.25 ") == len(names) - 1
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -49,7 +49,9 @@ def test_a_saved_game_is_watched_again(tmp_path: Path) -> None:
     path = str(tmp_path / "game.jsonl")
     assert run("watch", "random", "--players", "3", "--save", path).exit_code == 0
     assert run("watch", "--replay", path).stdout == run("replay", path).stdout != ""
-    for more in (["random"], ["--players", "3"], ["--seed", "0"]):
+    for more in (
+        ["random"], ["--players", "3"], ["--seed", "0"], ["--delay", "0"], ["--step"], ["--reasons"]
+    ):  # fmt: skip
         ran = run("watch", *more, "--replay", path)
         assert ran.exit_code == 2
         assert "--replay with" in ran.stderr

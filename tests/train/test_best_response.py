@@ -146,14 +146,24 @@ def test_the_command_learns_with_small_steps_where_it_begins_with_trained_weight
 
 
 def test_finished_runs_are_not_made_again_and_other_settings_refused(tmp_path: Path) -> None:
-    first = find(tmp_path)
+    first = {**find(tmp_path), "date": None}
     metrics = (tmp_path / "seed-1" / "metrics.jsonl").read_bytes()
-    assert find(tmp_path) == first
+    assert {**find(tmp_path), "date": None} == first
     assert (tmp_path / "seed-1" / "metrics.jsonl").read_bytes() == metrics
     with pytest.raises(
         ValueError, match=r"seed-1 holds a run with other settings \(algorithm_options, opponents\)"
     ):
         find(tmp_path, "heuristic")
+
+
+def test_a_result_of_another_target_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / RESULT_FILE).write_text('{"target": "heuristic", "game": "petrify_v0", "options": {}}')
+    with pytest.raises(ValueError, match=r"is about heuristic in petrify_v0 with \{\}: name another folder"):
+        find(tmp_path)
+    (tmp_path / RESULT_FILE).write_text('{"target": ')
+    with pytest.raises(ValueError, match=r"is damaged .*: move it away"):
+        find(tmp_path)
+    assert not (tmp_path / "seed-1").exists()
 
 
 @pytest.mark.parametrize("seeds", [(), (1, 1), (1, -2), (1.5,), (True,)])

@@ -25,7 +25,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents.arena.deal_sets import DEAL_SETS
 from catbox_agents.arena.results import Result, t_quantile
-from catbox_agents.files import write_atomically
+from catbox_agents.files import parse_json, read_text, write_atomically
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import policy_path
 from catbox_env import Game
@@ -96,6 +96,7 @@ def best_response(
     for seed, settings in configs.items():
         _check_folder(output / f"seed-{seed}", settings)
     game = configs[seeds[0]].make_game()
+    _check_result(output / RESULT_FILE, target, game)
     own = _match(game, target, target, deals, "test")
     for seed, settings in configs.items():
         run = output / f"seed-{seed}"
@@ -188,6 +189,23 @@ def _check_folder(run: Path, config: TrainConfig) -> None:
         differing = [name for name in now if now[name] != before[name]]
         raise ValueError(
             f"{run} holds a run with other settings ({', '.join(differing)}): name another folder with --output"
+        )
+
+
+def _check_result(file: Path, target: str, game: Game) -> None:
+    """Raise ``ValueError`` for a result of another target or other rules, which would be written over."""
+    if not file.exists():
+        return
+    try:
+        found = parse_json(read_text(file))
+        about = [found[name] for name in ("target", "game", "options")]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{file} is damaged ({error!r}): move it away, or name another folder with --output"
+        ) from None
+    if about != [target, game.id, game.options]:
+        raise ValueError(
+            f"{file} is about {about[0]} in {about[1]} with {about[2]}: name another folder with --output"
         )
 
 

@@ -25,6 +25,7 @@ from catbox_agents.arena.records import forfeit_scores
 from catbox_agents.arena.referee import ENDED, TIME, Absent, Fault, Recorder, Referee, Watch
 from catbox_agents.arena.results import Part, RoundTotals
 from catbox_agents.arena.tables import Table
+from catbox_agents.drawing import MIX_STEP, mix
 from catbox_agents.errors import AgentError
 from catbox_agents.specs import AgentSpec, agent_of
 from catbox_env import Game, Vec
@@ -307,16 +308,9 @@ def _decision_seeds(
     """A seed for each decision: a hash of the deal, the rotation and the number of the move."""
     key = np.random.SeedSequence(root.entropy, spawn_key=(4,)).generate_state(1, np.uint64)
     game = (first * rotations + rows).astype(np.uint64)
-    return _mixed(_mixed(_mixed(key + game) + np.uint64(rotations)) + np.uint64(move))
-
-
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The output function of SplitMix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators",
-    figure 19), with its increment."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+    step = np.uint64(MIX_STEP)
+    per_game = mix(mix(key + game + step) + np.uint64(rotations) + step)
+    return mix(per_game + np.uint64(move) + step)
 
 
 @contextmanager

@@ -158,11 +158,11 @@ def check_agents(agents: object) -> None:
 
 
 def check_labels(names: Any, number: int) -> list[str]:
-    """``names`` as a list. Raises ``ValueError`` unless they are ``number`` different texts."""
+    """``names`` as a list. Raises ``ValueError`` unless they are ``number`` different texts of printable characters."""
     listed = isinstance(names, Sequence) and not isinstance(names, str)
     if (
         not listed
-        or not all(isinstance(name, str) and name.strip() for name in names)
+        or not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
         or not len(names) == len(set(names)) == number
     ):
         raise ValueError(f"names={shown(names)}: expected {number} different names, one for each agent")

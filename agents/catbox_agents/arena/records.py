@@ -5,7 +5,7 @@ The first line is a header:
     {"format": "catbox-games-1", "catbox": "0.1.0", "game": "cat_in_the_box_v0", "options": {...}, "agents": [...]}
 
 ``catbox`` is the version that wrote it, ``game`` and ``options`` are the arguments of `make_game`, ``agents`` are the
-agents' names. Every other line is a game:
+agents' names; a file of an arena has ``arena`` too, what else it is known by. Every other line is a game:
 
 | key | value |
 |---|---|
@@ -112,34 +112,35 @@ def policy_pairs(policy: NDArray[np.floating]) -> list[list[Any]]:
     return [[action, round(float(policy[action]), 4)] for action in kept]
 
 
-def record_lines(game: Game, agents: list[str], games: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """The lines of a file of ``games``, each with its end."""
+def record_lines(
+    game: Game, agents: list[str], games: Iterable[dict[str, Any]], **more: Any
+) -> Iterator[str]:
+    """The lines of a file of ``games``, each with its end. ``more``: of the header."""
     header = {
         "format": FORMAT,
         "catbox": catbox_env.__version__,
         "game": game.id,
         "options": game.options,
         "agents": agents,
+        **more,
     }
     for line in itertools.chain([header], games):
         yield json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
 
 
-def check_replaceable(path: Path, game: Game, agents: list[str]) -> None:
-    """Raise ValueError for a file at ``path`` that is not one of games of this ``game`` between these ``agents``."""
-    header = next(record_lines(game, agents, [])).encode()
-    if path.is_file():
-        with open(path, "rb") as file:
-            if file.readline(len(header)) != header:
-                raise ValueError(
-                    f"{path} is there already, and is no record of this arena: give another name"
-                )
+def begins_with(path: Path, header: str) -> bool:
+    """Whether the first line of the file at ``path`` is ``header``."""
+    expected = header.encode()
+    with open(path, "rb") as file:
+        return file.readline(len(expected)) == expected
 
 
-def write_records(path: Path, game: Game, agents: list[str], games: Iterable[dict[str, Any]]) -> None:
-    """Write a file of ``games``, or leave what is there. Raises `WriteError`."""
+def write_records(
+    path: Path, game: Game, agents: list[str], games: Iterable[dict[str, Any]], **more: Any
+) -> None:
+    """Write a file of `record_lines`, or leave what is there. Raises `WriteError`."""
     with writing_atomically(path) as file:
-        for line in record_lines(game, agents, games):
+        for line in record_lines(game, agents, games, **more):
             file.write(line.encode())
 
 

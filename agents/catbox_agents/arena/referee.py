@@ -126,8 +126,10 @@ class Referee:
                 continue
             actions[own] = self._ask(i, vec, rows[own])
             if self._recorder is not None and hasattr(self._cast.agents[i], "policy_batch"):
-                for k, policy in zip(own.tolist(), self._policies(i, vec, rows[own]), strict=True):
-                    policies[k] = policy
+                # The limit is for one move.
+                for some in [own] if self._move_time is None else own[:, None]:
+                    for k, policy in zip(some.tolist(), self._policies(i, vec, rows[some]), strict=True):
+                        policies[k] = policy
         if self._recorder is not None:
             going_on = np.flatnonzero(actions >= 0)
             kept = [policies[k] for k in going_on.tolist()]

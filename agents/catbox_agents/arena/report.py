@@ -56,24 +56,29 @@ def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
         # Measured without a bound, to see whether anything would have to be folded.
         return console.measure(table, options=console.options.update(max_width=10_000)).maximum <= width
 
-    def tables(labels: Mapping[str, str], parts: int) -> list[Table]:
+    def matrix(labels: Mapping[str, str], parts: int) -> list[Table]:
         size = math.ceil(len(names) / parts)
-        matrix = [_matrix(result, names[k : k + size], labels) for k in range(0, len(names), size)]
-        rows = _summary_rows(result, labels), _statistics_rows(result, labels)
-        return [*matrix, *map(_terminal_table, rows)]
+        return [_matrix(result, names[k : k + size], labels) for k in range(0, len(names), size)]
+
+    def others(labels: Mapping[str, str]) -> list[Table]:
+        return [
+            _terminal_table(_summary_rows(result, labels)),
+            _terminal_table(_statistics_rows(result, labels)),
+        ]
 
     names = result.agents
-    with_names = tables({name: name for name in names}, 1)
-    if all(map(fits, with_names)):
-        return with_names
+    own = {name: name for name in names}
+    tables = [*matrix(own, 1), *others(own)]
+    if all(map(fits, tables)):
+        return tables
     numbers = {name: str(number) for number, name in enumerate(names, 1)}
     legend = Table.grid(padding=(0, 2))
     legend.add_column(justify="right")
     legend.add_column(overflow="fold")
     for name, number in numbers.items():
         legend.add_row(number, Text(name))
-    parts = next((k for k in range(1, len(names)) if fits(tables(numbers, k)[0])), len(names))
-    return [legend, *tables(numbers, parts)]
+    parts = next((k for k in range(1, len(names)) if all(map(fits, matrix(numbers, k)))), len(names))
+    return [legend, *matrix(numbers, parts), *others(numbers)]
 
 
 def fault_lines(result: ArenaResult) -> list[str]:

@@ -36,9 +36,9 @@ from catbox_agents.arena.block import (
 )
 from catbox_agents.arena.deal_sets import seed_of_deals
 from catbox_agents.arena.evaluation import MIN_DEALS, check_agents, check_labels, check_num_deals
-from catbox_agents.arena.records import check_replaceable, write_records
+from catbox_agents.arena.records import begins_with, count_games, record_lines, write_records
 from catbox_agents.arena.store import Store
-from catbox_agents.arena.tables import all_tables
+from catbox_agents.arena.tables import MIXED, all_tables
 from catbox_agents.compatibility import check_agent
 from catbox_agents.settings import is_configured, specs_within
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make, meaning
@@ -93,7 +93,8 @@ def run_arena(
 
     Args:
         agents: specs (see :func:`catbox_agents.make`) or agents, at least two. Each block of deals is played by agents
-            that are made anew; an agent that is given is copied (with ``pickle``) as it is.
+            that are made anew; an agent that is given is copied (with ``pickle``) as it is. One that ends its process,
+            as by ``sys.exit``, forfeits only with ``processes``.
         num_deals: deals of each table, 10 to 10,000,000, each played from every seat; 1,000 by default. With
             ``until_ci``: the most deals, 1,000,000 by default.
         until_ci: play until every 95 % interval of the matrix is at most this far from its mean.
@@ -105,7 +106,8 @@ def run_arena(
         move_time: seconds for one move. Agents are then asked about one game at a time, in processes of their own.
         output: a folder. Finished blocks of deals are kept there, and a second call goes on from them; at the end
             it gets ``results.json``, ``results.md`` and ``matrix.png``.
-        record: a file for the games, see ``catbox_agents.arena.records``. One that is there has to be of this arena.
+        record: a file for the games, see ``catbox_agents.arena.records``. One that is there is replaced only where an
+            arena goes on in ``output`` and the file is its own.
         progress: called with (games played, games in total); with ``until_ci`` the total is an estimate.
         ray_address: play on a Ray cluster: ``"HOST:PORT"`` of its head, or ``"auto"`` for the cluster of this machine;
             ``processes`` is then the most cores to use, None: all. The result is the same. Files of agents have to lie
@@ -143,8 +145,6 @@ def run_arena(
         limit,
         record is not None,
     )
-    if record is not None:
-        check_replaceable(Path(record), played_game(game), list(setup.names))
     settings = {
         "catbox": catbox_env.__version__,
         "game": game.id,
@@ -158,6 +158,8 @@ def run_arena(
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
         store = stack.enter_context(Store(Path(folder), settings))
+        if record is not None:
+            _check_record(Path(record), setup, goes_on=bool(store.blocks))
         planned = most if width is None else min(most, _FIRST_LOOK)
         try:
             workers: Workers | RayWorkers | None = None
@@ -182,11 +184,26 @@ def run_arena(
                 total = max(planned, min(most, math.ceil(needed)))
         except KeyboardInterrupt:
             result = _partial(setup, store.blocks, planned, deal_set_name)
-            _write(setup, store, result, planned, output, record)
+            _write(setup, store, result, planned, output, record, interrupted=True)
             raise ArenaInterrupted(result, planned) from None
         result = arena_result(setup, store.blocks, planned, deal_set_name)
         _write(setup, store, result, planned, output, record)
     return result
+
+
+def _check_record(path: Path, setup: Setup, goes_on: bool) -> None:
+    """Raise ValueError for a file at ``path``, unless the arena goes on and the file holds games of it."""
+    if path.exists() and not (goes_on and begins_with(path, next(record_lines(games=[], **_header(setup))))):
+        raise ValueError(
+            f"{path} is there already{' and holds other games' if goes_on else ''}: give another name, or move it away"
+        )
+
+
+def _header(setup: Setup) -> dict[str, Any]:
+    """What the header of a record says, as arguments of `record_lines`."""
+    mixed = any(table.kind == MIXED for table in setup.tables)
+    known_by = {"seed": setup.seed, "mixed": mixed, "move_time": setup.move_time}
+    return {"game": played_game(setup.game), "agents": list(setup.names), "arena": known_by}
 
 
 def _set_up(
@@ -239,10 +256,11 @@ def fingerprint(spec: str, made: Any, game: Game) -> str:
 
     Of an agent with settings, the files of the agents in them.
     """
-    if is_configured(spec):
-        within = specs_within(spec).values()
+    meant = meaning(spec.strip(), game)
+    if is_configured(meant):
+        within = specs_within(meant).values()
         return " ".join([spec, *(fingerprint(each, make(each, game), game) for each in within)])
-    if imports_module(spec):
+    if imports_module(meant):
         path = getattr(sys.modules[type(made).__module__], "__file__", None)
     else:
         path = getattr(made, "name", None)
@@ -309,13 +327,21 @@ def _write(
     planned: int,
     output: str | os.PathLike[str] | None,
     record: str | os.PathLike[str] | None,
+    interrupted: bool = False,
 ) -> None:
-    """Write the result into the folder, and the records of all finished games."""
+    """Write the result into the folder, and the records of all finished games.
+
+    An arena that was ``interrupted`` before it finished any writes no record, and leaves one of more games as it is.
+    """
     if output is not None and result is not None:
         from catbox_agents.arena.report import write_report
 
         write_report(result, Path(output))
     if record is not None:
+        path = Path(record)
         tasks = [task for task in _tasks(setup, planned) if task in store.blocks]
+        finished = sum(task.num_deals * setup.tables[task.table].rotations for task in tasks)
+        if interrupted and (finished == 0 or (path.exists() and count_games(path) > finished)):
+            return
         games = (game for task in tasks for game in store.games(task))
-        write_records(Path(record), played_game(setup.game), list(setup.names), games)
+        write_records(path, games=games, **_header(setup))

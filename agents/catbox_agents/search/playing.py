@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
 from catbox_agents.decisions import ask_agent, ask_policy
-from catbox_agents.drawing import draw_actions
+from catbox_agents.drawing import MIX_STEP, draw_actions, mix
 from catbox_agents.play_out import END_OF_ROUND
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
 
-#: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014): SplitMix64.
-_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _WORD = 2**64
 
 
@@ -85,16 +83,10 @@ def play_on(
 def world_keys(generators: NDArray[Any]) -> NDArray[np.uint64]:
     """A key (n,) for the worlds of each observation, from their generators (n,), which are left as they are."""
     high, low = generators["a"].astype(np.uint64), generators["b"].astype(np.uint64)
-    return _mix((high << np.uint64(32)) | low)
+    return mix((high << np.uint64(32)) | low)
 
 
 def uniforms(keys: NDArray[np.uint64], number: int) -> NDArray[np.float64]:
     """The uniform number (n,) in [0, 1) of each key in step ``number``."""
-    mixed = _mix(_mix(keys * np.uint64(_STEP)) + np.uint64(number * _STEP % _WORD))
+    mixed = mix(mix(keys * np.uint64(MIX_STEP)) + np.uint64(number * MIX_STEP % _WORD))
     return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-
-def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(_FIRST)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(_SECOND)
-    return words ^ (words >> np.uint64(31))

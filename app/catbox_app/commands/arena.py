@@ -78,7 +78,7 @@ def arena(
     ] = None,
     record: Annotated[
         Path | None,
-        typer.Option("--record", help="Write every game to this file, for catbox replay."),
+        typer.Option("--record", help="Write every game to this new file, for catbox replay."),
     ] = None,
     move_time: Annotated[
         float | None,

@@ -71,7 +71,8 @@ def watch(
     """
     if replay is not None:
         options = {"--save": save, "--seed": seed, "--game": game, "--players": players, "--rounds": rounds}
-        given = {"agents": agents or None, **options, "--rule": rule or None}
+        given = {"agents": agents or None, **options, "--rule": rule or None, "--delay": delay}
+        given |= {"--step": step or None, "--reasons": reasons or None}
         if said := [name for name, value in given.items() if value is not None]:
             raise ValueError(
                 f"--replay with {', '.join(said)}: a saved game is shown as it was played; leave them out"

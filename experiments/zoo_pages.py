@@ -27,7 +27,8 @@ Every agent among copies of every other, in both directions, and tables of all o
 agent's score minus the mean of the others' at its table, in points a game, with its 95 % interval from a bootstrap over
 deals. A rating is in points of the Elo scale, with mean 0 among the agents named, so those of two tables cannot be
 compared. `zoo` is the agent of the [zoo](zoo.md) for the rules of the table. Agents with a budget of time have it for
-each decision, as on their own; many decisions are searched side by side, so that each gets more done in its time.
+each decision, as on their own; many decisions are searched side by side, so that each gets more done in its time. A `+`
+behind a commit says that files of the packages were changed after it.
 
 ```
 make leaderboard                                     # everything: plays what is not finished

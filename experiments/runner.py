@@ -234,7 +234,10 @@ def _match(match: Mapping[str, Any]) -> Match:
 
 
 def commit() -> str:
-    """The commit of the checkout, with "+" behind it where the packages were changed since; empty without git."""
+    """The commit of the checkout, with "+" behind it where the packages were changed since; empty without git.
+
+    Agents of the zoo that were trained since are no change: what is recorded names each policy by its hash.
+    """
     git = shutil.which("git")
     if git is None:
         return ""
@@ -243,7 +246,8 @@ def commit() -> str:
         command = [git, "-C", str(ROOT), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
-    changed = answer("status", "--porcelain", "--", "catbox_env", "agents", "train")
+    made = [f":(exclude)agents/catbox_agents/zoo/{files}" for files in ("*.safetensors", "*.md", "index.json")]
+    changed = answer("status", "--porcelain", "--", "catbox_env", "agents", "train", *made)
     return answer("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
 
 

@@ -246,7 +246,9 @@ def commit() -> str:
         command = [git, "-C", str(ROOT), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
-    made = [f":(exclude)agents/catbox_agents/zoo/{files}" for files in ("*.safetensors", "*.md", "index.json")]
+    made = [
+        f":(exclude)agents/catbox_agents/zoo/{files}" for files in ("*.safetensors", "*.md", "index.json")
+    ]
     changed = answer("status", "--porcelain", "--", "catbox_env", "agents", "train", *made)
     return answer("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
 

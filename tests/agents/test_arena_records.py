@@ -150,13 +150,21 @@ def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp
     with pytest.raises(catbox_agents.ArenaInterrupted):
         play(100, folder, until_ci=0.001, progress=interrupt)
     assert path.read_bytes() == more
-    other = tmp_path / "other"
-    catbox_agents.run_arena(
-        game, [spec(Lowest), spec(Middle)], 10, names=NAMES, seed=3, output=other, record=tmp_path / "others"
-    )
-    with pytest.raises(ValueError, match=r"games\.jsonl is there already and holds other games: give"):
-        play(10, other, seed=3)
+    assert len(play(10, folder).splitlines()) == len(
+        more.splitlines()
+    )  # fewer games are no reason to lose some
+    for number, (seed, agents) in enumerate([(3, [Lowest, Middle]), (2, [Lowest, OneByOne])]):
+        other, specs = tmp_path / f"other{number}", [spec(agent) for agent in agents]
+        catbox_agents.run_arena(
+            game, specs, 10, names=NAMES, seed=seed, output=other, record=tmp_path / f"others{number}"
+        )
+        with pytest.raises(ValueError, match=r"games\.jsonl is there already and holds other games: give"):
+            catbox_agents.run_arena(game, specs, 20, names=NAMES, seed=seed, output=other, record=path)
     assert path.read_bytes() == more
+    new = tmp_path / "new"
+    with pytest.raises(ValueError, match=r"games\.jsonl is there already: give another name"):
+        play(10, new)
+    assert not new.exists()
 
 
 def test_with_a_limit_for_a_move_policies_are_asked_for_one_by_one(tmp_path: Path) -> None:

@@ -112,10 +112,9 @@ def test_no_cell_of_the_tables_is_folded(columns: str, numbered: bool) -> None:
     labels = {agent: str(number) if numbered else agent for number, agent in enumerate(agents, 1)}
     for agent, label in labels.items():
         assert not numbered or f"{label}  {agent}" in ran.stdout
-        rows = re.findall(
-            rf"^ +{re.escape(label)}((?: +[+-]\d+\.\d\d ± \d+\.\d\d| +0)+) *$", ran.stdout, re.M
-        )
-        cells = [cell for row in rows for cell in re.split(" {2,}", row.strip())]
+        cell = r" +(?:[+-]\d+\.\d\d ± \d+\.\d\d|0)"
+        rows = re.findall(rf"^ {re.escape(label)}((?:{cell})+) *$", ran.stdout, re.M)
+        cells = [found.strip() for row in rows for found in re.findall(cell, row)]
         assert len(cells) == len(agents)
         assert len(rows) == (2 if numbered else 1)
         assert cells[agents.index(agent)] == "0"
@@ -131,7 +130,10 @@ def test_a_wide_cell_in_a_later_part_of_the_matrix_is_not_folded(width: int) -> 
     console = Console(width=width, file=StringIO())
     for table in terminal_tables(replace(result, _matrix=wide), width):
         console.print(table)
-    assert console.file.getvalue().count(" -100.25 ± 10.25 ") == len(names) - 1
+    shown = console.file.getvalue()
+    assert shown.count(" -100.25 ± 10.25 ") == len(names) - 1
+    numbers = re.findall(r"^ (\S+) .*%", shown.partition("rating")[2], re.M)
+    assert numbers[: len(names)] == [str(number) for number in range(1, len(names) + 1)]
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -49,8 +49,8 @@ FINE_TUNING = {"learning_rate": 1e-4, "learning_rate_end": 1e-5, "entropy": 0.00
 class Gain:
     """What a learner has over the agent in the same seats of the same deals, everybody else being that agent.
 
-    ``decisions``: that the learner had made. ``score`` and ``margin`` are points a game, ``*_ci95`` half the widths of
-    their 95 % intervals over the deals.
+    ``decisions``: of its training, those of the copies among them. ``score`` and ``margin`` are points a game,
+    ``*_ci95`` half the widths of their 95 % intervals over the deals.
     """
 
     seed: int

@@ -165,7 +165,9 @@ def check_labels(names: Any, number: int) -> list[str]:
         or not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
         or not len(names) == len(set(names)) == number
     ):
-        raise ValueError(f"names={shown(names)}: expected {number} different names, one for each agent")
+        raise ValueError(
+            f"names={shown(names)}: expected {number} different names of printable characters, one for each agent"
+        )
     return list(names)
 
 

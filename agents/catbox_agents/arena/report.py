@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -48,37 +48,26 @@ def title(result: ArenaResult) -> str:
 def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
     """The matrix, a line for each agent, and the statistics, on a terminal of ``width`` columns.
 
-    Where they do not fit, agents have numbers, which a list explains, and the matrix comes in parts.
+    Where they do not fit, agents have numbers, which a list explains, and tables come in parts.
     """
-    console = Console(width=width)
 
-    def fits(table: Table) -> bool:
-        # Measured without a bound, to see whether anything would have to be folded.
-        return console.measure(table, options=console.options.update(max_width=10_000)).maximum <= width
+    def tables(labels: Mapping[str, str]) -> list[list[Table]]:
+        matrix = _tables_of_width(width, _matrix_rows(result, labels), 1)
+        matrix[0].title = "Margins of one agent (row)"
+        matrix[-1].caption = "own score minus the others', ± 95 % interval"
+        summaries = _tables_of_width(width, _summary_rows(result, labels), 1)
+        return [matrix, summaries, _tables_of_width(width, _statistics_rows(result, labels), 2)]
 
-    def matrix(labels: Mapping[str, str], parts: int) -> list[Table]:
-        size = math.ceil(len(names) / parts)
-        return [_matrix(result, names[k : k + size], labels) for k in range(0, len(names), size)]
-
-    def others(labels: Mapping[str, str]) -> list[Table]:
-        return [
-            _terminal_table(_summary_rows(result, labels)),
-            _terminal_table(_statistics_rows(result, labels)),
-        ]
-
-    names = result.agents
-    own = {name: name for name in names}
-    tables = [*matrix(own, 1), *others(own)]
-    if all(map(fits, tables)):
-        return tables
-    numbers = {name: str(number) for number, name in enumerate(names, 1)}
+    with_names = tables({name: name for name in result.agents})
+    if all(len(parts) == 1 for parts in with_names):
+        return [parts[0] for parts in with_names]
+    numbers = {name: str(number) for number, name in enumerate(result.agents, 1)}
     legend = Table.grid(padding=(0, 2))
     legend.add_column(justify="right")
     legend.add_column(overflow="fold")
     for name, number in numbers.items():
         legend.add_row(number, Text(name))
-    parts = next((k for k in range(1, len(names)) if all(map(fits, matrix(numbers, k)))), len(names))
-    return [legend, *matrix(numbers, parts), *others(numbers)]
+    return [legend, *(table for parts in tables(numbers) for table in parts)]
 
 
 def fault_lines(result: ArenaResult) -> list[str]:
@@ -95,8 +84,6 @@ def page(result: ArenaResult, date: str) -> str:
     """The result as Markdown."""
     names = result.agents
     own = {name: name for name in names}
-    matrix = [["one agent", *(f"among {name}" for name in names)]]
-    matrix += [[name, *(_cell(result, name, other) for other in names)] for name in names]
     parts = [
         "# Arena",
         f"{title(result)}; {result.games:,} games. {date}, catbox {catbox_env.__version__}.",
@@ -105,7 +92,7 @@ def page(result: ArenaResult, date: str) -> str:
         "## Margins",
         "One agent (row) among copies of another (column): its score minus the mean of the others', a game, with its "
         "95 % interval from a bootstrap over deals.",
-        _markdown(matrix),
+        _markdown(_matrix_rows(result, own)),
         "## Agents",
         "Ratings: Plackett-Luce, in points of the Elo scale (400 points are odds of 10 to 1), mean 0. Nash share: the "
         "agent's share in the mixture that no agent beats; Nash margin: what it earns against that mixture.",
@@ -158,19 +145,10 @@ def _difference_rows(result: ArenaResult) -> list[list[str]]:
     ]
 
 
-def _matrix(result: ArenaResult, fields: Sequence[str], labels: Mapping[str, str]) -> Table:
-    """The columns ``fields`` of the matrix, agents called as in ``labels``."""
-    matrix = Table(
-        title="Margins of one agent (row)",
-        caption="own score minus the others', ± 95 % interval",
-        box=box.SIMPLE_HEAD,
-    )
-    matrix.add_column("", overflow="fold")
-    for field in fields:
-        matrix.add_column(Text(f"among {labels[field]}"), justify="right", overflow="fold")
-    for name in result.agents:
-        matrix.add_row(Text(labels[name]), *(_cell(result, name, field) for field in fields))
-    return matrix
+def _matrix_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
+    names = result.agents
+    rows = [["one agent", *(f"among {labels[name]}" for name in names)]]
+    return rows + [[labels[name], *(_cell(result, name, field) for field in names)] for name in names]
 
 
 def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
@@ -191,10 +169,27 @@ def _markdown(rows: list[list[str]]) -> str:
     return "(none)" if len(rows) == 1 else markdown_table(rows)
 
 
+def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table]:
+    """A table of ``rows``, or several that have the first ``keys`` columns and a part of the others: as few as fit.
+
+    Each has at least one of the other columns, whether it fits or not.
+    """
+    console = Console(width=width)
+    unbounded = console.options.update(max_width=10_000)
+    others = range(keys, len(rows[0]))
+    for number in range(1, len(others) + 1):
+        size = math.ceil(len(others) / number)
+        parts = [others[k : k + size] for k in range(0, len(others), size)]
+        tables = [_terminal_table([row[:keys] + [row[k] for k in part] for row in rows]) for part in parts]
+        if all(console.measure(table, options=unbounded).maximum <= width for table in tables):
+            break
+    return tables
+
+
 def _terminal_table(rows: list[list[str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
     for number, name in enumerate(rows[0]):
-        text = name in ("agent", "among")
+        text = name in ("one agent", "agent", "among")
         table.add_column(
             name if text else name.replace(" ", "\n"),
             justify="left" if text else "right",

@@ -37,8 +37,8 @@ from catbox_agents.arena.block import (
 from catbox_agents.arena.deal_sets import seed_of_deals
 from catbox_agents.arena.evaluation import MIN_DEALS, check_agents, check_labels, check_num_deals
 from catbox_agents.arena.records import begins_with, count_games, record_lines, write_records
-from catbox_agents.arena.store import Store
-from catbox_agents.arena.tables import MIXED, all_tables
+from catbox_agents.arena.store import BLOCKS_FILE, Store
+from catbox_agents.arena.tables import all_tables
 from catbox_agents.compatibility import check_agent
 from catbox_agents.settings import is_configured, specs_within
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make, meaning
@@ -155,11 +155,13 @@ def run_arena(
         "move_time": limit,
         "record": record is not None,
     }
+    arena = {name: settings[name] for name in ("seed", "mixed", "move_time", "agents")}
+    header = {"game": played_game(game), "agents": list(setup.names), "arena": arena}
+    if record is not None:
+        _check_record(Path(record), header, output)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
         store = stack.enter_context(Store(Path(folder), settings))
-        if record is not None:
-            _check_record(Path(record), setup, goes_on=bool(store.blocks))
         planned = most if width is None else min(most, _FIRST_LOOK)
         try:
             workers: Workers | RayWorkers | None = None
@@ -184,26 +186,23 @@ def run_arena(
                 total = max(planned, min(most, math.ceil(needed)))
         except KeyboardInterrupt:
             result = _partial(setup, store.blocks, planned, deal_set_name)
-            _write(setup, store, result, planned, output, record, interrupted=True)
+            _write(setup, store, result, planned, output, record, header)
             raise ArenaInterrupted(result, planned) from None
         result = arena_result(setup, store.blocks, planned, deal_set_name)
-        _write(setup, store, result, planned, output, record)
+        _write(setup, store, result, planned, output, record, header)
     return result
 
 
-def _check_record(path: Path, setup: Setup, goes_on: bool) -> None:
-    """Raise ValueError for a file at ``path``, unless the arena goes on and the file holds games of it."""
-    if path.exists() and not (goes_on and begins_with(path, next(record_lines(games=[], **_header(setup))))):
+def _check_record(path: Path, header: dict[str, Any], output: str | os.PathLike[str] | None) -> None:
+    """Raise ValueError for a file at ``path``, unless an arena goes on in ``output`` and the file is a record of it."""
+    if not path.exists():
+        return
+    blocks = None if output is None else Path(output) / BLOCKS_FILE
+    goes_on = blocks is not None and blocks.is_file() and blocks.stat().st_size > 0
+    if not goes_on or not path.is_file() or not begins_with(path, next(record_lines(games=[], **header))):
         raise ValueError(
             f"{path} is there already{' and holds other games' if goes_on else ''}: give another name, or move it away"
         )
-
-
-def _header(setup: Setup) -> dict[str, Any]:
-    """What the header of a record says, as arguments of `record_lines`."""
-    mixed = any(table.kind == MIXED for table in setup.tables)
-    known_by = {"seed": setup.seed, "mixed": mixed, "move_time": setup.move_time}
-    return {"game": played_game(setup.game), "agents": list(setup.names), "arena": known_by}
 
 
 def _set_up(
@@ -223,8 +222,10 @@ def _set_up(
     else:
         labels = [label_of(agent).strip() for agent in agents]
         meanings = [meaning(label, game) for label in labels]
-        twice = [label for label, what in zip(labels, meanings, strict=True) if meanings.count(what) > 1]
-        if twice:
+        pairs = zip(labels, meanings, strict=True)
+        first = next((what for what in meanings if meanings.count(what) > 1), None)
+        if first is not None:
+            twice = [label for label, what in pairs if what == first]
             raise ValueError(
                 f"agents: {', '.join(twice)}: the same agent more than once; name each agent once, or give each a name "
                 "of its own"
@@ -327,11 +328,11 @@ def _write(
     planned: int,
     output: str | os.PathLike[str] | None,
     record: str | os.PathLike[str] | None,
-    interrupted: bool = False,
+    header: dict[str, Any],
 ) -> None:
-    """Write the result into the folder, and the records of all finished games.
+    """Write the result into the folder, and the records of all finished games, if there are any.
 
-    An arena that was ``interrupted`` before it finished any writes no record, and leaves one of more games as it is.
+    A record of more games of the arena is left as it is. ``header``: what it says, as arguments of `record_lines`.
     """
     if output is not None and result is not None:
         from catbox_agents.arena.report import write_report
@@ -341,7 +342,7 @@ def _write(
         path = Path(record)
         tasks = [task for task in _tasks(setup, planned) if task in store.blocks]
         finished = sum(task.num_deals * setup.tables[task.table].rotations for task in tasks)
-        if interrupted and (finished == 0 or (path.exists() and count_games(path) > finished)):
+        if finished == 0 or (path.exists() and count_games(path) > finished):
             return
         games = (game for task in tasks for game in store.games(task))
-        write_records(path, games=games, **_header(setup))
+        write_records(path, games=games, **header)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from catbox_agents import zoo
+from catbox_agents.arena.report import milliseconds
 from catbox_agents.files import parse_json, read_text, write_atomically
 from catbox_agents.markdown import markdown_table
 from catbox_env.core.checks import shown
@@ -27,8 +28,9 @@ Every agent among copies of every other, in both directions, and tables of all o
 agent's score minus the mean of the others' at its table, in points a game, with its 95 % interval from a bootstrap over
 deals. A rating is in points of the Elo scale, with mean 0 among the agents named, so those of two tables cannot be
 compared. `zoo` is the agent of the [zoo](zoo.md) for the rules of the table. Agents with a budget of time have it for
-each decision, as on their own; many decisions are searched side by side, so that each gets more done in its time. A `+`
-behind a commit says that files of the packages were changed after it.
+each decision, as on their own; many decisions are searched side by side, so that each gets more done in its time. Where
+nothing is hidden, searches have no `opponents`: there are no worlds that would tell how the others play. A `+` behind a
+commit says that files of the packages were changed after it.
 
 ```
 make leaderboard                                     # everything: plays what is not finished
@@ -76,12 +78,12 @@ class Board:
     def summary(self, agent: str) -> list[str]:
         """Rating, share in the Nash average, margin at mixed tables, and milliseconds a move."""
         found = self._summaries[agent]
-        rating, seconds = found["rating"], self.content["seconds_per_move"][agent]
+        rating = found["rating"]
         return [
             f"{rating['mean']:+.0f} ± {(rating['high'] - rating['low']) / 2:.0f}",
             f"{found['nash_share']:.0%}",
             "" if found["mixed"] is None else estimate(found["mixed"], of="mean"),
-            "" if seconds is None else f"{1000 * seconds:.2g}",
+            milliseconds(self.content["seconds_per_move"][agent]),
         ]
 
     def about(self) -> str:

@@ -32,18 +32,10 @@ PAGES = [
 ]
 
 
-#: Pages whose examples need an environment of their own: tests/ray runs these.
-ELSEWHERE = ("ray.md",)
-
-
 def run_python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
     )
-
-
-def code_blocks(page: Path) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
 def test_importing_the_core_loads_none_of_the_extras() -> None:
@@ -112,21 +104,6 @@ def test_generated_blocks_are_in_step_with_the_code() -> None:
     for name, draw in generate.IMAGES.items():
         drawn = (images / name).read_text(encoding="utf-8")
         assert drawn == draw(), f"docs/images/{name}: run .venv/bin/python docs/generate.py"
-
-
-@pytest.mark.parametrize(
-    ("page", "block"),
-    [
-        (page, block)
-        for page in PAGES
-        if page.name not in ELSEWHERE
-        for block in range(len(code_blocks(page)))
-    ],
-    ids=lambda value: value.name if isinstance(value, Path) else str(value),
-)
-def test_python_examples_run(page: Path, block: int, tmp_path: Path) -> None:
-    result = run_python("-W", "error", "-c", code_blocks(page)[block], cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -262,7 +239,17 @@ def test_make_refuses_an_old_python(tmp_path: Path) -> None:
 
 def test_every_make_target_sets_up_the_environment_first() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    for target in ("train", "test", "test-checked", "lint", "docs", "format", "notebooks"):
+    for target in (
+        "train",
+        "test",
+        "test-checked",
+        "test-docs",
+        "test-web",
+        "lint",
+        "docs",
+        "format",
+        "notebooks",
+    ):
         assert re.search(rf"^{target}: \$\(STAMP\)$", makefile, re.MULTILINE), target
     assert re.search(r"^bench: \$\(BENCH\)$", makefile, re.MULTILINE)
     assert re.search(r"^\$\(STAMP\): pyproject.toml constraints.txt$", makefile, re.MULTILINE)

@@ -4,7 +4,7 @@
 |---|---|
 | ``easy`` | every other action, drawn anew each time, is random; the others are those of the hand-written player |
 | ``normal`` | the hand-written player (``heuristic``; ``random`` in a game without one) |
-| ``hard`` | a search in 64 worlds, in which the strongest agent at hand (``best``) plays on |
+| ``hard`` | a search in 64 worlds, in which the strongest agent that needs no search (``best``) plays on |
 """
 
 from __future__ import annotations

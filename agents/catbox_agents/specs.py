@@ -4,7 +4,7 @@
 |---|---|
 | ``"random"`` | plays a random legal action, every game |
 | ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
-| ``"best"`` | the strongest agent that comes with catbox: that of the zoo, else the heuristic, else random |
+| ``"best"`` | the strongest agent without search: that of the zoo, else the heuristic, else random |
 | ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (:mod:`catbox_agents.levels`) |
 | ``"zoo:NAME"`` | a trained agent that comes with catbox (:mod:`catbox_agents.zoo`) |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
@@ -41,7 +41,7 @@ BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
 #: How strong an opponent is, in a word. :mod:`catbox_agents.levels` says what each plays.
 LEVELS = ("easy", "normal", "hard")
 
-#: The spec of the strongest agent that comes with catbox, see :func:`best_agent`.
+#: The spec of the strongest agent without search that comes with catbox, see :func:`best_agent`.
 BEST = "best"
 
 #: The specs that name an agent in one word.

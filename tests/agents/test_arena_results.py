@@ -11,6 +11,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, EvaluationInterrupted
+from catbox_agents.arena.report import milliseconds
 from catbox_agents.arena.results import t_quantile
 
 
@@ -67,6 +68,11 @@ def test_any_paradox_is_reported_to_every_seat() -> None:
     assert set(causes) == {0, 1}
     assert np.array_equal(statistics["any_paradox"], np.repeat(causes[:, None], 4, axis=1))
     assert statistics["any_paradox"].mean() == pytest.approx(4 * statistics["paradox"].mean())
+
+
+def test_times_are_written_without_an_exponent() -> None:
+    times = [milliseconds(seconds) for seconds in (None, 0.0000123456, 0.1063, 0.9999, 1.234)]
+    assert times == ["", "0.0123", "106", "1,000", "1,234"]
 
 
 # Single deals, seats, bids ---------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from docs.playground import build
 from tests.web.conftest import ARTEFACTS
-from tests.web.table import expect_end, open_table, play_to_the_end
+from tests.web.table import expect_end, mark_picture, open_table, play_to_the_end, wait_for_new_picture
 
 #: Milliseconds that loading Python may take on a machine that is busy.
 LOADING = 180_000
@@ -170,10 +170,12 @@ def test_when_python_breaks_down_the_same_deal_can_be_opened_again(
     page.goto(address)
     page.wait_for_selector("form.lobby", timeout=LOADING)
     open_table(page, "Petrify", 2)
+    mark_picture(page)
     page.evaluate("void worker.dispatchEvent(new ErrorEvent('error', {message: 'out of memory'}))")
     expect(page.get_by_role("alert").first).to_contain_text("connection to the table is lost")
     again = page.get_by_role("button", name="Open the same deal again")
     again.click(timeout=LOADING)
+    wait_for_new_picture(page)
     assert play_to_the_end(page) > 0
     assert faults == ["out of memory"]
     faults.clear()

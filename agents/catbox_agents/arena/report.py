@@ -45,6 +45,13 @@ def title(result: ArenaResult) -> str:
     return f"{result.game}, {result.options['num_players']} players, {deals} deals a table, {source}"
 
 
+def milliseconds(seconds: float | None) -> str:
+    """A time in milliseconds, with three digits and without an exponent; nothing for None."""
+    if seconds is None:
+        return ""
+    return f"{1000 * seconds:.3g}" if seconds < 0.9995 else f"{1000 * seconds:,.0f}"
+
+
 def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
     """The matrix, a line for each agent, and the statistics, on a terminal of ``width`` columns.
 
@@ -120,7 +127,6 @@ def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[s
         + ["ms a move", "forfeits"]
     ]
     for summary in result.summaries:
-        seconds = result.seconds_per_move[summary.name]
         rows.append(
             [
                 labels[summary.name],
@@ -128,7 +134,7 @@ def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[s
                 f"{summary.nash_share:.0%}",
                 str(summary.nash_margin),
                 *([str(summary.mixed)] if mixed else []),
-                "" if seconds is None else f"{1000 * seconds:.3g}",
+                milliseconds(result.seconds_per_move[summary.name]),
                 str(summary.forfeits),
             ]
         )

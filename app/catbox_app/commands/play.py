@@ -23,7 +23,7 @@ def play(
         list[str] | None,
         typer.Argument(
             help=f"Your opponents: {AGENTS}. The last one fills the seats that are left. Default: best, the strongest "
-            "that comes with catbox.",
+            "without search that comes with catbox.",
             autocompletion=complete_agent,
         ),
     ] = None,

@@ -25,8 +25,8 @@ def watch(
     agents: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"Who plays: {AGENTS}. The last one fills the seats that are left. Default: best, the strongest that "
-            "comes with catbox.",
+            help=f"Who plays: {AGENTS}. The last one fills the seats that are left. Default: best, the strongest "
+            "without search that comes with catbox.",
             autocompletion=complete_agent,
         ),
     ] = None,

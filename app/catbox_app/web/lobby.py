@@ -27,7 +27,7 @@ _PLAYERS = range(1, 11)
 #: The agents that play every game: group -> spec -> title.
 _TITLES = {
     "levels": {"easy": "Easy", "normal": "Normal", "hard": "Hard"},
-    "agents": {"best": "The strongest", "heuristic": "The heuristic", "random": "Random moves"},
+    "agents": {"best": "The trained agent", "heuristic": "The heuristic", "random": "Random moves"},
     "search": {
         "search:fast": "Search, 20 ms a move",
         "search:normal": "Search, 100 ms a move",

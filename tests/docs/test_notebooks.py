@@ -11,7 +11,7 @@ import pytest
 
 from notebooks.run import executed
 
-FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 #: Bytes: larger ones are slow to open, and some sites show none of them.
 LARGEST = 500_000

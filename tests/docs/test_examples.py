@@ -1,0 +1,34 @@
+"""The Python examples of the pages run as they stand, without a warning."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Pages whose examples need an environment of their own: tests/ray runs these.
+ELSEWHERE = ("ray.md",)
+
+
+def examples() -> list[tuple[str, str]]:
+    """Each example with its name: page and number."""
+    pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    return [
+        (f"{page.name}-{number}", code)
+        for page in pages
+        if page.name not in ELSEWHERE
+        for number, code in enumerate(
+            re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+        )
+    ]
+
+
+@pytest.mark.parametrize("code", [pytest.param(code, id=name) for name, code in examples()])
+def test_python_examples_run(code: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "error", "-c", code]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert result.returncode == 0, result.stderr

@@ -5,7 +5,7 @@
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
 #   make test    run the tests (in about twelve minutes)
 #   make test-checked    run the engine's tests once more without compilation, and mutated input with every index checked
-#   make test-docs       run the notebooks and the examples of the pages (two minutes)
+#   make test-slow       run the notebooks, the examples of the pages, and tests that compile or train much
 #   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
 #   make test-web        run the tests of the browser table in Chromium, which has to be there; screenshots in .web-artefacts
 #   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
@@ -29,7 +29,7 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-checked test-docs test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
+.PHONY: help train test test-checked test-slow test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
@@ -99,7 +99,7 @@ train: $(STAMP)
 test: export OMP_NUM_THREADS = 1
 test: $(STAMP)
 	$(PY) -c "import catbox_env; print(*catbox_env.GAMES)" | xargs -n 1 -P 3 $(PY) -m catbox_app compile --game
-	$(PY) -m pytest -n 2 --dist worksteal --ignore tests/web --ignore tests/docs --ignore tests/core/test_fuzz.py $(COV)
+	$(PY) -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/web --ignore tests/core/test_fuzz.py $(COV)
 
 # Without compilation an index past the end of an array is an error; the tests of mutated input compile such checks in.
 test-checked: export OMP_NUM_THREADS = 1
@@ -107,9 +107,9 @@ test-checked: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 --dist worksteal --ignore tests/web $(COV)
 	$(PY) -m pytest -n 2 tests/core/test_fuzz.py
 
-test-docs: export OMP_NUM_THREADS = 1
-test-docs: $(STAMP)
-	$(PY) -m pytest -n 2 --dist worksteal tests/docs
+test-slow: export OMP_NUM_THREADS = 1
+test-slow: $(STAMP)
+	$(PY) -m pytest -n 2 --dist worksteal -m slow --ignore tests/web
 
 # Coverage cannot be measured in compiled code.
 coverage:

@@ -243,7 +243,7 @@ def test_every_make_target_sets_up_the_environment_first() -> None:
         "train",
         "test",
         "test-checked",
-        "test-docs",
+        "test-slow",
         "test-web",
         "lint",
         "docs",

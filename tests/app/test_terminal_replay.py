@@ -211,7 +211,6 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert ran.stderr == f"catbox: {tmp_path / 'games.jsonl'}: No such file or directory\n"
 
 
-@pytest.mark.slow
 def test_on_a_terminal_the_keys_are_read_one_by_one(saved: Path) -> None:
     last = len(read_record(saved).actions)
     text, code = at_terminal(["replay", str(saved)], ["\x1b[C", " ", "\x1b[D", "1", "\x1b[F", "\x1b", "q"])

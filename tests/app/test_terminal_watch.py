@@ -108,7 +108,6 @@ def test_in_plain_text_an_event_is_one_line_however_long(monkeypatch: pytest.Mon
     assert told in ran.stdout.splitlines()
 
 
-@pytest.mark.slow
 def test_on_a_terminal_the_position_stays_in_place_and_a_key_goes_on() -> None:
     text, code = at_terminal(["watch", "random", *TINY, "--seed", "2", "--step"], [" ", "x", "\x1b[C", "q"])
     assert code == 0

@@ -182,7 +182,6 @@ def test_the_default_rules_are_those_of_the_rules_page(players):
         assert rules.bonus_max_tricks == expected.bonus_max_tricks
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_seeded_games_agree_move_by_move(players):
     seen: Counter = Counter()
@@ -238,7 +237,6 @@ def rule_options(draw: st.DrawFn) -> dict:
     }
 
 
-@pytest.mark.slow
 @settings(max_examples=GAMES_OVER_RANDOM_RULES)
 @given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):

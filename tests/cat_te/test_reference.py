@@ -248,7 +248,6 @@ def test_the_default_rules_are_those_of_the_rules_page():
     assert catbox_env.make_game("cat_te_v0").num_actions == len(ACTIONS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
 def test_seeded_games_agree_move_by_move(players):
     seen: Counter = Counter()
@@ -298,14 +297,12 @@ def rule_options(draw: st.DrawFn) -> dict:
     }
 
 
-@pytest.mark.slow
 @settings(max_examples=GAMES_OVER_RANDOM_RULES)
 @given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
     compare_game(options, reward, seed)
 
 
-@pytest.mark.slow
 def test_a_long_match_agrees_to_the_end():
     """127 rounds with the largest side pot: scores and pot are shown as far as they fit."""
     compare_game({"num_players": 3, "rounds": 127, "side_pot": 100, "region": "khmer"}, "score", 1)

@@ -142,6 +142,7 @@ EVERYTHING = """
 """
 
 
+@pytest.mark.slow
 def test_after_catbox_compile_nothing_is_left_to_compile(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "NUMBA_DISABLE_JIT": "0"}
     command = [sys.executable, "-m", "catbox_app", "compile", "--game", "petrify_v0"]

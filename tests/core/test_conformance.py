@@ -81,6 +81,7 @@ class GrowsAPicture(CatInTheBox):
         return super().draw_picture(state, seat, sheet)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "found"),
     [

@@ -27,6 +27,7 @@ def examples() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [pytest.param(code, id=name) for name, code in examples()])
 def test_python_examples_run(code: str, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", code]

@@ -123,7 +123,6 @@ def test_board_and_places_are_drawn_until_everybody_could_move_first(players, op
         assert all(reference.end_cells(player) for player in range(players))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_seeded_games_agree_move_by_move(players):
     seen: Counter = Counter()
@@ -176,7 +175,6 @@ def rule_options(draw: st.DrawFn) -> dict:
     }
 
 
-@pytest.mark.slow
 @settings(max_examples=GAMES_OVER_RANDOM_RULES)
 @given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):

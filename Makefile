@@ -3,7 +3,7 @@
 # It needs python3 (3.11 or newer) with venv and pip, and nothing else.
 #
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
-#   make test    run the tests (in about twelve minutes)
+#   make test    run the tests (in about eleven minutes)
 #   make test-checked    run the engine's tests once more without compilation, and mutated input with every index checked
 #   make test-slow       run the notebooks, the examples of the pages, and tests that compile or train much
 #   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits

@@ -49,7 +49,7 @@ def milliseconds(seconds: float | None) -> str:
     """A time in milliseconds, with three digits and without an exponent; nothing for None."""
     if seconds is None:
         return ""
-    return f"{1000 * seconds:.3g}" if seconds < 0.9995 else f"{1000 * seconds:,.0f}"
+    return f"{1000 * seconds:.3g}" if seconds < 0.1 else f"{1000 * seconds:,.0f}"
 
 
 def terminal_tables(result: ArenaResult, width: int) -> list[Table]:

@@ -417,7 +417,7 @@ def _frozen(arrays: Mapping[str, np.ndarray]) -> dict[str, bytes]:
 
 def _check_sound(state: GameState) -> None:
     game = state.game
-    unsound = game.loops.first_unsound(game.params, state.records, game.history_length) >= 0
+    unsound = game.loops.first_refused(game.params, state.records) >= 0
     _require(not unsound, f"check_state refuses a state of the game, after {state.history()}")
 
 

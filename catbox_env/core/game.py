@@ -61,6 +61,9 @@ class Game(ABC):
         chance_names: those of its `statistics` that are 0 or 1 for a seat and that matter to a player: hints say how
             likely they are. Rules may leave some out.
         params: array (1,) of the game's parameter record.
+        state_bounds: the lowest and highest value of each of the game's own fields of a state, for all elements of the
+            field, those that these rules do not use too: name -> (low, high). A state from outside is refused unless it
+            is within them.
         draws: how deals are drawn, card by card (`core.draws`); None: every game begins alike.
         score_sum: what the scores of all seats sum to at the end of every game; None: not the same.
         features: what the game computes from an observation for a network; None: nothing.
@@ -85,6 +88,7 @@ class Game(ABC):
     max_utility: float
     info_values: dict[str, tuple[int, ...]]
     params: np.ndarray
+    state_bounds: Mapping[str, tuple[int, int]]
     features: Features | None = None
     draws: Draws | None = None
     score_sum: float | None = None
@@ -108,7 +112,7 @@ class Game(ABC):
             rules = replace(rules)  # type: ignore[type-var]  # checked again, because unpickling does not check
         self.reward = reward
         self.rules = rules
-        self.info_values = {}
+        self.info_values, self.state_bounds = {}, {}
         self.set_up()
         self.params.setflags(write=False)
         self.loops = bind(self.kernels)

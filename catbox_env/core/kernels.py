@@ -79,6 +79,12 @@ def history_rows(history) -> int:  # type: ignore[no-untyped-def]  # compiled: (
     return used
 
 
+@njit
+def accept_state(params, state) -> bool:  # type: ignore[no-untyped-def]  # compiled: records
+    """The default of ``check_state``, for a game that can be played on from all states within its bounds."""
+    return True
+
+
 @dataclass(frozen=True)
 class Kernels:
     """The compiled functions of one game.
@@ -93,9 +99,10 @@ class Kernels:
     - ``sample(params, observation, generators, states) -> int``: fill each of ``states`` (M,), all zeros, with a
       uniform draw of its own from all those consistent with ``observation``, state i with ``generators[i]``; 0, or 1
       when there is none. ``observation`` is within the bounds of the layout, and nothing else is known of it.
-    - ``check_state(params, state) -> bool``: whether the game can be played on from ``state``: every field in its
-      range, cards conserved, the phase consistent, somebody can move or the game is over, and no more moves in the
-      history than the game can have taken. ``core`` has checked the fields of its own; nothing is known of the others.
+    - ``check_state(params, state) -> bool``: whether a state from outside can be played to its end without harm. Every
+      field is within ``Game.state_bounds``; the kernel checks what these cannot say and the other kernels rely on, such
+      as the number of cards in a hand. Whether the position can have come up is not its question. The default accepts
+      every state.
     - ``rewind(params, generator, state, observer, history, actions) -> (float, float)``: take ``state``, a world as
       ``sample`` draws it, back to the beginning of its round. ``history`` (T, 2) is that of the seat ``observer``;
       ``actions`` (T,), ``UNUSED`` everywhere, gets all actions of the round, those that the history hides too, drawn by
@@ -121,6 +128,6 @@ class Kernels:
     write_state: Callable[..., None]
     shown_action: Callable[..., int]
     sample: Callable[..., int]
-    check_state: Callable[..., bool]
+    check_state: Callable[..., bool] = accept_state
     rewind: Callable[..., tuple[float, float]] | None = None
     draw_round: Callable[..., int] | None = None

@@ -29,7 +29,6 @@ of some games alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +56,6 @@ ONE_GAME = (
     "view_game",
     "write_history",
     "draw_legal",
-    "is_sound",
     "replays",
     "leads_on",
 )
@@ -72,7 +70,7 @@ LOOPS = (
     "step_games_at_random",
     "play_others_at_random",
     "sample_games",
-    "first_unsound",
+    "first_refused",
     "sample_batch",
     "rewind_games",
     "draw_earlier_round",
@@ -195,23 +193,6 @@ def draw_legal(legal, generator, scratch):
         scratch[count] = action
         count += legal[action]
     return scratch[random_below(generator, count)]
-
-
-def is_sound(params, state, max_moves):
-    """Whether the game can be played on: the fields of ``core`` here, the game's own in its kernel."""
-    over = state.terminated != 0
-    if not 0 <= state.terminated <= 1 or not 0 <= state.round_ended <= 1:
-        return False
-    if not -1 <= state.current_player < params.num_players or (state.current_player < 0) != over:
-        return False
-    if not 0 <= state.num_moves <= max_moves or not 0 <= state.rounds_ended <= max_moves:
-        return False
-    for seat in range(params.num_players):
-        if not isfinite(state.rewards[seat]) or not isfinite(state.returns[seat]):
-            return False
-        if not 0.0 <= state.win_shares[seat] <= 1.0:
-            return False
-    return check_state(params, state)
 
 
 def deal_games(params, generators, states, rows):
@@ -356,16 +337,16 @@ def sample_games(params, observation, generators, states):
     return sample(params[0], observation, generators, states)
 
 
-def first_unsound(params, states, max_moves):
-    """The index of the first of ``states`` from which no game can be played on, -1 when all are sound."""
+def first_refused(params, states):
+    """The index of the first of ``states``, all within their bounds, that ``check_state`` refuses; -1: none."""
     for i in range(len(states)):
-        if not is_sound(params[0], states[i], max_moves):
+        if not check_state(params[0], states[i]):
             return i
     return -1
 
 
-def sample_batch(params, observations, counts, generators, states, max_moves):
-    """``counts[i]`` sound states, at least 1, for each of ``observations`` (M, O), one after the other.
+def sample_batch(params, observations, counts, generators, states):
+    """``counts[i]`` states, at least 1, for each of ``observations`` (M, O), one after the other.
 
     Returns -1, or the index of the first observation that no seat of this game can see.
     """
@@ -376,7 +357,7 @@ def sample_batch(params, observations, counts, generators, states, max_moves):
         drawn = states[first:end]
         if sample_games(params, observations[i], generators[first:end], drawn):
             return i
-        if first_unsound(params, drawn, max_moves) >= 0:
+        if first_refused(params, drawn) >= 0:
             return i
         # A vector that no seat can see differs from every seat's observation in the state that was drawn for it.
         same = False

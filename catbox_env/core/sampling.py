@@ -60,9 +60,7 @@ def fill_with_worlds(
     low, high = game.observation_layout.bounds()
     bounded = ((observations >= low) & (observations <= high)).all(axis=1)
     if bounded.all():
-        wrong = game.loops.sample_batch(
-            game.params, observations, counts, generators, records, game.history_length
-        )
+        wrong = game.loops.sample_batch(game.params, observations, counts, generators, records)
     else:
         wrong = int(bounded.argmin())
     if wrong >= 0:

@@ -2,7 +2,8 @@
 
 The header names the game, its rules, its reward and the format of its records, so that records of other rules are never
 read as records of these. A SHA-256 checksum over header and content finds accidental damage. Anybody can compute a
-valid checksum, so `check_records` also accepts only states from which the game can be played on.
+valid checksum, so `check_records` also accepts only states that can be played to their end without harm: each field
+within its bounds, and what the kernel ``check_state`` of the game asks.
 """
 
 from __future__ import annotations
@@ -97,6 +98,22 @@ def _parsed(header: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+def state_bounds(game: Game) -> dict[str, tuple[float, float]]:
+    """The lowest and highest value of the fields of a state: those of ``core``, and those that the game has declared."""
+    most = np.finfo(np.float32).max
+    return {
+        "current_player": (-1, game.num_players - 1),
+        "terminated": (0, 1),
+        "round_ended": (0, 1),
+        "rewards": (-most, most),  # finite
+        "returns": (-most, most),
+        "win_shares": (0, 1),
+        "num_moves": (0, game.history_length),
+        "rounds_ended": (0, game.history_length),
+        **game.state_bounds,
+    }
+
+
 def check_records(
     what: str, game: Game, records: np.ndarray, generators: np.ndarray, logs: np.ndarray
 ) -> None:
@@ -117,7 +134,14 @@ def check_records(
         raise ValueError(
             f"{what}: the generator of game {int(damaged.argmax())} is damaged; use another copy"
         )
-    row = int(game.loops.first_unsound(game.params, records, game.history_length))
+    for name, (low, high) in state_bounds(game).items():
+        outside = ~((records[name] >= low) & (records[name] <= high)).reshape(len(records), -1).all(axis=1)
+        if outside.any():
+            raise ValueError(
+                f"{what}: {name!r} of game {int(outside.argmax())} is not within {low} .. {high}; use another copy"
+            )
+    moverless = (records["current_player"] < 0) != (records["terminated"] != 0)
+    row = int(moverless.argmax()) if moverless.any() else int(game.loops.first_refused(game.params, records))
     if row >= 0:
         raise ValueError(f"{what}: game {row} is in a state that cannot be played on; use another copy")
     if logs.shape[1] == 0:

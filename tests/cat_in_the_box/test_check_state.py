@@ -52,7 +52,7 @@ def test_states_of_given_deals_and_of_batches_are_sound(players: int) -> None:
     vec = Vec(game, 3, seed=1)
     for step in range(40):
         vec.step_random(1, seed=step)
-        assert game.loops.first_unsound(game.params, vec._records, game.history_length) < 0
+        assert game.loops.first_refused(game.params, vec._records) < 0
 
 
 def flip(state: Any, field: str, place: Any, value: int) -> None:

@@ -50,7 +50,7 @@ def worlds(game: Game, observation: np.ndarray, count: int, seed: int = 0) -> li
     generators = new_generators(seed_sequence(seed).spawn(count))
     if game.loops.sample_games(game.params, observation, generators, states):
         return None
-    if game.loops.first_unsound(game.params, states, game.history_length) >= 0:
+    if game.loops.first_refused(game.params, states) >= 0:
         return None
     seen = np.empty_like(observation)
     for seat in range(players):
@@ -252,7 +252,7 @@ def test_many_worlds_at_once_have_the_observer_on_any_seat_where_the_first_start
     states = np.zeros(900, game.state_dtype)
     generators = new_generators(seed_sequence(3).spawn(900))
     assert game.loops.sample_games(game.params, observation, generators, states) == 0
-    assert game.loops.first_unsound(game.params, states, game.history_length) == -1
+    assert game.loops.first_refused(game.params, states) == -1
     seen = np.empty_like(observation)
     for i in range(900):
         seat = int(states["current_player"][i])

@@ -224,7 +224,7 @@ def test_a_score_beyond_what_is_shown_is_what_the_others_leave() -> None:
     record.pot = 3  # as if the round before had been claimed
     for scores, sound in (([-198, 99, 99], True), ([-197, 99, 98], False), ([-198, 99, 96], False)):
         record.scores[:3] = scores
-        assert (game.loops.first_unsound(game.params, state.records, game.history_length) < 0) == sound
+        assert (game.loops.first_refused(game.params, state.records) < 0) == sound
         if sound:
             assert view(state, 0)["scores"].tolist() == [-128, 99, 99]
             assert all(drawn.scores[:3].tolist() == scores for drawn in draw(game, state.observation(0), 3))

@@ -184,7 +184,7 @@ def draw(game: Game, observation: np.ndarray, count: int, seed: int = 0) -> np.n
     states = np.zeros(count, game.state_dtype)
     generators = new_generators(np.random.SeedSequence(seed).spawn(count))
     assert game.loops.sample_games(game.params, observation, generators, states) == 0
-    assert game.loops.first_unsound(game.params, states, game.history_length) == -1
+    assert game.loops.first_refused(game.params, states) == -1
     return states
 
 

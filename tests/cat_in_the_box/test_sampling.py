@@ -6,13 +6,13 @@ from math import comb, prod
 
 import numpy as np
 import pytest
+from catbox_env.games.cat_in_the_box.course_search import SEARCH
 from scipy.stats import chi2, chisquare
 
 from catbox_env import make_game
 from catbox_env.core.game import Game
 from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.games.cat_in_the_box import sampling
-from catbox_env.games.cat_in_the_box.course_search import SEARCH
 from catbox_env.games.cat_in_the_box.rules import Rules
 from tests.cat_in_the_box.every_play import EveryPlay, World, number_of_ways, ways_to_take
 from tests.cat_in_the_box.mutations import honest_observations, mutated, played_to, shows

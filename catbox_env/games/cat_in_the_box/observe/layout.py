@@ -52,6 +52,11 @@ def _layout(rules: Rules, hand: Part, discarded: Part) -> Layout:
             Part("trump_broken", (1,), "1: a player's token lies on red"),
             Part("tricks_left", (1,), "tricks not completed in this round", 0, tricks),
             *of_several_rounds,
+            Part(
+                "may_hold",
+                (players, ranks),
+                "1: the seat's hand can still be of the rank, as all know; zeros only after a red lead that was forced",
+            ),
         ]
     )
 

@@ -24,10 +24,10 @@ from catbox_env.core.picture import (
     text,
     token,
 )
-from catbox_env.games.cat_in_the_box.picture_view import Cell, View
+from catbox_env.games.cat_in_the_box.play.state import DISCARD, NEUTRAL, NONE, RED
 from catbox_env.games.cat_in_the_box.rules import COLORS
-from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, RED
-from catbox_env.games.cat_in_the_box.text import action_to_string
+from catbox_env.games.cat_in_the_box.show.picture_view import Cell, View
+from catbox_env.games.cat_in_the_box.show.text import action_to_string
 
 #: Where the first cell begins, the room for all columns, the height of a cell, the gap between cells.
 LEFT, TOP, ROOM, CELL, SPACE = 40, 34, 296, 36, 4

@@ -18,8 +18,8 @@ from typing import Any
 
 from catbox_env.core.events import Event, action_seen, counted, last_position, winners_event
 from catbox_env.core.state import GameState
+from catbox_env.games.cat_in_the_box.play.state import NEUTRAL, NONE, RED
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
-from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE, RED
 
 TAKEN, LOST = "taken", "token lost"
 

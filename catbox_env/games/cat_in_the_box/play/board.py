@@ -8,28 +8,13 @@ from __future__ import annotations
 from catbox_env.core.bits import lowest_bit, popcount, relative_seat
 from catbox_env.core.compilation import njit
 from catbox_env.core.rng import random_below
-from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, RED
+from catbox_env.games.cat_in_the_box.play.state import BID, DISCARD, NEUTRAL, NONE, RED
 
 
 @njit
 def neutral_color(params, k):
     """Colour that the k-th (from 0) revealed card of a rank blocks: the last one first, never red."""
     return max(RED + 1, params.num_colors - 1 - k)
-
-
-@njit
-def cells_of_color(color, num_ranks):
-    """The cells of a colour, as bits."""
-    return ((1 << num_ranks) - 1) << (color * num_ranks)
-
-
-@njit
-def color_of_cell(cell, num_ranks):
-    """The colour of a cell, given as its bit."""
-    color = 0
-    while cell >> ((color + 1) * num_ranks):
-        color += 1
-    return color
 
 
 @njit
@@ -48,6 +33,8 @@ def clear_table(params, state):
     state.current_player = state.start_player
     state.led = NONE
     state.trump_broken = 0
+    state.forced_leader = NONE
+    state.forced_ranks = 0
     state.tricks_left = params.num_tricks
     for rank in range(params.num_ranks):
         for color in range(params.num_colors):
@@ -106,13 +93,29 @@ def cards_held(params, state, seat):
 
 
 @njit
-def holds_only(params, state, seat, ranks):
-    """Whether all cards in the hand of ``seat`` are of a set of ranks."""
-    others = 0
+def moves_in_round(params, state):
+    """Actions taken in this round, which is not over."""
+    turn = turns_before(params, state, state.start_player, state.current_player)
+    if state.phase == DISCARD:
+        return turn
+    if state.phase == BID:
+        return params.num_players + turn
+    moves = params.num_players * (2 if params.num_bids > 0 else 1)
+    for seat in range(params.num_players):
+        moves += int(state.num_tokens[seat])
+    return moves
+
+
+@njit
+def ranks_without_declaration(params, state, seat):
+    """The ranks, as a set, that ``seat`` could declare in no colour but red."""
+    ranks = 0
     for rank in range(params.num_ranks):
-        if (ranks >> rank) & 1 == 0:
-            others += int(state.hand[seat, rank])
-    return others == 0
+        is_open = False
+        for color in range(RED + 1, params.num_colors):
+            is_open |= (state.x_tokens[seat, color] != 0) & (state.board[color, rank] == NONE)
+        ranks |= 0 if is_open else 1 << rank
+    return ranks
 
 
 @njit

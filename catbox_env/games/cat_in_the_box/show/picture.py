@@ -6,11 +6,11 @@ import numpy as np
 
 from catbox_env.core.picture import Sheet, won_by
 from catbox_env.core.state import GameState
-from catbox_env.games.cat_in_the_box.picture_board import Board
-from catbox_env.games.cat_in_the_box.picture_table import put_hands, put_players, put_trick
-from catbox_env.games.cat_in_the_box.picture_view import View
+from catbox_env.games.cat_in_the_box.play.state import BID, DISCARD, PLAY
 from catbox_env.games.cat_in_the_box.rules import Rules
-from catbox_env.games.cat_in_the_box.state import BID, DISCARD, PLAY
+from catbox_env.games.cat_in_the_box.show.picture_board import Board
+from catbox_env.games.cat_in_the_box.show.picture_table import put_hands, put_players, put_trick
+from catbox_env.games.cat_in_the_box.show.picture_view import View
 
 
 def draw(rules: Rules, params: np.record, state: GameState, seat: int | None, sheet: Sheet) -> str:

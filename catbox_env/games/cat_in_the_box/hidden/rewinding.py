@@ -6,8 +6,8 @@ from __future__ import annotations
 from catbox_env.core.bits import absolute_seat
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import HIDDEN, history_rows
-from catbox_env.games.cat_in_the_box.board import block_cells, clear_table, draw, turns_before
-from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE
+from catbox_env.games.cat_in_the_box.play.board import block_cells, clear_table, draw, moves_in_round
+from catbox_env.games.cat_in_the_box.play.state import NONE
 
 
 @njit
@@ -134,17 +134,3 @@ def take_back(state, seat, rank):
     """Put a card into the hand of ``seat``; how many cards of its rank are there then."""
     state.hand[seat, rank] += 1
     return int(state.hand[seat, rank])
-
-
-@njit
-def moves_in_round(params, state):
-    """Actions taken in this round."""
-    turn = turns_before(params, state, state.start_player, state.current_player)
-    if state.phase == DISCARD:
-        return turn
-    if state.phase == BID:
-        return params.num_players + turn
-    moves = params.num_players * (2 if params.num_bids > 0 else 1)
-    for seat in range(params.num_players):
-        moves += int(state.num_tokens[seat])
-    return moves

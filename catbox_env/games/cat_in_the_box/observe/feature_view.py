@@ -15,8 +15,8 @@ import numpy as np
 from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
+from catbox_env.games.cat_in_the_box.play.state import NONE, RED
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
-from catbox_env.games.cat_in_the_box.state import NONE, RED
 
 #: What a seat wants: it may take tricks and need not, it needs more, it has what it wants, its bonus is lost.
 FREE, NEEDS, EXACT, LOST = range(4)

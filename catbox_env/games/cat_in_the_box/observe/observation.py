@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from catbox_env.core.bits import absolute_seat, clear, clip_int8, next_seat, one_hot_index, relative_seat
 from catbox_env.core.compilation import njit
-from catbox_env.games.cat_in_the_box.board import lay_token, neutral_color
+from catbox_env.games.cat_in_the_box.play.board import lay_token, neutral_color
+from catbox_env.games.cat_in_the_box.play.state import NEUTRAL, NONE
 from catbox_env.games.cat_in_the_box.rules import PHASES
-from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE
 
 
 @njit
@@ -63,6 +63,13 @@ def write_public(params, at, state, seat, out):
         for other in range(players):
             out[at.scores + relative_seat(other, seat, players)] = clip_int8(int(state.scores[other]))
         out[at.rounds_left] = state.rounds_left
+    at_may_hold = at.may_hold
+    for i in range(players * ranks):
+        out[at_may_hold + i] = 1
+    if state.forced_leader >= 0 and state.forced_leader != seat:
+        at_may_hold += relative_seat(int(state.forced_leader), seat, players) * ranks
+        for rank in range(ranks):
+            out[at_may_hold + rank] = (int(state.forced_ranks) >> rank) & 1
 
 
 @njit
@@ -96,7 +103,8 @@ def write_state(params, state, seat, out):
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state``, all zeros, from an observation made by ``seat``; ``write_public`` reversed.
 
-    False, and nothing to be relied on, when a seat has more tokens than it can lay in a round.
+    False, and nothing to be relied on, for a vector without a phase, a leader or a seat to move, with more tokens of a
+    seat than it can lay in a round, or with ranks that two seats or the observer may not hold.
     """
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     at = params.at
@@ -108,6 +116,8 @@ def read_public(params, observation, seat, state):
     state.leader = absolute_seat(one_hot_index(observation, at.leader, players), seat, players)
     state.start_player = absolute_seat(one_hot_index(observation, at.start_player, players), seat, players)
     state.current_player = absolute_seat(one_hot_index(observation, at.to_move, players), seat, players)
+    if min(state.phase, state.leader, state.start_player, state.current_player) < 0:
+        return False
     for rank in range(ranks):
         revealed = 0
         for color in range(colors):
@@ -133,4 +143,22 @@ def read_public(params, observation, seat, state):
         state.trick_color[other] = card // ranks if card >= 0 else NONE
         state.trick_rank[other] = card % ranks if card >= 0 else NONE
         state.scores[other] = observation[at.scores + i] if params.num_rounds > 1 else 0
+    return read_may_hold(params, observation, seat, state)
+
+
+@njit
+def read_may_hold(params, observation, seat, state):
+    """Set the fields about a forced lead; False where more than one seat, or the observer ``seat``, is limited."""
+    players, ranks = params.num_players, params.num_ranks
+    everything = (1 << ranks) - 1
+    state.forced_leader, state.forced_ranks = NONE, 0
+    for i in range(players):
+        may_hold = 0
+        for rank in range(ranks):
+            may_hold |= int(observation[params.at.may_hold + i * ranks + rank]) << rank
+        if may_hold == everything:
+            continue
+        if i == 0 or state.forced_leader != NONE:
+            return False
+        state.forced_leader, state.forced_ranks = absolute_seat(i, seat, players), may_hold
     return True

@@ -9,9 +9,9 @@ import numpy as np
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.picture import actions_shown, last_action, winners_of
 from catbox_env.core.state import GameState
-from catbox_env.games.cat_in_the_box.board import trick_winner
+from catbox_env.games.cat_in_the_box.play.board import trick_winner
+from catbox_env.games.cat_in_the_box.play.state import INFO, NONE, PLAY
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
-from catbox_env.games.cat_in_the_box.state import INFO, NONE, PLAY
 
 Cell = tuple[int, int]
 

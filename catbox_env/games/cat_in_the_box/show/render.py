@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.games.cat_in_the_box.play.state import NEUTRAL, NONE
 from catbox_env.games.cat_in_the_box.rules import COLORS, MAX_COLORS, PHASES, Rules
-from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE
 
 Piece = tuple[str, str]
 

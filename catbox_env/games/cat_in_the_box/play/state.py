@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from catbox_env.core.kernels import CORE_PARAMS, REWARDS, core_state_fields, record_dtype
-from catbox_env.games.cat_in_the_box.layout import PARTS, observation_layout, state_layout
+from catbox_env.games.cat_in_the_box.observe.layout import PARTS, observation_layout, state_layout
 from catbox_env.games.cat_in_the_box.rules import (
     MAX_BIDS,
     MAX_COLORS,
@@ -42,6 +42,8 @@ STATE = record_dtype(
         ("leader", np.int8),  # seat that led, or will lead, this trick
         ("led", np.int8),  # colour led in this trick, or NONE
         ("trump_broken", np.int8),  # 1 when a player's token lies on red
+        ("forced_leader", np.int8),  # seat that broke trump by a lead that was forced, or NONE
+        ("forced_ranks", np.int16),  # set of the ranks that its hand could be of then
         ("tricks_left", np.int8),  # tricks not completed in this round
         ("rounds_left", np.int8),  # rounds after this one
         ("hand", np.int8, (MAX_PLAYERS, MAX_RANKS)),  # cards held, by seat and rank
@@ -105,3 +107,33 @@ def make_params(rules: Rules, reward: str) -> np.ndarray:
     record.at = observation_layout(rules).offsets(PARTS)
     record.state_at = state_layout(rules).offsets(PARTS)
     return params
+
+
+def state_bounds(rules: Rules) -> dict[str, tuple[int, int]]:
+    """See ``Game.state_bounds``."""
+    players, tricks, rounds = rules.num_players, rules.num_tricks, rules.num_rounds
+    return {
+        "info": (-tricks, 2 * tricks),
+        "phase": (DISCARD, PLAY),
+        "start_player": (0, players - 1),
+        "leader": (0, players - 1),
+        "led": (NONE, rules.num_colors - 1),
+        "trump_broken": (0, 1),
+        "forced_leader": (NONE, players - 1),
+        "forced_ranks": (0, (1 << rules.num_ranks) - 1),
+        "tricks_left": (0, tricks),
+        "rounds_left": (0, rounds - 1),
+        "hand": (0, rules.copies),
+        "discarded": (NONE, rules.num_ranks - 1),
+        "undealt": (0, rules.copies),
+        "revealed": (0, min(rules.copies, rules.revealed_cards)),
+        "board": (NEUTRAL, players - 1),
+        "num_tokens": (0, tricks),
+        "tokens": (0, rules.num_colors * rules.num_ranks - 1),
+        "x_tokens": (0, 1),
+        "bids": (NONE, len(rules.bids) - 1 if rules.bids else 0),
+        "tricks_won": (0, tricks),
+        "trick_color": (NONE, rules.num_colors - 1),
+        "trick_rank": (NONE, rules.num_ranks - 1),
+        "scores": (-tricks * rounds, 2 * tricks * rounds),
+    }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from catbox_env.core.events import counted
+from catbox_env.games.cat_in_the_box.play.state import BID, DISCARD, NONE, PLAY, RED
 from catbox_env.games.cat_in_the_box.rules import COLORS, PHASES, Rules
-from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, PLAY, RED
 
 
 def action_to_string(rules: Rules, action: int) -> str:

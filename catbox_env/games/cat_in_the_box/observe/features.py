@@ -14,7 +14,7 @@ from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_in_the_box.feature_view import (
+from catbox_env.games.cat_in_the_box.observe.feature_view import (
     EXACT,
     NEEDS,
     QUARTERS,
@@ -23,8 +23,8 @@ from catbox_env.games.cat_in_the_box.feature_view import (
     neighbours,
     placeable_cards,
 )
+from catbox_env.games.cat_in_the_box.play.state import NONE, RED
 from catbox_env.games.cat_in_the_box.rules import Rules
-from catbox_env.games.cat_in_the_box.state import NONE, RED
 
 #: What a seat wants, in the order of ``feature_view``.
 STATUS = "free (no bid yet, or may take tricks and need not), needs more tricks, wants no more, bonus lost"

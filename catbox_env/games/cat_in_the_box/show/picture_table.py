@@ -21,9 +21,9 @@ from catbox_env.core.picture import (
     text,
     token,
 )
-from catbox_env.games.cat_in_the_box.picture_view import View
+from catbox_env.games.cat_in_the_box.play.state import PLAY
 from catbox_env.games.cat_in_the_box.rules import COLORS
-from catbox_env.games.cat_in_the_box.state import PLAY
+from catbox_env.games.cat_in_the_box.show.picture_view import View
 
 #: Heights of the cards of a trick with the tokens below, of a row of the players, and of a row of a hand.
 TRICK, ROW, HAND_ROW = 118, 44, 34

@@ -12,22 +12,19 @@ from __future__ import annotations
 
 from catbox_env.core.bits import next_seat
 from catbox_env.core.compilation import njit
-from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
-from catbox_env.games.cat_in_the_box.board import (
+from catbox_env.games.cat_in_the_box.play.board import (
     block_cells,
     clear_table,
     draw,
     largest_group,
     lay_token,
     made_bid,
+    ranks_without_declaration,
     trick_winner,
 )
-from catbox_env.games.cat_in_the_box.observation import write_observation, write_state
-from catbox_env.games.cat_in_the_box.rewinding import draw_round, rewind
-from catbox_env.games.cat_in_the_box.sampling import sample
-from catbox_env.games.cat_in_the_box.state import (
+from catbox_env.games.cat_in_the_box.play.state import (
     BID,
     DISCARD,
     INFO_BID,
@@ -39,7 +36,6 @@ from catbox_env.games.cat_in_the_box.state import (
     PLAY,
     RED,
 )
-from catbox_env.games.cat_in_the_box.state_check import check_state
 
 
 @njit
@@ -172,6 +168,9 @@ def declare(params, state, seat, color, rank):
     state.trick_color[seat] = color
     state.trick_rank[seat] = rank
     if color == RED:
+        if state.led == NONE and not state.trump_broken:  # legal only where nothing else is
+            state.forced_leader = seat
+            state.forced_ranks = ranks_without_declaration(params, state, seat)
         state.trump_broken = 1
     if state.led == NONE:
         state.led = color
@@ -218,17 +217,3 @@ def end_round(params, generator, state, paradox):
         state.terminated = 1
         state.current_player = NONE
         share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
-
-
-KERNELS = Kernels(
-    deal,
-    apply,
-    write_mask,
-    write_observation,
-    write_state,
-    shown_action,
-    sample,
-    check_state,
-    rewind,
-    draw_round,
-)

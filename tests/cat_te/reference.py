@@ -6,6 +6,7 @@ the engine. Nothing here is quick or clever. A card is its printed name ("AS", "
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -44,6 +45,14 @@ def wins_instantly(hand: list[str]) -> bool:
     return four_of_a_kind or one_suit or all_low
 
 
+def digits(number: int) -> list[int]:
+    """Three digits to base 256, from -128 to 127, the lowest first: the bytes of a number in two's complement, but
+    that a digit below 0 is carried."""
+    found = [d for d in product(range(-2, 3), range(-128, 128)) if -128 <= number - 65536 * d[0] - 256 * d[1] < 128]
+    ((high, middle),) = found
+    return [number - 65536 * high - 256 * middle, middle, high]
+
+
 @dataclass(frozen=True)
 class Rules:
     num_players: int = 4
@@ -58,6 +67,13 @@ class Rules:
     @property
     def num_rounds(self) -> int:
         return self.num_players if self.rounds == "match" else int(self.rounds)
+
+    @property
+    def score_bounds(self) -> tuple[int, int]:
+        """The most antes to lose and to win in a game."""
+        doubled = (self.instant_wins and self.instant_wins_double) or (self.region != "khmer" and self.num_players >= 4)
+        lost = self.num_rounds * ((2 if doubled else 1) + self.side_pot)
+        return -lost, lost * (self.num_players - 1)
 
     @property
     def first_dealer(self) -> int:
@@ -342,6 +358,8 @@ class ReferenceState:
         if rules.num_rounds > 1:
             parts["seat"] = one_hot(P, observer)
             parts["scores"] = by_seat([max(-128, min(127, total)) for total in self.totals])
+            if max(abs(total) for total in rules.score_bounds) > 127:
+                parts["exact_scores"] = np.array([digits(self.totals[(observer + step) % P]) for step in range(P)], np.int8)
             parts["rounds_left"] = np.array([max(0, rules.num_rounds - 1 - self.rounds_over)], np.int8)
         return parts
 

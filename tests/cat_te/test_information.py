@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from catbox_env import cat_te_v0, make_game, make_vec
 from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
-from catbox_env.games.cat_te.text import cards_to_string
+from catbox_env.games.cat_te.show.text import cards_to_string
 
 CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
 

@@ -23,7 +23,7 @@ from catbox_env.games.cat_te.rules import (
     NUM_SUITS,
     NUM_TRICKS,
 )
-from catbox_env.games.cat_te.state import CLAIM, FOLD, SHOW
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, SHOW
 
 REASONS = ("win", "wait", "stop", "hide", "show")
 WIN, WAIT, STOP, HIDE, CERTAIN = range(len(REASONS))

@@ -9,10 +9,10 @@ import numpy as np
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.picture import actions_shown, last_action, winners_of
 from catbox_env.core.state import GameState
-from catbox_env.games.cat_te.cards import trick_winner
+from catbox_env.games.cat_te.play.cards import trick_winner
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, INFO_SCORE, NONE
 from catbox_env.games.cat_te.rules import NUM_SUITS, NUM_TRICKS, Rules, card_to_string
-from catbox_env.games.cat_te.state import CLAIM, FOLD, INFO_SCORE, NONE
-from catbox_env.games.cat_te.text import cards_in
+from catbox_env.games.cat_te.show.text import cards_in
 
 #: A place in the table of tricks that holds no open card: nothing yet, a folded card, a card chosen blind.
 EMPTY, FOLDED, CHOSEN = -1, -2, -3

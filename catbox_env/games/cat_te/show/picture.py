@@ -23,10 +23,10 @@ from catbox_env.core.picture import (
     won_by,
 )
 from catbox_env.core.state import GameState
-from catbox_env.games.cat_te.picture_hand import face, put_hand
-from catbox_env.games.cat_te.picture_view import CHOSEN, EMPTY, View
+from catbox_env.games.cat_te.play.state import NONE
 from catbox_env.games.cat_te.rules import BLIND_TRICK, NUM_TRICKS, SUITS, Rules, card_to_string
-from catbox_env.games.cat_te.state import NONE
+from catbox_env.games.cat_te.show.picture_hand import face, put_hand
+from catbox_env.games.cat_te.show.view import CHOSEN, EMPTY, View
 
 #: The tricks: where their columns begin, how far they are apart; height of a row, width and height of a card.
 LEFT, APART, ROW, WIDTH, HEIGHT = 120, 36, 50, 32, 42

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from catbox_env.core.events import Event, action_seen, counted, last_position, names, winners_event
 from catbox_env.core.state import GameState
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, NONE, SHOW
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     LAST_TRICK,
@@ -25,8 +26,7 @@ from catbox_env.games.cat_te.rules import (
     Rules,
     card_to_string,
 )
-from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, SHOW
-from catbox_env.games.cat_te.text import cards_in, cards_to_string
+from catbox_env.games.cat_te.show.text import cards_in, cards_to_string
 
 
 def tell_events(

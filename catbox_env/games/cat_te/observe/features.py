@@ -14,9 +14,10 @@ from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_te.cards import card_at, is_blind, rank_of, suit_of
-from catbox_env.games.cat_te.layout import CARD_WIDTH
-from catbox_env.games.cat_te.observation import read_set
+from catbox_env.games.cat_te.observe.layout import CARD_WIDTH
+from catbox_env.games.cat_te.observe.observation import read_set
+from catbox_env.games.cat_te.play.cards import card_at, is_blind, rank_of, suit_of
+from catbox_env.games.cat_te.play.state import ALL_CARDS, CLAIM, FOLD, NONE, ONE_SUIT, SHOW
 from catbox_env.games.cat_te.rules import (
     HAND_SIZE,
     MAX_PLAYERS,
@@ -27,7 +28,6 @@ from catbox_env.games.cat_te.rules import (
     NUM_TRICKS,
     Rules,
 )
-from catbox_env.games.cat_te.state import ALL_CARDS, CLAIM, FOLD, NONE, ONE_SUIT, SHOW
 
 #: Unseen cards above a card that is not there.
 NO_CARD = NUM_RANKS

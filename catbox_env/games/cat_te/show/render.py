@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.games.cat_te.play.state import NONE
 from catbox_env.games.cat_te.rules import NUM_SUITS, NUM_TRICKS, SUITS, Rules, card_to_string
-from catbox_env.games.cat_te.state import NONE
-from catbox_env.games.cat_te.text import cards_in
+from catbox_env.games.cat_te.show.text import cards_in
 
 Piece = tuple[str, str]
 

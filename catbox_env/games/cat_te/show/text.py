@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from catbox_env.core.events import counted
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
 from catbox_env.games.cat_te.rules import BLIND_TRICK, NUM_CARDS, NUM_SUITS, SUITS, Rules, card_to_string
-from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
 
 
 def action_to_string(action: int) -> str:

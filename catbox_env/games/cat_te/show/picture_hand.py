@@ -17,10 +17,10 @@ from catbox_env.core.picture import (
     number,
     text,
 )
-from catbox_env.games.cat_te.picture_view import View
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, SHOW
 from catbox_env.games.cat_te.rules import NUM_SUITS, RANKS, card_to_string
-from catbox_env.games.cat_te.state import CLAIM, FOLD, SHOW
-from catbox_env.games.cat_te.text import action_to_string
+from catbox_env.games.cat_te.show.text import action_to_string
+from catbox_env.games.cat_te.show.view import View
 
 #: Width and height of a card in the hand, and how far cards are apart.
 WIDTH, HEIGHT, APART = 50, 72, 54

@@ -94,7 +94,7 @@ def state_bounds(rules: Rules) -> dict[str, tuple[int, int]]:
     side_pot = rules.side_pot > 0
     most = rules.num_rounds * rules.num_players * (DOUBLE + rules.side_pot)  # antes that can change hands
     return {
-        "info": (-most, most),
+        "info": (-most, max(most, NUM_TRICKS)),
         "dealer": (0, seats),
         "leader": (0, seats),
         "led": (NONE, NUM_SUITS - 1),

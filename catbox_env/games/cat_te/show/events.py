@@ -14,9 +14,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from catbox_env.core.events import Event, action_seen, counted, last_position, names, winners_event
 from catbox_env.core.state import GameState
-from catbox_env.games.cat_te.play.state import CLAIM, FOLD, NONE, SHOW
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, SHOW
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     LAST_TRICK,
@@ -26,39 +28,36 @@ from catbox_env.games.cat_te.rules import (
     Rules,
     card_to_string,
 )
-from catbox_env.games.cat_te.show.text import cards_in, cards_to_string
+from catbox_env.games.cat_te.show.view import View, cards_to_string
 
 
 def tell_events(
     rules: Rules, before: GameState, action: int, after: GameState, seat: int | None
 ) -> list[Event]:
     """What ``action`` did, as ``seat`` is told; None: everything."""
-    mover = before.current_player
-    # The same round still, where it has ended.
-    position = last_position(before, action, after)
+    old = View.of(rules, before.record, None)
     if action == CLAIM:
-        return [_claim(before, mover)]
+        return [_claim(old)]
+    # The same round still, where it has ended.
+    new = View.of(rules, last_position(before, action, after).record, None)
     if action == SHOW:
-        found = [_show(before, mover)]
+        found = [_show(old)]
     else:
-        found = [_card_played(rules, before, action, mover, action_seen(after, seat))]
-        found += _tricks_won(rules, before, position)
+        found = [_card_played(old, action, action_seen(after, seat)), *_tricks_won(old, new)]
     if after.round_ended:
-        found += _round_end(rules, before, position, after, action == SHOW)
+        found += _round_end(old, new, after, action == SHOW)
     return found
 
 
-def _claim(before: GameState, mover: int) -> Event:
-    record = before.record
-    card = card_to_string(record.upturned + NUM_SUITS)
-    pot, upturned = counted(int(record.pot), "ante"), card_to_string(record.upturned)
-    text = f"player_{mover} shows {card}, next above {upturned}, and claims the side pot of {pot}"
-    return Event("claim", mover, text, {"card": card, "pot": int(record.pot)})
+def _claim(view: View) -> Event:
+    card, upturned = card_to_string(view.upturned + NUM_SUITS), card_to_string(view.upturned)
+    pot = counted(view.pot, "ante")
+    text = f"player_{view.mover} shows {card}, next above {upturned}, and claims the side pot of {pot}"
+    return Event("claim", view.mover, text, {"card": card, "pot": view.pot})
 
 
-def _show(before: GameState, mover: int) -> Event:
-    cards = int(before.record.hand[mover])
-    held = cards_in(cards)
+def _show(view: View) -> Event:
+    held = view.hands[view.mover]
     ranks, suits = [card // NUM_SUITS for card in held], {card % NUM_SUITS for card in held}
     if any(ranks.count(rank) == NUM_SUITS for rank in ranks):
         why = "four of a kind"
@@ -66,111 +65,78 @@ def _show(before: GameState, mover: int) -> Event:
         why = f"six {SUITS[suits.pop()]}"
     else:
         why = "six cards from A, 2, 3, 4, 5"
-    text = f"player_{mover} shows an instant win: {cards_to_string(cards)}, {why}"
-    return Event("show", mover, text, {"cards": [card_to_string(card) for card in held], "why": why})
+    text = f"player_{view.mover} shows an instant win: {cards_to_string(held)}, {why}"
+    return Event("show", view.mover, text, {"cards": [card_to_string(card) for card in held], "why": why})
 
 
-def _card_played(rules: Rules, before: GameState, action: int, mover: int, is_seen: bool) -> Event:
-    record = before.record
-    card = card_to_string(action % FOLD)
-    data = {"card": card} if is_seen else {}
+def _card_played(view: View, action: int, is_seen: bool) -> Event:
+    mover, card = view.mover, card_to_string(action % FOLD)
+    data: dict[str, Any] = {"card": card} if is_seen else {}
+    hidden = f"{card if is_seen else 'a card'}, face down"
     if action >= FOLD:
-        text = f"folds {card}, face down" if is_seen else "folds a card, face down"
-        return Event("fold", mover, f"player_{mover} {text}", data)
-    if mover == record.leader:
+        return Event("fold", mover, f"player_{mover} folds {hidden}", data)
+    if mover == view.leader:
         return Event("play", mover, f"player_{mover} leads {card}", {**data, "follows": True})
-    if rules.eliminates and record.trick == BLIND_TRICK:
-        text = f"chooses {card}, face down" if is_seen else "chooses a card, face down"
-        return Event("choose", mover, f"player_{mover} {text}", data)
-    follows = action % NUM_SUITS == record.led
-    text = f"plays {card}{'' if follows else ', which does not follow suit and cannot win'}"
-    return Event("play", mover, f"player_{mover} {text}", {**data, "follows": bool(follows)})
+    if view.rules.eliminates and view.trick == BLIND_TRICK:
+        return Event("choose", mover, f"player_{mover} chooses {hidden}", data)
+    follows = action % NUM_SUITS == view.led
+    text = f"player_{mover} plays {card}{'' if follows else ', which does not follow suit and cannot win'}"
+    return Event("play", mover, text, {**data, "follows": follows})
 
 
-def _tricks_won(rules: Rules, before: GameState, position: GameState) -> list[Event]:
+def _tricks_won(before: View, after: View) -> list[Event]:
     """The tricks that were completed: none, one, or the fifth and, as it plays itself, the last."""
-    old, new = before.record, position.record
-    players = range(rules.num_players)
-    gained = {
-        seat: int(new.tricks_won[seat] - old.tricks_won[seat])
-        for seat in players
-        if new.tricks_won[seat] > old.tricks_won[seat]
-    }
-    if not gained:
-        return []
-    trick, last = int(old.trick), int(new.leader)
-    if sum(gained.values()) == 1:
-        found = [_trick_won(rules, before, position, trick, last, int(old.led))]
-    else:
-        winner = next((seat for seat in gained if seat != last), last)
-        led = _suit_shown(position, int(old.leader), trick)
-        found = [_trick_won(rules, before, position, trick, winner, led)]
-        shown = _shown(position, rules.num_players, LAST_TRICK)
-        found.append(_cards_shown(shown, "the last cards are shown"))
-        led = _suit_shown(position, winner, LAST_TRICK)
-        found.append(_trick_won(rules, before, position, LAST_TRICK, last, led))
-    if trick == BLIND_TRICK and rules.eliminates:
-        chosen = _shown(position, rules.num_players, trick)
-        del chosen[int(old.leader)]  # it lay open
-        found.insert(0, _cards_shown(chosen, "the chosen cards are shown"))
-    out = [seat for seat in players if old.in_round[seat] and not new.in_round[seat]]
+    found = []
+    for trick in range(sum(before.tricks_won), sum(after.tricks_won)):
+        shown = after.shown(trick)
+        if trick == BLIND_TRICK and after.rules.eliminates:
+            del shown[before.leader]  # it lay open
+            found.append(_cards_shown(shown, "the chosen cards are shown"))
+        elif trick == LAST_TRICK:
+            found.append(_cards_shown(shown, "the last cards are shown"))
+        found.append(_trick_won(before, after, trick))
+    out = [seat for seat, held in enumerate(before.in_round) if held and not after.in_round[seat]]
     if out:
         text = f"{names(out)} won none of the first four tricks, and {'is' if len(out) == 1 else 'are'} out"
         found.append(Event("eliminated", None, text, {"seats": out}))
     return found
 
 
-def _suit_shown(position: GameState, seat: int, trick: int) -> int:
-    return int(position.record.faceup[seat, trick]) % NUM_SUITS
+def _cards_shown(shown: dict[int, int], what: str) -> Event:
+    told = ", ".join(f"player_{seat} {card_to_string(card)}" for seat, card in shown.items())
+    return Event("cards_shown", None, f"{what}: {told}", {"cards": _listed(shown)})
 
 
-def _shown(position: GameState, num_players: int, trick: int) -> dict[int, str]:
-    """The face-up cards of a trick, by seat."""
-    cards = position.record.faceup[:num_players, trick].tolist()
-    return {seat: card_to_string(card) for seat, card in enumerate(cards) if card != NONE}
+def _listed(shown: dict[int, int]) -> list[dict[str, Any]]:
+    return [{"seat": seat, "card": card_to_string(card)} for seat, card in shown.items()]
 
 
-def _cards_shown(shown: dict[int, str], what: str) -> Event:
-    told = ", ".join(f"player_{seat} {card}" for seat, card in shown.items())
-    cards = [{"seat": seat, "card": card} for seat, card in shown.items()]
-    return Event("cards_shown", None, f"{what}: {told}", {"cards": cards})
-
-
-def _trick_won(
-    rules: Rules, before: GameState, position: GameState, trick: int, winner: int, led: int
-) -> Event:
-    shown = _shown(position, rules.num_players, trick)
-    folded = [seat for seat in range(rules.num_players) if before.record.in_round[seat] and seat not in shown]
-    suited = sum(card[-1] == shown[winner][-1] for card in shown.values())
+def _trick_won(before: View, after: View, trick: int) -> Event:
+    shown, winner = after.shown(trick), after.wins[trick]
+    folded = [seat for seat, held in enumerate(before.in_round) if held and seat not in shown]
+    led = shown[winner] % NUM_SUITS
+    suited = sum(card % NUM_SUITS == led for card in shown.values())
     why = f"the {'only' if suited == 1 else 'highest'} card of {SUITS[led]}, the led suit"
-    text = f"player_{winner} wins trick {trick + 1}: {shown[winner]} is {why}"
+    text = f"player_{winner} wins trick {trick + 1}: {card_to_string(shown[winner])} is {why}"
     if folded:
         text += f"; {names(folded)} folded"
-    data = {
-        "trick": trick + 1,
-        "cards": [{"seat": seat, "card": card} for seat, card in shown.items()],
-        "folded": folded,
-    }
-    return Event("trick_won", winner, text, data)
+    return Event("trick_won", winner, text, {"trick": trick + 1, "cards": _listed(shown), "folded": folded})
 
 
-def _round_end(
-    rules: Rules, before: GameState, position: GameState, after: GameState, is_shown: bool
-) -> list[Event]:
-    """``position``: the last one of the round; ``after``: perhaps the beginning of the next one."""
+def _round_end(before: View, ended: View, after: GameState, is_shown: bool) -> list[Event]:
+    """``ended``: the last position of the round; ``after``: perhaps the beginning of the next one."""
+    rules, pot, number = before.rules, before.pot, before.round
     players = range(rules.num_players)
     infos = [after.info(seat) for seat in players]
     winner = next(seat for seat in players if infos[seat]["won_round"])
-    number = rules.num_rounds - int(before.record.rounds_left)
     which = f"round {number} of {rules.num_rounds}" if rules.num_rounds > 1 else "the round"
     factor, why = 1, "with the last trick"
     if is_shown:
         factor, why = rules.show_factor, "by an instant win"
-    elif before.record.trick == NUM_EARLY_TRICKS - 1:
+    elif before.trick == NUM_EARLY_TRICKS - 1:
         factor, why = rules.sweep_factor, "with all of the first four tricks"
     found = [Event("round_end", winner, f"player_{winner} wins {which} {why}", {"round": number})]
     totals = [int(after.record.scores[seat]) for seat in players]
-    pot = int(before.record.pot)
     is_claimed = any(info["claimed"] for info in infos)
     given_back = after.is_terminal() and not is_claimed
     for seat in players:
@@ -191,7 +157,7 @@ def _round_end(
         what = "goes back in equal parts" if given_back else "is carried over to the next round"
         text = f"nobody claimed the side pot of {counted(pot, 'ante')}, which {what}"
         found.append(Event("side_pot", None, text, {"pot": pot, "given_back": given_back}))
-    found += [event for seat in players for event in _hidden_cards(position, seat)]
+    found += [event for seat in players for event in _hidden_cards(ended, seat)]
     if after.is_terminal():
         found.append(winners_event(after, totals, [info["score"] for info in infos], "ante"))
     else:
@@ -212,9 +178,9 @@ def _stakes(rules: Rules, seat: int, winner: int, factor: int) -> tuple[int, str
     return factor * others, f"{each} from {'each of the others' if others > 1 else 'the other'}"
 
 
-def _hidden_cards(position: GameState, seat: int) -> list[Event]:
+def _hidden_cards(view: View, seat: int) -> list[Event]:
     """The cards of ``seat`` that nobody else has seen: what it folded, and what it still holds."""
-    folded, held = (int(position.record[name][seat]) for name in ("folded", "hand"))
+    folded, held = view.folded[seat], view.hands[seat]
     told = []
     if folded:
         told.append(f"had folded {cards_to_string(folded)}")
@@ -222,8 +188,5 @@ def _hidden_cards(position: GameState, seat: int) -> list[Event]:
         told.append(f"still held {cards_to_string(held)}")
     if not told:
         return []
-    cards = {
-        name: [card_to_string(card) for card in cards_in(these)]
-        for name, these in (("folded", folded), ("held", held))
-    }
+    cards = {"folded": list(map(card_to_string, folded)), "held": list(map(card_to_string, held))}
     return [Event("hand", seat, f"player_{seat} {', and '.join(told)}", cards)]

@@ -1,4 +1,4 @@
-"""What a picture of Cat Te shows: all that one seat sees of a position, or all seats together."""
+"""One view of a position of Cat Te, for text, events and pictures: all that one seat sees, or all seats together."""
 
 from __future__ import annotations
 
@@ -6,47 +6,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catbox_env.core.compilation import cached_njit
-from catbox_env.core.picture import actions_shown, last_action, winners_of
-from catbox_env.core.state import GameState
-from catbox_env.games.cat_te.play.cards import trick_winner
-from catbox_env.games.cat_te.play.state import CLAIM, FOLD, INFO_SCORE, NONE
-from catbox_env.games.cat_te.rules import NUM_SUITS, NUM_TRICKS, Rules, card_to_string
-from catbox_env.games.cat_te.show.text import cards_in
+from catbox_env.games.cat_te.play.state import NONE
+from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, NUM_TRICKS, Rules, card_to_string
 
 #: A place in the table of tricks that holds no open card: nothing yet, a folded card, a card chosen blind.
 EMPTY, FOLDED, CHOSEN = -1, -2, -3
 
 
-@cached_njit
-def winner_of(params: np.record, state: np.record, trick: int, led: int) -> int:
-    """The seat that shows the highest card of suit ``led`` in ``trick``."""
-    return trick_winner(params, state, trick, led)
-
-
 @dataclass(frozen=True)
 class View:
-    """A position as ``seat`` sees it, as everybody together for None.
+    """A position as ``seat`` sees it, as everybody together for None. Nothing hidden from it is in the view.
 
     Attributes:
         mover: the seat to move, -1 when the game is over.
-        shown: the seat whose hand is drawn large, -1: none.
-        legal: the legal actions of the mover; none for another seat.
         hands, folded: cards by suit and rank, and chosen: the card chosen blind, of the seats whose hands are seen.
         table: by seat and trick, the open card or EMPTY, FOLDED, CHOSEN.
         wins: who won each completed trick, and who wins the one under way.
-        trick: the trick under way, from 0; NUM_TRICKS: none.
+        trick: the trick under way, from 0; after the end the last one played.
         led: the suit led in it, NONE: not yet.
-        change: what each seat was paid in the last finished round; None: there is none.
-        winners: who won the game, or shares the win.
-        last: the last action, in words.
+        round: the round under way, from 1.
     """
 
     rules: Rules
     seat: int | None
     mover: int
-    shown: int
-    legal: list[int]
     hands: dict[int, list[int]]
     folded: dict[int, list[int]]
     chosen: dict[int, int]
@@ -57,47 +40,60 @@ class View:
     leader: int
     dealer: int
     in_round: list[bool]
+    tricks_won: list[int]
     scores: list[int]
-    change: list[int] | None
     round: int
     pot: int
     upturned: int
     claimed: int
-    winners: list[int]
-    last: str
 
     @classmethod
-    def of(cls, rules: Rules, params: np.record, state: GameState, seat: int | None) -> View:
-        """What ``seat`` sees of ``state``. Nothing hidden from it is in the view."""
-        record, players = state.record, rules.num_players
-        mover = state.current_player
+    def of(cls, rules: Rules, record: np.record, seat: int | None) -> View:
+        """What ``seat`` sees of the state ``record``."""
+        players = rules.num_players
         seen = range(players) if seat is None else (seat,)
-        info = record.info[:, :players].tolist()
+        table = _table(record, players)
         return cls(
             rules=rules,
             seat=seat,
-            mover=mover,
-            shown=mover if seat is None else seat,
-            legal=actions_shown(state, seat),
-            hands={other: cards_in(int(record.hand[other])) for other in seen},
-            folded={other: cards_in(int(record.folded[other])) for other in seen},
+            mover=int(record.current_player),
+            hands={other: cards_in(record.hand[other]) for other in seen},
+            folded={other: cards_in(record.folded[other]) for other in seen},
             chosen={other: int(record.chosen[other]) for other in seen if record.chosen[other] != NONE},
-            table=_table(record, players),
-            wins=_wins(rules, params, record),
-            trick=NUM_TRICKS if record.terminated else int(record.trick),
+            table=table,
+            wins=_wins(table, (int(record.dealer) + 1) % players),
+            trick=int(record.trick),
             led=int(record.led),
             leader=int(record.leader),
             dealer=int(record.dealer),
             in_round=[bool(held) for held in record.in_round[:players]],
+            tricks_won=record.tricks_won[:players].tolist(),
             scores=record.scores[:players].tolist(),
-            change=info[INFO_SCORE] if record.rounds_ended else None,
             round=rules.num_rounds - int(record.rounds_left),
             pot=int(record.pot),
             upturned=int(record.upturned),
             claimed=int(record.claimed),
-            winners=winners_of(state),
-            last=_last_words(state, seat),
         )
+
+    @property
+    def claim(self) -> str:
+        """Whether the side pot has been claimed, in words."""
+        return "not claimed" if self.claimed == NONE else f"claimed by player_{self.claimed}"
+
+    def shown(self, trick: int) -> dict[int, int]:
+        """The open cards of a trick, by seat."""
+        return {seat: row[trick] for seat, row in enumerate(self.table) if row[trick] >= 0}
+
+
+def cards_in(cards: int) -> list[int]:
+    """The cards of a set, by suit and rank."""
+    held = [card for card in range(NUM_CARDS) if int(cards) >> card & 1]
+    return sorted(held, key=lambda card: (card % NUM_SUITS, card))
+
+
+def cards_to_string(cards: list[int]) -> str:
+    """``"5C QC 10H"``."""
+    return " ".join(map(card_to_string, cards))
 
 
 def _table(record: np.record, players: int) -> list[list[int]]:
@@ -119,29 +115,13 @@ def _table(record: np.record, players: int) -> list[list[int]]:
     return table
 
 
-def _wins(rules: Rules, params: np.record, record: np.record) -> dict[int, int]:
-    """Who won each trick, and who wins the one under way so far."""
+def _wins(table: list[list[int]], leader: int) -> dict[int, int]:
+    """Who won each trick, and who wins the one under way so far; ``leader`` led the first."""
     wins: dict[int, int] = {}
-    leader = (int(record.dealer) + 1) % rules.num_players
     for trick in range(NUM_TRICKS):
-        card = int(record.faceup[leader, trick])
-        if card == NONE:
+        led = table[leader][trick]
+        if led < 0:
             break
-        leader = wins[trick] = int(winner_of(params, record, trick, card % NUM_SUITS))
+        suited = {row[trick]: seat for seat, row in enumerate(table) if row[trick] >= 0}
+        leader = wins[trick] = suited[max(card for card in suited if card % NUM_SUITS == led % NUM_SUITS)]
     return wins
-
-
-def _last_words(state: GameState, seat: int | None) -> str:
-    last = last_action(state, seat)
-    if last is None:
-        return ""
-    mover, action = last
-    if action < 0:  # folded, or chosen blind
-        what = "laid a card face down"
-    elif action < FOLD:
-        what = f"played {card_to_string(action)}"
-    elif action < CLAIM:
-        what = f"folded {card_to_string(action - FOLD)}"
-    else:
-        what = "claimed the side pot" if action == CLAIM else "showed an instant win"
-    return f"player_{mover} {what}."

@@ -120,6 +120,14 @@ def read_set(vector, start):
 
 
 @njit
+def read_card(vector, start):
+    """The card that is shown, as rank and suit, from ``start`` on; NONE where there is none."""
+    rank = one_hot_index(vector, start, NUM_RANKS)
+    suit = one_hot_index(vector, start + NUM_RANKS, NUM_SUITS)
+    return card_at(rank, suit) if rank >= 0 and suit >= 0 else NONE
+
+
+@njit
 def read_score(params, observation, i):
     """The score of the seat that the observer calls ``i``."""
     if params.num_rounds == 1:
@@ -159,6 +167,4 @@ def read_public(params, observation, seat, state):
         state.pot -= state.scores[other]
         for trick in range(NUM_TRICKS):
             start = at.faceup + (i * NUM_TRICKS + trick) * CARD_WIDTH
-            rank = one_hot_index(observation, start, NUM_RANKS)
-            suit = one_hot_index(observation, start + NUM_RANKS, NUM_SUITS)
-            state.faceup[other, trick] = card_at(rank, suit) if rank >= 0 and suit >= 0 else NONE
+            state.faceup[other, trick] = read_card(observation, start)

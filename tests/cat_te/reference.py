@@ -48,7 +48,9 @@ def wins_instantly(hand: list[str]) -> bool:
 def digits(number: int) -> list[int]:
     """Three digits to base 256, from -128 to 127, the lowest first: the bytes of a number in two's complement, but
     that a digit below 0 is carried."""
-    found = [d for d in product(range(-2, 3), range(-128, 128)) if -128 <= number - 65536 * d[0] - 256 * d[1] < 128]
+    found = [
+        d for d in product(range(-2, 3), range(-128, 128)) if -128 <= number - 65536 * d[0] - 256 * d[1] < 128
+    ]
     ((high, middle),) = found
     return [number - 65536 * high - 256 * middle, middle, high]
 
@@ -71,7 +73,9 @@ class Rules:
     @property
     def score_bounds(self) -> tuple[int, int]:
         """The most antes to lose and to win in a game."""
-        doubled = (self.instant_wins and self.instant_wins_double) or (self.region != "khmer" and self.num_players >= 4)
+        doubled = (self.instant_wins and self.instant_wins_double) or (
+            self.region != "khmer" and self.num_players >= 4
+        )
         lost = self.num_rounds * ((2 if doubled else 1) + self.side_pot)
         return -lost, lost * (self.num_players - 1)
 
@@ -359,7 +363,9 @@ class ReferenceState:
             parts["seat"] = one_hot(P, observer)
             parts["scores"] = by_seat([max(-128, min(127, total)) for total in self.totals])
             if max(abs(total) for total in rules.score_bounds) > 127:
-                parts["exact_scores"] = np.array([digits(self.totals[(observer + step) % P]) for step in range(P)], np.int8)
+                parts["exact_scores"] = np.array(
+                    [digits(self.totals[(observer + step) % P]) for step in range(P)], np.int8
+                )
             parts["rounds_left"] = np.array([max(0, rules.num_rounds - 1 - self.rounds_over)], np.int8)
         return parts
 

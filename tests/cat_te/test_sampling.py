@@ -239,7 +239,7 @@ def check_past(state: GameState, world: np.record, seed: int) -> list[float]:
     game, observer = state.game, state.current_player
     table, history = Table(game, state.observation(observer)), state.history_observation(observer)
     worlds = make_vec("cat_te_v0", 300, seed=seed, auto_deal=False, **game.options)
-    worlds.set_states([world] * 300)
+    worlds.set_states([world.clone() for _ in range(300)])  # each has a generator of its own
     past = game.rewind(worlds, history)
     movers, chances, orders = history[: len(state.history()), 0], [], 1
     for seat in range(1, table.players):

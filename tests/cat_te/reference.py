@@ -6,7 +6,6 @@ the engine. Nothing here is quick or clever. A card is its printed name ("AS", "
 """
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
@@ -46,13 +45,8 @@ def wins_instantly(hand: list[str]) -> bool:
 
 
 def digits(number: int) -> list[int]:
-    """Three digits to base 256, from -128 to 127, the lowest first: the bytes of a number in two's complement, but
-    that a digit below 0 is carried."""
-    found = [
-        d for d in product(range(-2, 3), range(-128, 128)) if -128 <= number - 65536 * d[0] - 256 * d[1] < 128
-    ]
-    ((high, middle),) = found
-    return [number - 65536 * high - 256 * middle, middle, high]
+    """Three digits to base 256, from -128 to 127, the lowest first."""
+    return [byte - 128 for byte in (number + 0x808080).to_bytes(3, "little")]
 
 
 @dataclass(frozen=True)
@@ -368,6 +362,16 @@ class ReferenceState:
                 )
             parts["rounds_left"] = np.array([max(0, rules.num_rounds - 1 - self.rounds_over)], np.int8)
         return parts
+
+    def state_parts(self, observer: int) -> dict[str, np.ndarray]:
+        """The parts of the state vector by name: what the observer sees, and the hidden cards of all, its own first."""
+        players = [(observer + step) % self.rules.num_players for step in range(self.rules.num_players)]
+        hidden = {"hand": self.hands, "folded": self.folded, "chosen": [[choice] for choice in self.chosen]}
+        rows = {
+            name: np.array([[card in cards[player] for card in DECK] for player in players], np.int8)
+            for name, cards in hidden.items()
+        }
+        return {**self.observation_parts(observer), **rows}
 
     def history_rows(self, observer: int) -> list[tuple[int, int]]:
         """Rows (relative seat, action id); a card that another player put face down is -1."""

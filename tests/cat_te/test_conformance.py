@@ -226,23 +226,6 @@ def test_the_last_seat_has_one_name() -> None:
     assert default.deserialize_state(named.new_initial_state(seed=1).serialize()).current_player == 0
 
 
-def test_a_side_pot_needs_an_upturned_card() -> None:
-    with pytest.raises(ValueError, match="expected an upturned card with side_pot=2"):
-        make_game("cat_te_v0", num_players=2, side_pot=2).new_initial_state(
-            deal={"hands": [hand.split() for hand in HANDS]}
-        )
-
-
-def test_one_illegal_action_in_a_batch_moves_no_game() -> None:
-    vec = make_vec("cat_te_v0", 4, seed=0)
-    actions = vec.action_mask.argmax(1)
-    actions[2] = 60
-    saved = {name: array.tobytes() for name, array in vec.save().items()}
-    with pytest.raises(ValueError, match="row 2: action 60 of seat 0"):
-        vec.step(actions)
-    assert saved == {name: array.tobytes() for name, array in vec.save().items()}
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
 @pytest.mark.parametrize(
     "options", [{}, {"num_players": 6, "side_pot": 2, "rounds": 2, "region": "khmer"}], ids=str
@@ -250,15 +233,6 @@ def test_one_illegal_action_in_a_batch_moves_no_game() -> None:
 def test_pettingzoo_accepts_the_environment(options: dict[str, Any]) -> None:
     api_test(cat_te_v0.env(**options), num_cycles=150)
     seed_test(lambda: cat_te_v0.raw_env(**options), num_cycles=100)
-
-
-def test_the_pettingzoo_module_gives_the_game() -> None:
-    env = cat_te_v0.raw_env(num_players=6, region="khmer", render_mode="ansi")
-    env.reset(seed=1)
-    assert env.metadata["name"] == "cat_te_v0"
-    with pytest.raises(ValueError, match="leader of a trick plays face up"):
-        env.step(52 + env.game_state.legal_actions()[0])
-    assert "Cat Te (khmer): trick 1 of 6, player_0 leads" in env.render()
 
 
 @pytest.mark.nojit

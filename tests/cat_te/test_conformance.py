@@ -36,7 +36,7 @@ def test_the_kernels_keep_the_contract_without_compilation() -> None:
     check_game(make_game("cat_te_v0", num_players=3, side_pot=2, rounds=2), num_games=1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(
     rules=cat_te_rule_sets(), reward=st.sampled_from(["score", "margin", "win"]), seed=st.integers(0, 2**32)
 )
@@ -44,7 +44,7 @@ def test_any_rule_set_keeps_the_contract(rules: Rules, reward: str, seed: int) -
     check_game(make_game("cat_te_v0", rules=rules, reward=reward), num_games=1, seed=seed)
 
 
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(rules=cat_te_rule_sets(max_rounds=8), seed=st.integers(0, 2**32))
 def test_what_one_wins_others_lose(rules: Rules, seed: int) -> None:
     """Side pots included: what is paid in is won or returned, to the last ante, within the bounds of the game."""

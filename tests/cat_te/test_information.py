@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from catbox_env import cat_te_v0, make_game, make_vec
 from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
-from catbox_env.games.cat_te.show.text import cards_to_string
+from catbox_env.games.cat_te.show.view import cards_in, cards_to_string
 
 CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
 
@@ -36,7 +36,11 @@ def hidden_cards(state: Any, seat: int) -> tuple[str, str, str]:
     """Hand, folded cards and blind choice of a seat."""
     record = state.record
     chosen = "" if record.chosen[seat] < 0 else card_to_string(record.chosen[seat])
-    return cards_to_string(record.hand[seat]), cards_to_string(record.folded[seat]), chosen
+    return listed(record.hand[seat]), listed(record.folded[seat]), chosen
+
+
+def listed(cards: int) -> str:
+    return cards_to_string(cards_in(cards))
 
 
 def draws(state: Any, observer: int, number: int, *seats: int) -> Counter:
@@ -53,7 +57,7 @@ def assert_uniform(counts: Counter, possible: Iterable[Any]) -> None:
 
 
 def named(*cards: int) -> str:
-    return cards_to_string(sum(1 << card for card in cards))
+    return listed(sum(1 << card for card in cards))
 
 
 def unseen(*seen: str) -> list[int]:

@@ -13,6 +13,7 @@ from catbox_env import cat_te_v0, make_game, make_vec
 from catbox_env.core.conformance import check_game
 from catbox_env.games.cat_te.rules import Rules
 from tests.cat_te.rule_sets import cat_te_rule_sets
+from tests.core.fuzz import is_sound
 
 VARIANTS: list[dict[str, Any]] = [
     {},
@@ -71,6 +72,7 @@ def test_a_side_pot_that_grows_for_a_whole_match_is_paid_exactly() -> None:
         claims = state.record.rounds_left == 0 and 104 in state.legal_actions()
         state.apply_action(104 if claims else legal[0])
         most = max(most, int(state.record.pot))
+        assert not state.round_ended or is_sound(state)
     assert most == 127 * 600
     assert sum(state.returns()) == 0
     assert [state.info(seat)["score"] for seat in range(6)] == state.rewards()

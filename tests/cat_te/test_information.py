@@ -12,24 +12,11 @@ from scipy.stats import chisquare
 from catbox_env import cat_te_v0, make_game, make_vec
 from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
 from catbox_env.games.cat_te.show.view import cards_in, cards_to_string
+from tests.cat_te.positions import play, start
 
 CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
 
 BLIND = ["AS KS 2C 3C 4C 5C", "2S QC 6D 8D 9D 10D", "3S 6C 7D AD KD QD", "4S 9C JC 10C 7C AC"]
-
-
-def start(hands: Iterable[str], upturned: str | None = None, **options: Any) -> Any:
-    dealt = [hand.split() for hand in hands]
-    game = make_game("cat_te_v0", num_players=len(dealt), **options)
-    return game.new_initial_state(seed=0, deal={"hands": dealt, "upturned": upturned})
-
-
-def play(state: Any, *tricks: str) -> Any:
-    """Apply tricks such as "AS, fold 2C, 9S"."""
-    for move in [move for trick in tricks for move in trick.split(", ")]:
-        named = move if move.split()[0] in ("fold", "claim", "show") else f"play {move}"
-        state.apply_action(state.game.string_to_action(named))
-    return state
 
 
 def hidden_cards(state: Any, seat: int) -> tuple[str, str, str]:

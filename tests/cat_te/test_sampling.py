@@ -192,8 +192,15 @@ def test_a_world_of_a_match_keeps_the_observer_in_its_seat(observer: int) -> Non
 
 
 def test_scores_and_side_pot_of_a_long_match_are_drawn_as_they_are() -> None:
-    """Far more than an int8 holds: they are told in full."""
+    """Far more than an int8 holds: they are told in full, and only where they can come up."""
+    for options in (
+        {},
+        {"num_players": 6, "rounds": "match"},
+        {"num_players": 2, "rounds": 2, "side_pot": 62},
+    ):
+        assert "exact_scores" not in make_game("cat_te_v0", **options).observation_layout
     game = make_game("cat_te_v0", num_players=6, side_pot=100, rounds=127, region="khmer")
+    assert list(game.observation_layout)[-1] == list(game.state_layout)[-1] == "exact_scores"
     state = game.new_initial_state(seed=0)
     rng = np.random.default_rng(0)
     while state.record.rounds_left > 0:

@@ -1,12 +1,28 @@
-"""Cat Te in words: names of actions, and why one is illegal."""
+"""Cat Te in words: names of actions, why one is illegal, the rules in short, and a position as styled text."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from catbox_env.core.events import counted
-from catbox_env.games.cat_te.rules import BLIND_TRICK, NUM_CARDS, NUM_SUITS, SUITS, Rules, card_to_string
-from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    NUM_CARDS,
+    NUM_SUITS,
+    NUM_TRICKS,
+    SUITS,
+    Rules,
+    card_to_string,
+)
+from catbox_env.games.cat_te.show.view import CHOSEN, EMPTY, FOLDED, View, cards_in, cards_to_string
+
+Piece = tuple[str, str]
+
+#: Colours of the suits, in their order.
+_STYLES = ("green", "blue", "red", "magenta")
+#: A place without an open card.
+_PLACES: dict[int, Piece] = {EMPTY: ("    .", "dim"), FOLDED: ("   ##", "dim"), CHOSEN: ("   ??", "bold")}
 
 
 def action_to_string(action: int) -> str:
@@ -31,17 +47,6 @@ def describe_actions() -> list[tuple[int, int, str]]:
     ]
 
 
-def cards_in(cards: int) -> list[int]:
-    """The cards of a set, by suit and rank."""
-    held = [card for card in range(NUM_CARDS) if int(cards) >> card & 1]
-    return sorted(held, key=lambda card: (card % NUM_SUITS, card))
-
-
-def cards_to_string(cards: int) -> str:
-    """``"5C QC 10H"``: the cards of a set, by suit and rank."""
-    return " ".join(map(card_to_string, cards_in(cards)))
-
-
 def why_illegal(rules: Rules, state: np.record, action: int) -> str:
     """The rule that forbids an illegal ``action`` in ``state``."""
     seat = int(state.current_player)
@@ -52,7 +57,7 @@ def why_illegal(rules: Rules, state: np.record, action: int) -> str:
     card = action % NUM_CARDS
     hand = int(state.hand[seat])
     if not hand >> card & 1:
-        return f"there is no {card_to_string(card)} in the hand: {cards_to_string(hand)}"
+        return f"there is no {card_to_string(card)} in the hand: {cards_to_string(cards_in(hand))}"
     if action >= FOLD:
         if seat == state.leader:
             return "the leader of a trick plays face up and cannot fold"
@@ -123,3 +128,61 @@ def describe_rules(rules: Rules) -> list[str]:
             "between equals, those of the last round count."
         )
     return told
+
+
+def draw_text(view: View) -> list[Piece]:
+    """Pieces (text, rich style) that together show the position."""
+    lines = [[(_headline(view), "bold")]]
+    if view.rules.side_pot:
+        pot = f"side pot: {view.pot}, upturned card "
+        lines.append([(pot, ""), _card(view.upturned), (f", {view.claim}", "")])
+    lines += [[], *_seats(view), []]
+    lines += [_hand(view, seat) for seat in view.hands]
+    return [piece for line in lines for piece in [*line, ("\n", "")]]
+
+
+def _headline(view: View) -> str:
+    rules, where = view.rules, ""
+    if rules.num_rounds > 1:
+        where = f"round {view.round} of {rules.num_rounds}, "
+    if view.mover == NONE:
+        what = "the round is over" if view.round < rules.num_rounds else "the game is over"
+    else:
+        led = f"{SUITS[view.led]} led" if view.led != NONE else f"player_{view.leader} leads"
+        what = f"trick {view.trick + 1} of {NUM_TRICKS}, {led}, player_{view.mover} to move"
+    return f"Cat Te ({rules.region}): {where}{what}"
+
+
+def _seats(view: View) -> list[list[Piece]]:
+    """A row for each seat: its card in each trick, tricks, score."""
+    several = view.rules.num_rounds > 1
+    tricks = "".join(f"{trick + 1:>5}" for trick in range(NUM_TRICKS))
+    rows: list[list[Piece]] = [[(f"           {tricks}  tricks" + ("  score" if several else ""), "bold")]]
+    for seat, cards in enumerate(view.table):
+        turn = seat == view.mover
+        row: list[Piece] = [(f"{'>' if turn else ' '} player_{seat} ", "bold" if turn else "")]
+        row += [_card(card, 5) if card >= 0 else _PLACES[card] for card in cards]
+        row.append((f"{view.tricks_won[seat]:>8}", ""))
+        if several:
+            row.append((f"{view.scores[seat]:>7}", ""))
+        notes = ["dealer"] * (seat == view.dealer) + ["eliminated"] * (not view.in_round[seat])
+        row.append((f"  ({', '.join(notes)})" if notes else "", "dim"))
+        rows.append(row)
+    return rows
+
+
+def _hand(view: View, seat: int) -> list[Piece]:
+    row: list[Piece] = [(f"hand of player_{seat}:", "bold"), *_listed(view.hands[seat])]
+    if view.folded[seat]:
+        row += [("   folded:", ""), *_listed(view.folded[seat])]
+    if seat in view.chosen:
+        row += [("   chose ", ""), _card(view.chosen[seat])]
+    return row
+
+
+def _listed(cards: list[int]) -> list[Piece]:
+    return [piece for card in cards for piece in ((" ", ""), _card(card))]
+
+
+def _card(card: int, width: int = 0) -> Piece:
+    return f"{card_to_string(card):>{width}}", f"bold {_STYLES[card % NUM_SUITS]}"

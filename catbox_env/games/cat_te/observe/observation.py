@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from catbox_env.core.bits import (
     INT8_MAX,
+    INT8_MIN,
     absolute_seat,
     clear,
     clip_int8,
@@ -16,10 +17,10 @@ from catbox_env.core.bits import (
     relative_seat,
 )
 from catbox_env.core.compilation import njit
-from catbox_env.games.cat_te.cards import card_at, rank_of, suit_of
-from catbox_env.games.cat_te.layout import CARD_WIDTH
+from catbox_env.games.cat_te.observe.layout import CARD_WIDTH, DIGIT_BASE, NUM_DIGITS
+from catbox_env.games.cat_te.play.cards import card_at, rank_of, suit_of
+from catbox_env.games.cat_te.play.state import NONE
 from catbox_env.games.cat_te.rules import BLIND_TRICK, NUM_CARDS, NUM_RANKS, NUM_SUITS, NUM_TRICKS
-from catbox_env.games.cat_te.state import NONE
 
 
 @njit
@@ -72,7 +73,13 @@ def write_public(params, at, state, seat, out):
     if params.num_rounds > 1:
         out[at.rounds_left] = state.rounds_left
         for other in range(players):
-            out[at.scores + relative_seat(other, seat, players)] = clip_int8(int(state.scores[other]))
+            i, score = relative_seat(other, seat, players), int(state.scores[other])
+            out[at.scores + i] = clip_int8(score)
+            if at.exact_scores >= 0:
+                for k in range(NUM_DIGITS):
+                    digit = (score - INT8_MIN) % DIGIT_BASE + INT8_MIN
+                    out[at.exact_scores + i * NUM_DIGITS + k] = digit
+                    score = (score - digit) // DIGIT_BASE
         out[at.seat + seat] = 1
 
 
@@ -113,6 +120,27 @@ def read_set(vector, start):
 
 
 @njit
+def read_card(vector, start):
+    """The card that is shown, as rank and suit, from ``start`` on; NONE where there is none."""
+    rank = one_hot_index(vector, start, NUM_RANKS)
+    suit = one_hot_index(vector, start + NUM_RANKS, NUM_SUITS)
+    return card_at(rank, suit) if rank >= 0 and suit >= 0 else NONE
+
+
+@njit
+def read_score(params, observation, i):
+    """The score of the seat that the observer calls ``i``."""
+    if params.num_rounds == 1:
+        return 0
+    if params.at.exact_scores < 0:
+        return int(observation[params.at.scores + i])
+    score = 0
+    for k in range(NUM_DIGITS - 1, -1, -1):
+        score = score * DIGIT_BASE + int(observation[params.at.exact_scores + i * NUM_DIGITS + k])
+    return score
+
+
+@njit
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state`` from an observation made by ``seat``; the inverse of ``write_public``."""
     players = params.num_players
@@ -122,24 +150,21 @@ def read_public(params, observation, seat, state):
     state.leader = absolute_seat(one_hot_index(observation, at.leader, players), seat, players)
     state.current_player = absolute_seat(one_hot_index(observation, at.to_move, players), seat, players)
     state.dealer = absolute_seat(one_hot_index(observation, at.dealer, players), seat, players)
-    state.upturned, state.claimed, state.claim_trick, state.pot = NONE, NONE, NONE, 0
+    state.upturned, state.claimed, state.claim_trick = NONE, NONE, NONE
     if params.side_pot > 0:
         state.claim_trick = one_hot_index(observation, at.claim_trick, BLIND_TRICK + 1)
         state.upturned = one_hot_index(observation, at.upturned, NUM_CARDS)
         state.claimed = absolute_seat(one_hot_index(observation, at.claimed, players), seat, players)
-        # Everybody pays in, so where the count was cut off it is at least the next multiple of the players.
-        stakes = int(observation[at.side_pot])
-        state.pot = (stakes + players - 1) // players * players * params.side_pot
     state.rounds_left = observation[at.rounds_left] if params.num_rounds > 1 else 0
+    state.pot = players * params.side_pot  # and what was paid into it in earlier rounds: what the scores lack
     for i in range(players):
         other = absolute_seat(i, seat, players)
         state.num_folded[other] = observation[at.num_folded + i]
         state.early_tricks[other] = observation[at.early_tricks + i]
         state.tricks_won[other] = observation[at.tricks_won + i]
         state.in_round[other] = observation[at.in_round + i]
-        state.scores[other] = observation[at.scores + i] if params.num_rounds > 1 else 0
+        state.scores[other] = read_score(params, observation, i)
+        state.pot -= state.scores[other]
         for trick in range(NUM_TRICKS):
             start = at.faceup + (i * NUM_TRICKS + trick) * CARD_WIDTH
-            rank = one_hot_index(observation, start, NUM_RANKS)
-            suit = one_hot_index(observation, start + NUM_RANKS, NUM_SUITS)
-            state.faceup[other, trick] = card_at(rank, suit) if rank >= 0 and suit >= 0 else NONE
+            state.faceup[other, trick] = read_card(observation, start)

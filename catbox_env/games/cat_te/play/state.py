@@ -9,11 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from catbox_env.core.kernels import CORE_PARAMS, REWARDS, core_state_fields, record_dtype
-from catbox_env.games.cat_te.layout import PARTS, observation_layout, state_layout
+from catbox_env.games.cat_te.observe.layout import PARTS, observation_layout, state_layout
 from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    DOUBLE,
+    LAST_TRICK,
     LOW_RANKS,
     MAX_PLAYERS,
     NUM_CARDS,
+    NUM_EARLY_TRICKS,
     NUM_SUITS,
     NUM_TRICKS,
     RANKS,
@@ -81,6 +85,35 @@ PARAMS = record_dtype(
         ("state_at", OFFSETS),  # of the state vector
     ]
 )
+
+
+def state_bounds(rules: Rules) -> dict[str, tuple[int, int]]:
+    """The lowest and the highest value of the fields of a state under ``rules``; see ``Game.state_bounds``."""
+    seats = rules.num_players - 1
+    cards, seen = (0, ALL_CARDS), (NONE, NUM_CARDS - 1)
+    side_pot = rules.side_pot > 0
+    most = rules.num_rounds * rules.num_players * (DOUBLE + rules.side_pot)  # antes that can change hands
+    return {
+        "info": (-most, max(most, NUM_TRICKS)),
+        "dealer": (0, seats),
+        "leader": (0, seats),
+        "led": (NONE, NUM_SUITS - 1),
+        "trick": (0, LAST_TRICK),
+        "upturned": (0, NUM_CARDS - 1) if side_pot else (NONE, NONE),
+        "claimed": (NONE, seats if side_pot else NONE),
+        "claim_trick": (NONE, BLIND_TRICK if side_pot else NONE),
+        "rounds_left": (0, rules.num_rounds - 1),
+        "pot": (0, most),
+        "hand": cards,
+        "folded": cards,
+        "chosen": seen,
+        "faceup": seen,
+        "num_folded": (0, LAST_TRICK),
+        "early_tricks": (0, NUM_EARLY_TRICKS),
+        "tricks_won": (0, NUM_TRICKS),
+        "in_round": (0, 1),
+        "scores": (-most, most),
+    }
 
 
 def make_params(rules: Rules, reward: str) -> np.ndarray:

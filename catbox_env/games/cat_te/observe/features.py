@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.core.bits import one_hot_index, popcount
+from catbox_env.core.bits import next_seat, popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
-from catbox_env.core.kernels import record_dtype
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_te.cards import card_at, is_blind, rank_of, suit_of
-from catbox_env.games.cat_te.layout import CARD_WIDTH
-from catbox_env.games.cat_te.observation import read_set
+from catbox_env.games.cat_te.observe.view import VIEW, above, below, of_suit, read_view
+from catbox_env.games.cat_te.play.cards import card_at, is_blind, rank_of, suit_of
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, NONE, SHOW
 from catbox_env.games.cat_te.rules import (
     HAND_SIZE,
-    MAX_PLAYERS,
+    LAST_TRICK,
     NUM_CARDS,
     NUM_EARLY_TRICKS,
     NUM_RANKS,
     NUM_SUITS,
-    NUM_TRICKS,
     Rules,
 )
-from catbox_env.games.cat_te.state import ALL_CARDS, CLAIM, FOLD, NONE, ONE_SUIT, SHOW
 
 #: Unseen cards above a card that is not there.
 NO_CARD = NUM_RANKS
@@ -106,21 +103,6 @@ PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(
     CLAIMS,
 ) = range(len(ACTION_PARTS))
 
-#: What one observation says; seats are relative to the observer.
-VIEW = record_dtype(
-    [
-        ("hand", np.int64),  # set of the own cards
-        ("unseen", np.int64),  # set of the unseen cards
-        ("faceup", np.int64, (MAX_PLAYERS, NUM_TRICKS)),  # card shown by seat and trick, or NONE
-        ("trick", np.int64),  # the trick under way
-        ("led", np.int64),  # suit led, or NONE
-        ("best", np.int64),  # the card that is winning the trick, or NONE
-        ("best_seat", np.int64),  # whose it is
-        ("rivals", np.int64),  # seats that may still beat a card of the observer
-        ("swept", np.int64),  # set of the seats that have won every trick so far
-    ]
-)
-
 
 def make_features(game: Game) -> Features:
     """The features of Cat Te under the rules of ``game``."""
@@ -129,67 +111,7 @@ def make_features(game: Game) -> Features:
 
 
 @njit
-def look(params, seen, view):
-    """Read an observation (O,) into ``view``, a record of `VIEW`."""
-    players, at = params.num_players, params.at
-    trick = max(0, one_hot_index(seen, at.trick, NUM_TRICKS))
-    leader = max(0, one_hot_index(seen, at.leader, players))
-    mover = max(0, one_hot_index(seen, at.to_move, players))
-    view.trick = trick
-    view.led = one_hot_index(seen, at.led_suit, NUM_SUITS)
-    view.hand = read_set(seen, at.hand)
-    known = view.hand | read_set(seen, at.folded) | read_set(seen, at.chosen)
-    if params.side_pot > 0:
-        known |= read_set(seen, at.upturned)
-    best, best_seat = NONE, NONE
-    swept = rivals = 0
-    for seat in range(players):
-        for earlier in range(NUM_TRICKS):
-            view.faceup[seat, earlier] = NONE
-        start = at.faceup + seat * NUM_TRICKS * CARD_WIDTH
-        for earlier in range(trick + 1):
-            rank = one_hot_index(seen, start, NUM_RANKS)
-            suit = one_hot_index(seen, start + NUM_RANKS, NUM_SUITS)
-            if rank != NONE and suit != NONE:
-                card = card_at(rank, suit)
-                view.faceup[seat, earlier] = card
-                known |= 1 << card
-            start += CARD_WIDTH
-        card = view.faceup[seat, trick]
-        if card > best and suit_of(card) == view.led:
-            best, best_seat = card, seat
-        if seen[at.in_round + seat]:
-            if trick > 0 and seen[at.tricks_won + seat] == trick:
-                swept |= 1 << seat
-            later = (seat - leader) % players >= (mover - leader) % players
-            hidden = is_blind(params, trick) and seat != leader
-            if seat > 0 and (later or hidden):
-                rivals += 1
-    view.best, view.best_seat = best, best_seat
-    view.swept, view.rivals = swept, rivals
-    view.unseen = ALL_CARDS & ~known
-
-
-@njit
-def of_suit(cards, suit):
-    """The cards of ``suit`` in a set."""
-    return cards & (ONE_SUIT << suit)
-
-
-@njit
-def above(cards, card):
-    """How many of a set of cards are of the suit of ``card`` and higher."""
-    return popcount(of_suit(cards >> (card + 1) << (card + 1), suit_of(card)))
-
-
-@njit
-def below(cards, card):
-    """How many of a set of cards are of the suit of ``card`` and lower."""
-    return popcount(of_suit(cards & ((1 << card) - 1), suit_of(card)))
-
-
-@njit
-def write_position(params, at, seen, view, out):
+def write_position(params, at, view, out):
     """The features of the position."""
     for suit in range(NUM_SUITS):
         own = of_suit(view.hand, suit)
@@ -203,26 +125,23 @@ def write_position(params, at, seen, view, out):
         out[at.unseen + suit] = popcount(of_suit(view.unseen, suit))
         out[at.masters + suit] = masters
         out[at.above_best + suit] = fewest
-    others_in = 0
     for seat in range(params.num_players):
         out[at.swept + seat] = (view.swept >> seat) & 1
-        if seat > 0 and seen[params.at.in_round + seat]:
-            others_in += 1
-    out[at.others_in] = others_in
+    out[at.others_in] = popcount(view.in_round & ~1)
     out[at.rivals] = view.rivals
     if view.best != NONE:
         out[at.winning + view.best_seat] = 1
         out[at.best_rank] = rank_of(view.best) + 1
         out[at.beaters] = above(view.unseen, view.best)
         out[at.own_beaters] = above(view.hand, view.best)
-    write_voids(params, at, seen, view, out)
+    write_voids(params, at, view, out)
 
 
 @njit
-def write_voids(params, at, seen, view, out):
+def write_voids(params, at, view, out):
     """Who has shown a card of another suit although it was not bound to: it had none of the led suit."""
     players = params.num_players
-    leader = (max(0, one_hot_index(seen, params.at.dealer, players)) + 1) % players
+    leader = next_seat(view.dealer, players)
     for trick in range(view.trick + 1):
         lead = view.faceup[leader, trick]
         if lead == NONE:
@@ -233,14 +152,14 @@ def write_voids(params, at, seen, view, out):
             if card == NONE:
                 continue
             if suit_of(card) != led:
-                if not is_blind(params, trick) and trick < NUM_TRICKS - 1:
+                if not is_blind(params, trick) and trick < LAST_TRICK:
                     out[at.voids + seat * NUM_SUITS + led] = 1
             elif card > best:
                 best, leader = card, seat
 
 
 @njit
-def write_card(params, seen, view, card, face_up, out):
+def write_card(params, view, card, face_up, out):
     """The features of playing or folding ``card``."""
     suit, unseen = suit_of(card), view.unseen
     left = view.hand & ~(1 << card)
@@ -256,7 +175,7 @@ def write_card(params, seen, view, card, face_up, out):
         out[RIVALS] = view.rivals
         out[WINS_SURELY] = 1 if view.rivals == 0 or higher == 0 else 0
         if params.eliminates and view.trick < NUM_EARLY_TRICKS:
-            out[STAYS_IN] = 1 if seen[params.at.early_tricks] == 0 else 0
+            out[STAYS_IN] = 1 if view.early_tricks[0] == 0 else 0
             if view.best_seat > 0:
                 out[STOPS_SWEEP] = (view.swept >> view.best_seat) & 1
     masters, fewest = 0, NO_CARD
@@ -271,13 +190,13 @@ def write_card(params, seen, view, card, face_up, out):
 
 
 @njit
-def write_actions(params, seen, view, mask, action_out):
+def write_actions(params, view, mask, action_out):
     """The features of the legal actions into ``action_out`` (A, K), all zeros."""
     for card in range(NUM_CARDS):
         if mask[card]:
-            write_card(params, seen, view, card, True, action_out[card])
+            write_card(params, view, card, True, action_out[card])
         if mask[FOLD + card]:
-            write_card(params, seen, view, card, False, action_out[FOLD + card])
+            write_card(params, view, card, False, action_out[FOLD + card])
     if mask[SHOW]:
         action_out[SHOW, SHOWS] = 1
     if mask[CLAIM] and params.side_pot > 0:
@@ -292,6 +211,6 @@ def fill(params, offsets, observations, masks, out, action_out):
     for row in range(len(observations)):
         out[row] = 0
         action_out[row] = 0
-        look(rules, observations[row], views[0])
-        write_position(rules, at, observations[row], views[0], out[row])
-        write_actions(rules, observations[row], views[0], masks[row], action_out[row])
+        read_view(rules, observations[row], views[0])
+        write_position(rules, at, views[0], out[row])
+        write_actions(rules, views[0], masks[row], action_out[row])

@@ -6,6 +6,7 @@ from catbox_env.core.bits import INT8_MAX, INT8_MIN
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
+    MAX_ROUNDS,
     NUM_CARDS,
     NUM_EARLY_TRICKS,
     NUM_RANKS,
@@ -16,6 +17,8 @@ from catbox_env.games.cat_te.rules import (
 
 #: A face-up card is two one-hots side by side.
 CARD_WIDTH = NUM_RANKS + NUM_SUITS
+#: A score that does not fit into an int8 is given by three digits, each from -128 to 127.
+DIGIT_BASE, NUM_DIGITS = 256, 3
 
 
 def observation_layout(rules: Rules) -> Layout:
@@ -42,7 +45,7 @@ def state_layout(rules: Rules) -> Layout:
 def _public_parts(rules: Rules) -> list[Part]:
     """The parts that everybody sees, in order."""
     players = rules.num_players
-    of_side_pot, of_several_rounds, claim_trick = [], [], []
+    of_side_pot, of_several_rounds, claim_trick, exact_scores = [], [], [], []
     if rules.side_pot:
         of_side_pot = [
             Part("upturned", (NUM_CARDS,), "the upturned card, one-hot"),
@@ -57,6 +60,9 @@ def _public_parts(rules: Rules) -> list[Part]:
             Part("scores", (players,), "antes won in the finished rounds", INT8_MIN, INT8_MAX),
             Part("seat", (players,), "the observer's own seat, counted from seat 0, one-hot"),
         ]
+        if max(rules.score_bounds) > INT8_MAX:
+            doc = f"the scores as digits to base {DIGIT_BASE}, the lowest first"
+            exact_scores = [Part("exact_scores", (players, NUM_DIGITS), doc, INT8_MIN, INT8_MAX)]
     faceup = (players, NUM_TRICKS, CARD_WIDTH)
     return [
         Part("faceup", faceup, "card shown by seat and trick: rank, then suit, one-hot"),
@@ -72,8 +78,9 @@ def _public_parts(rules: Rules) -> list[Part]:
         Part("dealer", (players,), "who dealt this round, one-hot"),
         *of_several_rounds,
         *claim_trick,
+        *exact_scores,
     ]
 
 
 #: The names of all parts, in order: these rules need every one.
-PARTS = tuple(observation_layout(Rules(side_pot=1, rounds="match")))
+PARTS = tuple(observation_layout(Rules(side_pot=1, rounds=MAX_ROUNDS)))

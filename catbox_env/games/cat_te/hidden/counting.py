@@ -22,7 +22,7 @@ import numpy as np
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.rng import next_uint32
-from catbox_env.games.cat_te.cards import (
+from catbox_env.games.cat_te.hidden.voids import (
     COUNT_BITS,
     agrees_with_voids,
     count_of,
@@ -30,8 +30,8 @@ from catbox_env.games.cat_te.cards import (
     pack_count,
     pack_counts,
 )
+from catbox_env.games.cat_te.play.state import NONE
 from catbox_env.games.cat_te.rules import HAND_SIZE, MAX_PLAYERS, NUM_RANKS, NUM_SUITS
-from catbox_env.games.cat_te.state import NONE
 
 #: What a place is.
 IN_HAND, IS_FOLDED = 0, 1

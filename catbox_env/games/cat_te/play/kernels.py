@@ -12,22 +12,10 @@ from __future__ import annotations
 
 from catbox_env.core.bits import bit_index, next_seat, nth_bit
 from catbox_env.core.compilation import njit
-from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
 from catbox_env.core.wins import share_win
-from catbox_env.games.cat_te.cards import clear_table, is_blind, suit_of, trick_winner
-from catbox_env.games.cat_te.observation import write_observation, write_state
-from catbox_env.games.cat_te.rewinding import draw_round, rewind
-from catbox_env.games.cat_te.rules import (
-    BLIND_TRICK,
-    HAND_SIZE,
-    LAST_TRICK,
-    NUM_CARDS,
-    NUM_EARLY_TRICKS,
-    NUM_SUITS,
-)
-from catbox_env.games.cat_te.sampling import sample
-from catbox_env.games.cat_te.state import (
+from catbox_env.games.cat_te.play.cards import clear_table, is_blind, suit_of, trick_winner
+from catbox_env.games.cat_te.play.state import (
     ALL_CARDS,
     CLAIM,
     FOLD,
@@ -42,7 +30,14 @@ from catbox_env.games.cat_te.state import (
     ONE_SUIT,
     SHOW,
 )
-from catbox_env.games.cat_te.state_check import check_state
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    HAND_SIZE,
+    LAST_TRICK,
+    NUM_CARDS,
+    NUM_EARLY_TRICKS,
+    NUM_SUITS,
+)
 
 
 @njit
@@ -251,17 +246,3 @@ def end_round(params, generator, state, winner, factor, shower):
         state.terminated = 1
         state.current_player = NONE
         share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
-
-
-KERNELS = Kernels(
-    deal,
-    apply,
-    write_mask,
-    write_observation,
-    write_state,
-    shown_action,
-    sample,
-    check_state,
-    rewind,
-    draw_round,
-)

@@ -11,20 +11,18 @@ from catbox_env.core.bits import absolute_seat, bit_index, nth_bit, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import HIDDEN, history_rows
 from catbox_env.core.rng import random_below
-from catbox_env.games.cat_te.cards import (
-    claimed_card,
+from catbox_env.games.cat_te.hidden.voids import claimed_card, voids_of
+from catbox_env.games.cat_te.play.cards import (
     clear_table,
     fold_tricks,
     is_blind,
     leaders_of,
-    num_played,
     pack,
     packed,
     suit_of,
-    voids_of,
 )
+from catbox_env.games.cat_te.play.state import ALL_CARDS, CLAIM, FOLD, NONE, SHOW
 from catbox_env.games.cat_te.rules import BLIND_TRICK, HAND_SIZE, NUM_EARLY_TRICKS, NUM_TRICKS
-from catbox_env.games.cat_te.state import ALL_CARDS, CLAIM, FOLD, NONE, SHOW
 
 
 @njit
@@ -50,7 +48,7 @@ def rewind(params, generator, state, observer, history, actions):
             played += pack(1, mover)
         actions[i] = action  # HIDDEN for a card folded by another seat
     weight, orders = 1.0, 1.0
-    leaders = leaders_of(params, state, int(state.trick))
+    leaders = leaders_of(params, state)
     for seat in range(players):
         if seat != observer:
             weight *= draw_folds(
@@ -119,9 +117,7 @@ def next_in_order(left, order):
 @njit
 def can_be_order(params, state, leaders, seat, order):
     """Whether ``seat`` can have folded its cards in the permutation number ``order`` of them."""
-    played = num_played(params, state, seat, int(state.trick), int(state.current_player))
-    folds = fold_tricks(params, state, seat, played)
-    voids = voids_of(params, state, leaders, seat, played)
+    folds, voids = fold_tricks(params, state, seat), voids_of(params, state, leaders, seat)
     left = int(state.folded[seat])
     while left != 0 and folds != 0:
         one, order = next_in_order(left, order)

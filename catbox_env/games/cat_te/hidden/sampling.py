@@ -15,27 +15,7 @@ from __future__ import annotations
 from catbox_env.core.bits import bit_index, nth_bit, one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.rng import random_below
-from catbox_env.games.cat_te.cards import (
-    NEVER,
-    NO_VOIDS,
-    any_fold_is_late,
-    claimed_card,
-    count_of,
-    counts_of,
-    fold_tricks,
-    folds_without_claimed,
-    has_chosen,
-    known_cards,
-    leaders_of,
-    nobody_swept,
-    num_held,
-    num_played,
-    packed,
-    shows,
-    suit_of,
-    voids_of,
-)
-from catbox_env.games.cat_te.counting import (
+from catbox_env.games.cat_te.hidden.counting import (
     END,
     IN_HAND,
     IS_FOLDED,
@@ -47,11 +27,29 @@ from catbox_env.games.cat_te.counting import (
     new_places,
     random_unit,
 )
-from catbox_env.games.cat_te.observation import read_public, read_set
-from catbox_env.games.cat_te.rules import LAST_TRICK, NUM_CARDS, NUM_SUITS
-from catbox_env.games.cat_te.scores import balance
-from catbox_env.games.cat_te.state import ALL_CARDS, NONE, ONE_SUIT
-from catbox_env.games.cat_te.state_check import is_sound_hand, is_sound_public
+from catbox_env.games.cat_te.hidden.voids import (
+    NEVER,
+    NO_VOIDS,
+    any_fold_is_late,
+    claimed_card,
+    count_of,
+    counts_of,
+    folds_without_claimed,
+    voids_of,
+)
+from catbox_env.games.cat_te.observe.observation import read_public, read_set
+from catbox_env.games.cat_te.play.cards import (
+    fold_tricks,
+    has_chosen,
+    known_cards,
+    leaders_of,
+    num_played,
+    packed,
+    suit_of,
+)
+from catbox_env.games.cat_te.play.check import check_hand, check_table
+from catbox_env.games.cat_te.play.state import ALL_CARDS, NONE, ONE_SUIT
+from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS
 
 
 @njit
@@ -69,7 +67,7 @@ def sample(params, observation, generators, states):
         state.hand[seat] = read_set(observation, params.at.hand) if own else 0
         state.folded[seat] = read_set(observation, params.at.folded) if own else 0
         state.chosen[seat] = one_hot_index(observation, params.at.chosen, NUM_CARDS) if own else NONE
-    if not is_sound(params, state, observer):
+    if not is_under_way(params, state, observer):
         return 1
     unseen = ALL_CARDS & ~known_cards(params, state)
     claimer, claimed = NONE, 0
@@ -78,8 +76,6 @@ def sample(params, observation, generators, states):
         if claimed != 0:
             claimer = int(state.claimed)
             unseen &= ~claimed
-        elif not shows(state, int(state.claimed), claimed_card(state)):
-            return 1
     places = new_places()
     held, folded, num_places = lay_out(params, state, observer, claimer, places, unseen)
     count_ways(places, num_places, counts_of(unseen))
@@ -110,20 +106,22 @@ def observing_seat(params, observation):
 
 
 @njit
-def is_sound(params, state, observer):
-    """Whether the game runs and what everybody sees, with the observer's own cards, is consistent."""
+def is_under_way(params, state, observer):
+    """Whether a round is under way in which the numbers of cards agree, those of the ``observer`` too."""
     if state.current_player == NONE or state.trick == NONE or state.dealer == NONE or state.leader == NONE:
         return False
-    if state.trick >= LAST_TRICK or (params.side_pot > 0 and state.upturned == NONE):
+    if (state.claimed == NONE) != (state.claim_trick == NONE) or (
+        params.side_pot > 0 and state.upturned == NONE
+    ):
         return False
-    tricks, mover = int(state.trick), int(state.current_player)
-    return (
-        known_cards(params, state) != NONE
-        and is_sound_public(params, state, tricks, mover)
-        and nobody_swept(params, state)
-        and is_sound_hand(params, state, leaders_of(params, state, tricks), observer, tricks, mover)
-        and balance(params, state, True)
-    )
+    no_card_twice = known_cards(params, state) != NONE
+    return no_card_twice and check_table(params, state) and check_hand(params, state, observer)
+
+
+@njit
+def num_held(params, state, seat):
+    """Cards of ``seat`` in its hand, and its blind choice."""
+    return HAND_SIZE - num_played(params, state, seat) + (1 if has_chosen(params, state, seat) else 0)
 
 
 @njit
@@ -134,18 +132,16 @@ def lay_out(params, state, observer, claimer, places, unseen):
     Returns where the chain begins if the claimed card is held, where if it was folded (NONE where it cannot have
     been), and the number of places.
     """
-    tricks, mover, left = int(state.trick), int(state.current_player), counts_of(unseen)
-    leaders = leaders_of(params, state, tricks)
+    leaders, left = leaders_of(params, state), counts_of(unseen)
     last, free = END, END + 1
     for seat in range(params.num_players):
-        played = num_played(params, state, seat, tricks, mover)
-        voids = voids_of(params, state, leaders, seat, played)
+        voids = voids_of(params, state, leaders, seat)
         if voids == NO_VOIDS or seat in (observer, claimer):
             continue
-        held = num_held(params, state, seat, played)
+        held = num_held(params, state, seat)
         last = add_place(places, free, last, seat, IN_HAND, held, 0, voids, left)
         free += 1
-        folds = fold_tricks(params, state, seat, played)
+        folds = fold_tricks(params, state, seat)
         if any_fold_is_late(folds, voids):
             num_folds = int(state.num_folded[seat])
             last = add_place(places, free, last, seat, IS_FOLDED, num_folds, folds, voids, left)
@@ -162,10 +158,9 @@ def lay_out_claimer(params, state, leaders, claimer, places, left, last, free):
 
     ``free`` is the first free row of ``places``, ``left`` the counts of all other hidden cards.
     """
-    played = num_played(params, state, claimer, int(state.trick), int(state.current_player))
-    voids = voids_of(params, state, leaders, claimer, played)
-    folds, num_folds = fold_tricks(params, state, claimer, played), int(state.num_folded[claimer])
-    num_cards, suit = num_held(params, state, claimer, played), suit_of(claimed_card(state))
+    voids = voids_of(params, state, leaders, claimer)
+    folds, num_folds = fold_tricks(params, state, claimer), int(state.num_folded[claimer])
+    num_cards, suit = num_held(params, state, claimer), suit_of(claimed_card(state))
     held, folded = NONE, NONE
     if packed(voids, suit) == NEVER:
         held = add_place(places, free, last, claimer, IS_FOLDED, num_folds, folds, voids, left)
@@ -202,12 +197,10 @@ def draw_hidden(params, generator, state, observer, places, place, unseen):
             state.folded[row.seat] |= cards
         place = int(row.following)
     number = popcount(unseen)
-    tricks, mover = int(state.trick), int(state.current_player)
     for seat in range(params.num_players):
         if seat == observer:
             continue
-        played = num_played(params, state, seat, tricks, mover)
-        held = num_held(params, state, seat, played)
+        held = num_held(params, state, seat)
         for _ in range(held - popcount(int(state.hand[seat]))):
             card = nth_bit(unseen, random_below(generator, number))
             number -= 1
@@ -218,7 +211,7 @@ def draw_hidden(params, generator, state, observer, places, place, unseen):
             number -= 1
             unseen &= ~card
             state.folded[seat] |= card
-        if has_chosen(params, state, seat, tricks, played):
+        if has_chosen(params, state, seat):
             card = nth_bit(int(state.hand[seat]), random_below(generator, held))
             state.hand[seat] &= ~card
             state.chosen[seat] = bit_index(card)

@@ -29,11 +29,10 @@ from catbox_env import Game
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.rng import new_generators
-from catbox_env.games.petrify.board import holds
-from catbox_env.games.petrify.kernels import apply
-from catbox_env.games.petrify.reach import end_cells, legal_cells
-from catbox_env.games.petrify.sampling import sample
-from catbox_env.games.petrify.state import NONE, STATE
+from catbox_env.games.petrify.hidden import sample
+from catbox_env.games.petrify.play.board import end_cells, holds, legal_cells
+from catbox_env.games.petrify.play.kernels import apply, check_state
+from catbox_env.games.petrify.play.state import NONE, STATE
 
 REASONS = ("finish", "others", "answer", "onward")
 FINISH, OTHERS, ANSWER, ONWARD = range(len(REASONS))
@@ -149,6 +148,8 @@ def choose_rows(
     for row in range(len(observations)):
         actions[row] = -1
         if sample(params[0], observations[row], generators[:1], boards[:1]):
+            continue
+        if not check_state(params[0], boards[0]):
             continue
         best = -np.inf
         for action in range(masks.shape[1]):

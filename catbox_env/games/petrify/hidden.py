@@ -1,4 +1,7 @@
-"""How a game is laid out, draw by draw; and the boards that a game can have begun on."""
+"""What a seat cannot see: the board that a game begins on, and those that it can have begun on.
+
+During the game nothing is hidden, so an observation leaves one state.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.bits import one_hot_index
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.draws import Draws
-from catbox_env.games.petrify.kernels import begin_play
-from catbox_env.games.petrify.reach import all_can_move
+from catbox_env.games.petrify.observe.observation import read_position
+from catbox_env.games.petrify.play.board import all_can_move
+from catbox_env.games.petrify.play.kernels import begin_play
+from catbox_env.games.petrify.play.state import STATE, TILE_NAMES
 from catbox_env.games.petrify.rules import (
     NUM_NUMBER_COLORS,
     NUM_SYMBOLS,
@@ -21,8 +27,6 @@ from catbox_env.games.petrify.rules import (
     Rules,
     special_tiles,
 )
-from catbox_env.games.petrify.state import STATE, TILE_NAMES
-from catbox_env.games.petrify.text import cell_name
 
 
 class BoardDraws(Draws):
@@ -55,8 +59,8 @@ class BoardDraws(Draws):
     def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
         cells = self.rules.num_cells
         if len(drawn) < cells:
-            return f"tile {TILE_NAMES[draw]} on {cell_name(self.rules, len(drawn))}"
-        return f"player_{len(drawn) - cells} on {cell_name(self.rules, draw)}"
+            return f"tile {TILE_NAMES[draw]} on {self.rules.cell_name(len(drawn))}"
+        return f"player_{len(drawn) - cells} on {self.rules.cell_name(draw)}"
 
     def is_possible(self, drawn: Sequence[int]) -> bool:
         """Whether everybody could move if it were the first, as in `kernels.deal`."""
@@ -117,3 +121,17 @@ def _can_begin(params, states):
     """Whether every player could move if it were the first."""
     begin_play(params[0], states[0])
     return all_can_move(params[0], states[0])
+
+
+@njit
+def sample(params, observation, generators, states):
+    """Set each of ``states`` (M,) to the position that ``observation`` (O,) shows. 1 if nobody is to move in it."""
+    if len(states) == 0:
+        return 0
+    observer = max(0, one_hot_index(observation, params.at.seat, params.num_players))
+    read_position(params, observation, observer, states[0])
+    if states[0].current_player < 0:
+        return 1
+    for i in range(1, len(states)):
+        states[i] = states[0]
+    return 0

@@ -29,15 +29,9 @@ from catbox_env.games.petrify.play.board import (
 from catbox_env.games.petrify.play.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
 from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
 
-#: Moves that `outlook` looks ahead, of the next seat and of the observer in turn: on boards of up to `SMALL` cells, and
+#: `outlook` looks four moves ahead, of the next seat and of the observer in turn, on boards of up to so many cells; two
 #: on larger ones, where there are more of them.
-PLIES, PLIES_IF_LARGE, SMALL = 4, 2, 16
-
-
-@njit
-def plies_of(cells):
-    """How far `outlook` looks ahead on a board of so many cells."""
-    return PLIES if cells <= SMALL else PLIES_IF_LARGE
+SMALL = 16
 
 
 def feature_layout(rules: Rules) -> Layout:
@@ -60,6 +54,7 @@ def feature_layout(rules: Rules) -> Layout:
 def action_feature_layout(rules: Rules) -> Layout:
     """The features of one action: of the position when the pawn stands on its cell."""
     players, cells = rules.num_players, rules.num_cells
+    moves = 4 if cells <= SMALL else 2
     return Layout(
         [
             Part("energy", (1,), "steps of the tile; a wildcard: 4", 0, NUM_SYMBOLS),
@@ -75,7 +70,7 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
             Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MOST_COUNTED),
             Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MOST_COUNTED),
-            Part("outlook", (1,), f"1: wins by force within {plies_of(cells)} more moves, -1: loses", -1),
+            Part("outlook", (1,), f"1: wins by force within {moves} more moves, -1: loses", -1),
         ]
     )
 
@@ -114,24 +109,34 @@ def energy_of(tile):
 
 
 @njit
-def outlook(params, tiles, mover, other, free, plies):
-    """1 if the pawn on ``mover``, which is to move, petrifies that on ``other`` by force within so many ``plies``, -1
-    if it is petrified, else 0."""
-    ends = walk_ends(params, int(tiles[mover]), mover, free)
-    if ends == EMPTY:
-        return -1
-    if plies == 0:
-        return 0
-    best = -1
-    for cell in range(params.num_cells):
-        if not holds(ends, cell):
-            continue
-        found = -outlook(params, tiles, other, cell, free & ~set_of(cell), plies - 1)
-        if found > best:
-            best = found
-            if best == 1:
-                break
-    return best
+def outlook_now(params, state, mover, other, free):
+    """-1 if the pawn on ``mover``, which is to move over the ``free`` cells, is petrified, else 0."""
+    return -1 if walk_ends(params, int(state.tile[mover]), mover, free) == EMPTY else 0
+
+
+def one_move_deeper(outlook):
+    """``outlook`` one more move ahead: 1 if the pawn on ``mover`` petrifies that on ``other`` by force, -1 if it is
+    petrified, else 0.
+
+    Each depth is a function of its own: a function that calls itself crashed when it was loaded from a cache on disk.
+    """
+
+    @njit
+    def deeper(params, state, mover, other, free):
+        ends = walk_ends(params, int(state.tile[mover]), mover, free)
+        best = -1
+        for cell in range(params.num_cells):
+            if holds(ends, cell):
+                best = max(best, -outlook(params, state, other, cell, free & ~set_of(cell)))
+                if best == 1:
+                    break
+        return best
+
+    return deeper
+
+
+outlook_in_two = one_move_deeper(one_move_deeper(outlook_now))
+outlook_in_four = one_move_deeper(one_move_deeper(outlook_in_two))
 
 
 @njit
@@ -214,29 +219,34 @@ def write_action(params, seen, state, cell, out):
         out[NEXT_END_CELLS] = end_cells_then(params, seen, following, cell)
         out[NEXT_ROOM] = room_of(params, other, free)
         out[NEXT_DISTANCE] = distance_of(params, cell, other)
-        write_replies(params, state.tile, cell, other, free, out)
+        write_replies(params, state, cell, other, free, out)
 
 
 @njit
-def write_replies(params, tiles, cell, other, free, out):
+def write_replies(params, state, cell, other, free, out):
     """What the pawn on ``other``, of the next seat, can do about the own pawn on ``cell``."""
     fewest, losing = MOST_COUNTED, 0
-    replies = walk_ends(params, int(tiles[other]), other, free)
+    replies = walk_ends(params, int(state.tile[other]), other, free)
     for reply in range(params.num_cells):
         if not holds(replies, reply):
             continue
-        answers = popcount(walk_ends(params, int(tiles[cell]), cell, free & ~set_of(reply)))
+        answers = popcount(walk_ends(params, int(state.tile[cell]), cell, free & ~set_of(reply)))
         fewest = min(fewest, answers)
         losing += 1 if answers == 0 else 0
     out[FEWEST_ANSWERS] = fewest
     out[LOSING_REPLIES] = min(MOST_COUNTED, losing)
-    out[OUTLOOK] = -outlook(params, tiles, other, cell, free, plies_of(params.num_cells))
+    if params.num_cells <= SMALL:
+        out[OUTLOOK] = -outlook_in_four(params, state, other, cell, free)
+    else:
+        out[OUTLOOK] = -outlook_in_two(params, state, other, cell, free)
 
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
     """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
-    states = np.zeros(1, STATE)  # not its record: compiled code that holds a record alone frees the array
+    # Not its record: compiled code that holds a record alone frees the array. And the functions above are handed the
+    # record, never an array in it, whose memory a call would count as its own.
+    states = np.zeros(1, STATE)
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):
         out[row] = 0

@@ -173,6 +173,7 @@ def check_state(params, state):
 
     Each pawn stands on an open cell of its own, those that are out have the last places, the seat to move is in the
     game with another one and can move, and the turns to come do not make the game longer than any: each closes a cell.
+    The game has one round.
     """
     pawns, places, num_in = EMPTY, EMPTY, 0
     for seat in range(params.num_players):
@@ -183,6 +184,8 @@ def check_state(params, state):
             places |= set_of(state.place[seat])
     last_places = set_of(params.num_players) - set_of(num_in)
     if popcount(pawns & state.open) != params.num_players or places != last_places:
+        return False
+    if state.rounds_ended != state.terminated:
         return False
     if state.terminated:
         return num_in == 0

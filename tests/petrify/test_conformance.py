@@ -48,8 +48,7 @@ def test_petrify_keeps_the_contract_of_every_game(options: dict) -> None:
 
 @pytest.mark.nojit
 def test_the_kernels_keep_the_contract_without_compilation() -> None:
-    check_game(make_game("petrify_v0", num_players=3, size=3, wildcards=2, teleports=2, zeros=1), num_games=2)
-    check_game(make_game("petrify_v0", num_players=2, size=8, walls=8, teleports=3), num_games=1)
+    check_game(make_game("petrify_v0", num_players=3, size=3, wildcards=2, teleports=2, zeros=1), num_games=1)
 
 
 @pytest.mark.slow

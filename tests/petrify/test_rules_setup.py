@@ -21,7 +21,6 @@ def test_the_deck_is_symbols_crossed_with_colours_repeated_to_fill_the_board(siz
     assert view(state)["open"].all()
 
 
-@pytest.mark.nojit
 @pytest.mark.parametrize(
     "specials",
     [
@@ -72,7 +71,6 @@ def test_full_is_five_by_five_with_every_special_tile():
     assert not catbox_env.make_game("petrify_v0", rules=rules).new_initial_state(seed=0).is_terminal()
 
 
-@pytest.mark.nojit
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_players_begin_on_different_numbers_or_wildcards(players):
     game = catbox_env.make_game("petrify_v0", num_players=players, teleports=4, walls=3, wildcards=2, zeros=2)
@@ -98,7 +96,6 @@ def test_as_many_walls_as_rows_can_be_played_on(size):
     assert [bool(game.new_initial_state(seed=seed).legal_actions()) for seed in range(20)] == [True] * 20
 
 
-@pytest.mark.nojit
 def test_the_tiny_rules_are_a_small_board_of_walls_and_wildcards():
     rules = Rules.tiny()
     assert (rules.num_players, rules.size, rules.walls, rules.wildcards) == (2, 3, 3, 6)
@@ -107,16 +104,18 @@ def test_the_tiny_rules_are_a_small_board_of_walls_and_wildcards():
     assert {tile for deal, _ in deals for row in deal.tiles for tile in row} == {"W", "*"}
 
 
-def test_special_tiles_come_to_every_cell_equally_often() -> None:
+def test_special_tiles_and_pawns_come_to_every_cell_equally_often() -> None:
     """Players can move from wherever the special tiles lie on so large a board, so hardly any layout is drawn again."""
     vec = make_vec(
         "petrify_v0", 12_000, seed=1, size=8, teleports=1, walls=1, wildcards=1, zeros=1, move_rule="up_to"
     )
-    kinds = vec.game.observation_layout.unpack(vec.observation)["kinds"]
-    for kind in (1, 2, 3, 4):
-        assert kinds[:, kind].sum() == 12_000
-        counts = kinds[:, kind].reshape(12_000, 64).sum(0, dtype=int)
-        assert chisquare(counts).pvalue > 0.001, kind
+    parts = vec.game.observation_layout.unpack(vec.observation)
+    planes = {f"kind {kind}": parts["kinds"][:, kind] for kind in (1, 2, 3, 4)}
+    planes |= {f"pawn {seat}": parts["positions"][:, seat] for seat in (0, 1)}
+    for name, plane in planes.items():
+        counts = plane.reshape(12_000, 64).sum(0, dtype=int)
+        assert counts.sum() == 12_000
+        assert chisquare(counts).pvalue > 0.001, name
 
 
 def test_each_special_tile_replaces_any_card_of_the_deck_equally_often() -> None:

@@ -12,7 +12,7 @@ from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.picture import Sheet
 from catbox_env.core.state import GameState
-from catbox_env.games.petrify.hidden import BoardDraws, deals_before, sample
+from catbox_env.games.petrify.hidden import BoardDraws, sample
 from catbox_env.games.petrify.observe.features import make_features
 from catbox_env.games.petrify.observe.layout import observation_layout
 from catbox_env.games.petrify.observe.observation import write_observation
@@ -25,7 +25,7 @@ from catbox_env.games.petrify.play.kernels import (
     shown_action,
     write_mask,
 )
-from catbox_env.games.petrify.play.state import INFO, STATE, TILE_NAMES, make_params, state_bounds
+from catbox_env.games.petrify.play.state import INFO, STATE, make_params, state_bounds
 from catbox_env.games.petrify.rules import Deal, Rules
 from catbox_env.games.petrify.show import events, text
 from catbox_env.games.petrify.show.picture import draw
@@ -47,6 +47,7 @@ class Petrify(Game):
     chance_names = ("win",)
 
     rules: Rules
+    draws: BoardDraws
 
     def set_up(self) -> None:
         rules = self.rules
@@ -90,9 +91,9 @@ class Petrify(Game):
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)
         deal.check(self.rules)
-        names = [name for row in deal.tiles for name in row]
-        state.tile[: len(names)] = [TILE_NAMES.index(name) for name in names]
-        state.position[: self.num_players] = deal.positions
+        drawn = self.draws.drawn(vars(deal), True)
+        state.tile[: self.num_actions] = drawn[: self.num_actions]
+        state.position[: self.num_players] = drawn[self.num_actions :]
         begin_play(self.params[0], state)
         for seat in range(self.num_players):
             if not end_cells(self.params[0], state, seat):
@@ -102,15 +103,11 @@ class Petrify(Game):
                 )
 
     def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
-        return deals_before(self.rules, state, actions)
+        return self.draws.deals_before(state, actions)
 
     def deal_of(self, state: np.record) -> dict[str, Any]:
-        size = self.rules.size
-        names = [TILE_NAMES[tile] for tile in state.tile[: size * size]]
-        return {
-            "tiles": [names[row * size : (row + 1) * size] for row in range(size)],
-            "positions": state.position[: self.num_players].tolist(),
-        }
+        tiles, positions = state.tile[: self.num_actions], state.position[: self.num_players]
+        return vars(self.draws.deal([*tiles.tolist(), *positions.tolist()], True)).copy()
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         place = info["place"]

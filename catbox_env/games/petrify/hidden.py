@@ -18,7 +18,7 @@ from catbox_env.core.draws import Draws
 from catbox_env.games.petrify.observe.observation import read_position
 from catbox_env.games.petrify.play.board import all_can_move
 from catbox_env.games.petrify.play.kernels import begin_play
-from catbox_env.games.petrify.play.state import STATE, TILE_NAMES
+from catbox_env.games.petrify.play.state import STATE, TILE_NAMES, WALL_TILE, ZERO_TILE
 from catbox_env.games.petrify.rules import (
     NUM_NUMBER_COLORS,
     NUM_SYMBOLS,
@@ -69,6 +69,24 @@ class BoardDraws(Draws):
         states[0].position[: self.rules.num_players] = drawn[cells:]
         return bool(_can_begin(self.params, states))
 
+    def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
+        """Deals from which ``actions`` may lead to ``state``; not all of them do.
+
+        A player leaves a place only when its cell is closed, or to another player. So the places at the beginning are
+        those that are closed or taken now and where no action led to. A zero where somebody landed is a copy of another
+        tile now.
+        """
+        tiles = state.tile[: self.rules.num_cells].tolist()
+        landed, left = set(actions), set(state.position[: self.rules.num_players].tolist())
+        left |= {c for c, tile in enumerate(tiles) if not int(state.open) >> c & 1 and tile != WALL_TILE}
+        starts = sorted(left - landed)
+        if len(starts) != self.rules.num_players:
+            return
+        for zeros in combinations(sorted(landed), max(0, self.rules.zeros - tiles.count(ZERO_TILE))):
+            laid = [ZERO_TILE if cell in zeros else tile for cell, tile in enumerate(tiles)]
+            for positions in permutations(starts):
+                yield self.deal([*laid, *positions], True)
+
 
 #: Tiles that a player can begin on.
 _BEGIN_ON = {TILE_NAMES.index(name) for name in (*NUMBER_TILES, "*")}
@@ -93,27 +111,6 @@ def _next_tiles(
     weights = {tile: numbers * number for tile, number in left.items()}
     weights |= {tile: left.total() * number for tile, number in specials_left.items()}
     return sorted((tile, weight) for tile, weight in weights.items() if weight)
-
-
-def deals_before(rules: Rules, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
-    """Deals from which ``actions`` may lead to ``state``; not all of them do.
-
-    A player leaves a place only when its cell is closed, or to another player. So the places at the beginning are those
-    that are closed or taken now and where no action led to. A zero where somebody landed is a copy of another tile now.
-    """
-    names = [TILE_NAMES[tile] for tile in state.tile[: rules.num_cells]]
-    landed, taken = set(actions), {int(cell) for cell in state.position[: rules.num_players]}
-    closed = {
-        cell for cell in range(rules.num_cells) if not int(state.open) >> cell & 1 and names[cell] != "W"
-    }
-    starts = sorted((closed | taken) - landed)
-    if len(starts) != rules.num_players:
-        return
-    for zeros in combinations(sorted(landed), max(0, rules.zeros - names.count("0"))):
-        tiles = ["0" if cell in zeros else name for cell, name in enumerate(names)]
-        rows = [tiles[first : first + rules.size] for first in range(0, rules.num_cells, rules.size)]
-        for positions in permutations(starts):
-            yield Deal(rows, positions)
 
 
 @cached_njit

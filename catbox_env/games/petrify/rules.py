@@ -105,14 +105,13 @@ class Rules:
         return self.num_cells - self.teleports - self.walls - self.zeros
 
     @property
-    def max_turns(self) -> int:
-        """Most turns in a game: each closes a cell for good, and needs an open cell a player and one to go to."""
-        return self.num_cells - self.walls - self.num_players
-
-    @property
     def max_moves(self) -> int:
-        """Most actions in a game: with teleports a turn may take a second one."""
-        return self.max_turns * (2 if self.teleports else 1)
+        """Most actions in a game.
+
+        Each turn closes a cell for good, and needs an open cell a player and one to go to. With teleports it may take a
+        second action.
+        """
+        return (self.num_cells - self.walls - self.num_players) * (2 if self.teleports else 1)
 
 
 def special_tiles(rules: Rules) -> list[str]:

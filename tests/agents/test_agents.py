@@ -172,7 +172,7 @@ def test_a_heuristic_without_weigh_says_what_is_missing() -> None:
         plays, reasons = "petrify_v0", ("none",)
 
     state = catbox_env.make_game("petrify_v0").new_initial_state(seed=0)
-    with pytest.raises(NotImplementedError, match=r"Empty has to define weigh\(\)"):
+    with pytest.raises(NotImplementedError, match=r"Empty has to define score\(\)"):
         Empty(state.game).act(state.observation(0), state.action_mask())
 
 

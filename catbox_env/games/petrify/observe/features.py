@@ -10,35 +10,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.core.bits import one_hot_index, popcount
+from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
-from catbox_env.core.kernels import record_dtype
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.petrify.board import EMPTY, holds, set_of
-from catbox_env.games.petrify.layout import MOST_COUNTED
-from catbox_env.games.petrify.reach import walk_ends
-from catbox_env.games.petrify.rules import MAX_PLAYERS, NUM_NUMBER_COLORS, NUM_SYMBOLS, Rules
-from catbox_env.games.petrify.state import (
-    FIRST_TELEPORT,
-    MAX_CELLS,
-    NONE,
-    TELEPORT,
-    WILDCARD,
-    WILDCARD_TILE,
-    ZERO,
+from catbox_env.games.petrify.observe.layout import MOST_COUNTED
+from catbox_env.games.petrify.observe.observation import read_position
+from catbox_env.games.petrify.play.board import (
+    EMPTY,
+    free_cells,
+    holds,
+    kind_of,
+    set_of,
+    symbol_of,
+    walk_ends,
 )
+from catbox_env.games.petrify.play.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
+from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
 
-#: Moves that `outlook` looks ahead, of the next seat and of the observer in turn: on boards of up to `SMALL` cells, and
+#: `outlook` looks four moves ahead, of the next seat and of the observer in turn, on boards of up to so many cells; two
 #: on larger ones, where there are more of them.
-PLIES, PLIES_IF_LARGE, SMALL = 4, 2, 16
-
-
-@njit
-def plies_of(cells):
-    """How far `outlook` looks ahead on a board of so many cells."""
-    return PLIES if cells <= SMALL else PLIES_IF_LARGE
+SMALL = 16
 
 
 def feature_layout(rules: Rules) -> Layout:
@@ -61,6 +54,7 @@ def feature_layout(rules: Rules) -> Layout:
 def action_feature_layout(rules: Rules) -> Layout:
     """The features of one action: of the position when the pawn stands on its cell."""
     players, cells = rules.num_players, rules.num_cells
+    moves = 4 if cells <= SMALL else 2
     return Layout(
         [
             Part("energy", (1,), "steps of the tile; a wildcard: 4", 0, NUM_SYMBOLS),
@@ -76,7 +70,7 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
             Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MOST_COUNTED),
             Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MOST_COUNTED),
-            Part("outlook", (1,), f"1: wins by force within {plies_of(cells)} more moves, -1: loses", -1),
+            Part("outlook", (1,), f"1: wins by force within {moves} more moves, -1: loses", -1),
         ]
     )
 
@@ -101,16 +95,6 @@ PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(
     OUTLOOK,
 ) = range(len(ACTION_PARTS))
 
-#: What one observation says; seats are relative to the observer.
-VIEW = record_dtype(
-    [
-        ("free", np.uint64),  # set of the open cells without a pawn
-        ("position", np.int64, (MAX_PLAYERS,)),  # cell of each pawn
-        ("tile", np.int64, (MAX_CELLS,)),  # of each cell, as `walk_ends` takes it
-        ("next", np.int64),  # the next seat in the game after the observer, or NONE
-    ]
-)
-
 
 def make_features(game: Game) -> Features:
     """The features of Petrify under the rules of ``game``."""
@@ -119,65 +103,40 @@ def make_features(game: Game) -> Features:
 
 
 @njit
-def look(params, seen, view):
-    """Read an observation (O,) into ``view``, a record of `VIEW`."""
-    players, cells, at = params.num_players, params.num_cells, params.at
-    free, following = EMPTY, NONE
-    for cell in range(cells):
-        view.tile[cell] = 0
-        if seen[at.open + cell]:
-            free |= set_of(cell)
-            view.tile[cell] = walking_tile(params, seen, cell)
-    for seat in range(players):
-        position = max(0, one_hot_index(seen, at.positions + seat * cells, cells))
-        view.position[seat] = position
-        free &= ~set_of(position)
-        if seat > 0 and following == NONE and seen[at.in_game + seat]:
-            following = seat
-    view.free = free
-    view.next = following
+def energy_of(tile):
+    """The most steps that ``tile`` allows."""
+    return NUM_SYMBOLS if tile == WILDCARD_TILE else symbol_of(tile)
 
 
 @njit
-def energy_of(params, seen, cell):
-    """The most steps that the tile of ``cell`` allows."""
-    cells, at = params.num_cells, params.at
-    if seen[at.kinds + WILDCARD * cells + cell]:
-        return NUM_SYMBOLS
-    for symbol in range(NUM_SYMBOLS):
-        if seen[at.symbols + symbol * cells + cell]:
-            return symbol + 1
-    return 0
+def outlook_now(params, state, mover, other, free):
+    """-1 if the pawn on ``mover``, which is to move over the ``free`` cells, is petrified, else 0."""
+    return -1 if walk_ends(params, int(state.tile[mover]), mover, free) == EMPTY else 0
 
 
-@njit
-def walking_tile(params, seen, cell):
-    """A tile that allows the same steps as that of ``cell``; its colour, and so where a teleport leads, left out."""
-    if seen[params.at.kinds + WILDCARD * params.num_cells + cell]:
-        return WILDCARD_TILE
-    energy = energy_of(params, seen, cell)
-    return (energy - 1) * NUM_NUMBER_COLORS if energy > 0 else FIRST_TELEPORT
+def one_move_deeper(outlook):
+    """``outlook`` one more move ahead: 1 if the pawn on ``mover`` petrifies that on ``other`` by force, -1 if it is
+    petrified, else 0.
+
+    Each depth is a function of its own: a function that calls itself crashed when it was loaded from a cache on disk.
+    """
+
+    @njit
+    def deeper(params, state, mover, other, free):
+        ends = walk_ends(params, int(state.tile[mover]), mover, free)
+        best = -1
+        for cell in range(params.num_cells):
+            if holds(ends, cell):
+                best = max(best, -outlook(params, state, other, cell, free & ~set_of(cell)))
+                if best == 1:
+                    break
+        return best
+
+    return deeper
 
 
-@njit
-def outlook(params, tiles, mover, other, free, plies):
-    """1 if the pawn on ``mover``, which is to move, petrifies that on ``other`` by force within so many ``plies``, -1
-    if it is petrified, else 0."""
-    ends = walk_ends(params, tiles[mover], mover, free)
-    if ends == EMPTY:
-        return -1
-    if plies == 0:
-        return 0
-    best = -1
-    for cell in range(params.num_cells):
-        if not holds(ends, cell):
-            continue
-        found = -outlook(params, tiles, other, cell, free & ~set_of(cell), plies - 1)
-        if found > best:
-            best = found
-            if best == 1:
-                break
-    return best
+outlook_in_two = one_move_deeper(one_move_deeper(outlook_now))
+outlook_in_four = one_move_deeper(one_move_deeper(outlook_in_two))
 
 
 @njit
@@ -207,23 +166,23 @@ def distance_of(params, one, other):
 
 
 @njit
-def write_position(params, at, seen, view, out):
-    """The features of the position."""
-    cells = params.num_cells
-    out[at.free_cells] = popcount(view.free)
+def write_position(params, at, seen, state, out):
+    """The features of the position ``state``, that of the observation ``seen``, with relative seats."""
+    cells, free = params.num_cells, free_cells(params, state)
+    out[at.free_cells] = popcount(free)
     for seat in range(params.num_players):
-        if not seen[params.at.in_game + seat]:
+        if state.place[seat] > 0:
             continue
-        position = view.position[seat]
+        position = int(state.position[seat])
         start = params.at.end_cells + seat * cells
         ends = 0
         for cell in range(cells):
             ends += 1 if seen[start + cell] else 0
-        out[at.energy + seat] = energy_of(params, seen, position)
+        out[at.energy + seat] = energy_of(int(state.tile[position]))
         out[at.end_cells + seat] = ends
-        out[at.free_beside + seat] = popcount(spread(params, set_of(position)) & view.free)
-        out[at.room + seat] = room_of(params, position, view.free)
-        out[at.distance + seat] = distance_of(params, position, view.position[0])
+        out[at.free_beside + seat] = popcount(spread(params, set_of(position)) & free)
+        out[at.room + seat] = room_of(params, position, free)
+        out[at.distance + seat] = distance_of(params, position, int(state.position[0]))
 
 
 @njit
@@ -234,59 +193,66 @@ def end_cells_then(params, seen, seat, cell):
 
 
 @njit
-def write_action(params, seen, view, cell, out):
+def write_action(params, seen, state, cell, out):
     """The features of going to ``cell``."""
-    cells, at = params.num_cells, params.at
-    free = view.free & ~set_of(cell)
-    if seen[at.teleporting] and seen[at.open + view.position[0]]:  # a teleport stays open
-        free |= set_of(view.position[0])
-    fewest, stuck = MOST_COUNTED, 0
+    own, tile = int(state.position[0]), int(state.tile[cell])
+    free = free_cells(params, state) & ~set_of(cell)
+    if state.teleporting and holds(state.open, own):  # a teleport stays open
+        free |= set_of(own)
+    fewest, stuck, following = MOST_COUNTED, 0, NONE
     for seat in range(1, params.num_players):
-        if seen[at.in_game + seat]:
+        if state.place[seat] == NONE:
+            following = seat if following == NONE else following
             left = end_cells_then(params, seen, seat, cell)
             fewest = min(fewest, left)
             stuck += 1 if left == 0 else 0
-    out[ENERGY] = energy_of(params, seen, cell)
-    out[IS_TELEPORT] = 1 if seen[at.kinds + TELEPORT * cells + cell] else 0
-    out[IS_ZERO] = 1 if seen[at.kinds + ZERO * cells + cell] else 0
+    out[ENERGY] = energy_of(tile)
+    out[IS_TELEPORT] = 1 if kind_of(tile) == TELEPORT else 0
+    out[IS_ZERO] = 1 if tile == ZERO_TILE else 0
     out[OWN_END_CELLS] = end_cells_then(params, seen, 0, cell)
     out[FEWEST_END_CELLS] = fewest
     out[STUCK] = stuck
     out[FREE_BESIDE] = popcount(spread(params, set_of(cell)) & free)
     out[ROOM] = room_of(params, cell, free)
-    if view.next != NONE:
-        out[NEXT_END_CELLS] = end_cells_then(params, seen, view.next, cell)
-        out[NEXT_ROOM] = room_of(params, view.position[view.next], free)
-        out[NEXT_DISTANCE] = distance_of(params, cell, view.position[view.next])
-        write_replies(params, view, cell, view.position[view.next], free, out)
+    if following != NONE:
+        other = int(state.position[following])
+        out[NEXT_END_CELLS] = end_cells_then(params, seen, following, cell)
+        out[NEXT_ROOM] = room_of(params, other, free)
+        out[NEXT_DISTANCE] = distance_of(params, cell, other)
+        write_replies(params, state, cell, other, free, out)
 
 
 @njit
-def write_replies(params, view, cell, other, free, out):
+def write_replies(params, state, cell, other, free, out):
     """What the pawn on ``other``, of the next seat, can do about the own pawn on ``cell``."""
     fewest, losing = MOST_COUNTED, 0
-    replies = walk_ends(params, view.tile[other], other, free)
+    replies = walk_ends(params, int(state.tile[other]), other, free)
     for reply in range(params.num_cells):
         if not holds(replies, reply):
             continue
-        answers = popcount(walk_ends(params, view.tile[cell], cell, free & ~set_of(reply)))
+        answers = popcount(walk_ends(params, int(state.tile[cell]), cell, free & ~set_of(reply)))
         fewest = min(fewest, answers)
         losing += 1 if answers == 0 else 0
     out[FEWEST_ANSWERS] = fewest
     out[LOSING_REPLIES] = min(MOST_COUNTED, losing)
-    out[OUTLOOK] = -outlook(params, view.tile, other, cell, free, plies_of(params.num_cells))
+    if params.num_cells <= SMALL:
+        out[OUTLOOK] = -outlook_in_four(params, state, other, cell, free)
+    else:
+        out[OUTLOOK] = -outlook_in_two(params, state, other, cell, free)
 
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
     """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
-    views = np.zeros(1, VIEW)  # not its record: compiled code that holds a record alone frees the array
+    # Not its record: compiled code that holds a record alone frees the array. And the functions above are handed the
+    # record, never an array in it, whose memory a call would count as its own.
+    states = np.zeros(1, STATE)
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):
         out[row] = 0
         action_out[row] = 0
-        look(rules, observations[row], views[0])
-        write_position(rules, at, observations[row], views[0], out[row])
+        read_position(rules, observations[row], 0, states[0])
+        write_position(rules, at, observations[row], states[0], out[row])
         for cell in range(rules.num_cells):
             if masks[row, cell]:
-                write_action(rules, observations[row], views[0], cell, action_out[row, cell])
+                write_action(rules, observations[row], states[0], cell, action_out[row, cell])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from catbox_env.core.picture import Theme, box, centred, disc, number, path, text
-from catbox_env.games.petrify.picture_view import WALL_NAME, WILDCARD_NAME
 from catbox_env.games.petrify.rules import NUM_SYMBOLS
+from catbox_env.games.petrify.show.view import WALL_NAME, WILDCARD_NAME, color_of_tile
 
 #: Tiles below this size have less room beside the chip.
 SMALL = 44
@@ -16,7 +16,7 @@ def draw_tile(theme: Theme, x: float, y: float, side: float, name: str, *, holds
         return box(x, y, side, side, theme.page, radius=5, line=theme.line, dashed=True)
     if name == WALL_NAME:
         return box(x, y, side, side, theme.back, radius=5) + _bricks(theme, x, y, side)
-    color = int(name[-1]) if name[-1].isdigit() else 0  # 0: colourless, also the tile "0"
+    color = color_of_tile(name)
     fill = theme.tints[color - 1] if color else theme.face
     drawn = box(x, y, side, side, fill, radius=5, line=theme.line)
     if color:

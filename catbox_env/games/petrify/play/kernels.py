@@ -5,24 +5,22 @@ An action is a cell, ``row * size + column``: where the walk ends, or where the 
 
 from __future__ import annotations
 
+from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import njit
-from catbox_env.core.kernels import Kernels
 from catbox_env.core.rng import random_below
-from catbox_env.games.petrify.board import EMPTY, holds, kind_of, next_in_game, set_of
-from catbox_env.games.petrify.observation import write_observation
-from catbox_env.games.petrify.reach import all_can_move, end_cells, legal_cells, teleport_cells
-from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS, NUM_SYMBOLS
-from catbox_env.games.petrify.sampling import sample
-from catbox_env.games.petrify.state import (
-    INFO_PLACE,
-    NONE,
-    NUMBER,
-    TELEPORT,
-    WALL,
-    WILDCARD,
-    ZERO_TILE,
+from catbox_env.games.petrify.play.board import (
+    EMPTY,
+    all_can_move,
+    end_cells,
+    holds,
+    kind_of,
+    legal_cells,
+    next_in_game,
+    set_of,
+    teleport_cells,
 )
-from catbox_env.games.petrify.state_check import check_state
+from catbox_env.games.petrify.play.state import INFO_PLACE, NONE, NUMBER, TELEPORT, WALL, WILDCARD, ZERO_TILE
+from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS, NUM_SYMBOLS
 
 
 @njit
@@ -169,6 +167,34 @@ def end_game(params, state):
     state.current_player = NONE
 
 
-KERNELS = Kernels(
-    deal, apply, write_mask, write_observation, write_observation, shown_action, sample, check_state
-)
+@njit
+def check_state(params, state):
+    """Whether a state within its bounds can be played to its end; see ``core.kernels.Kernels``.
+
+    Each pawn stands on an open cell of its own, those that are out have the last places, the seat to move is in the
+    game with another one and can move, and the turns to come do not make the game longer than any: each closes a cell.
+    The game has one round.
+    """
+    pawns, places, num_in = EMPTY, EMPTY, 0
+    for seat in range(params.num_players):
+        pawns |= set_of(state.position[seat])
+        if state.place[seat] == NONE:
+            num_in += 1
+        else:
+            places |= set_of(state.place[seat])
+    last_places = set_of(params.num_players) - set_of(num_in)
+    if popcount(pawns & state.open) != params.num_players or places != last_places:
+        return False
+    if state.rounds_ended != state.terminated:
+        return False
+    if state.terminated:
+        return num_in == 0
+    mover = int(state.current_player)
+    if num_in < 2 or state.place[mover] != NONE or legal_cells(params, state) == EMPTY:
+        return False
+    actions = 1  # of a turn, at most
+    for cell in range(params.num_cells):
+        if kind_of(int(state.tile[cell])) == TELEPORT:
+            actions = 2
+    turns = popcount(state.open) - params.num_players
+    return state.num_moves + actions * turns + state.teleporting <= params.max_moves

@@ -1,19 +1,78 @@
-"""Where a pawn can go: the walk, the teleport."""
+"""The board of Petrify: what a tile is, sets of cells, who comes next, and where a pawn can go.
+
+A set of cells is one unsigned 64-bit integer, bit by cell, so that a step of every walk at once is a shift.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
+from catbox_env.core.bits import next_seat
 from catbox_env.core.compilation import njit
-from catbox_env.games.petrify.board import (
-    EMPTY,
-    color_of,
-    free_cells,
-    holds,
-    kind_of,
-    set_of,
-    symbol_of,
+from catbox_env.games.petrify.play.state import (
+    FIRST_TELEPORT,
+    NONE,
+    NUMBER,
+    TELEPORT,
+    WALL,
+    WALL_TILE,
+    WILDCARD_TILE,
 )
-from catbox_env.games.petrify.rules import NUM_SYMBOLS
-from catbox_env.games.petrify.state import NONE, TELEPORT, WILDCARD_TILE
+from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS, NUM_SYMBOLS
+
+ONE, EMPTY = np.uint64(1), np.uint64(0)
+
+
+@njit
+def kind_of(tile):
+    """NUMBER, WALL, WILDCARD, ZERO or TELEPORT."""
+    if tile < FIRST_TELEPORT:
+        return NUMBER
+    return TELEPORT if tile < WALL_TILE else tile - WALL_TILE + WALL
+
+
+@njit
+def symbol_of(tile):
+    """The symbol of a number card, 1-4; 0 for any other tile."""
+    return tile // NUM_NUMBER_COLORS + 1 if tile < FIRST_TELEPORT else 0
+
+
+@njit
+def color_of(tile):
+    """The colour, 0 (none) to 4."""
+    if tile < FIRST_TELEPORT:
+        return tile % NUM_NUMBER_COLORS + 1
+    return tile - FIRST_TELEPORT if tile < WALL_TILE else 0
+
+
+@njit
+def set_of(cell):
+    """The set of one cell."""
+    return ONE << int(cell)
+
+
+@njit
+def holds(cells, cell):
+    """Whether ``cell`` is in the set ``cells``."""
+    return (cells >> int(cell)) & ONE != EMPTY
+
+
+@njit
+def free_cells(params, state):
+    """The set of open cells without a pawn."""
+    free = state.open
+    for seat in range(params.num_players):
+        free &= ~set_of(state.position[seat])
+    return free
+
+
+@njit
+def next_in_game(params, state, seat):
+    """The next seat in turn order that is not petrified."""
+    while True:
+        seat = next_seat(seat, params.num_players)
+        if state.place[seat] == NONE:
+            return seat
 
 
 @njit
@@ -81,14 +140,6 @@ def legal_cells(params, state):
     if state.teleporting:
         return teleport_cells(params, state, state.current_player)
     return end_cells(params, state, state.current_player)
-
-
-@njit
-def reachable_cells(params, state, seat, legal):
-    """The set of cells where ``seat`` could go if it were to move now; ``legal`` is that of the seat to move."""
-    if state.place[seat] != NONE:
-        return EMPTY
-    return legal if seat == state.current_player else end_cells(params, state, seat)
 
 
 @njit

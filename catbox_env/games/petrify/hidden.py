@@ -1,4 +1,7 @@
-"""How a game is laid out, draw by draw; and the boards that a game can have begun on."""
+"""What a seat cannot see: the board that a game begins on, and those that it can have begun on.
+
+During the game nothing is hidden, so an observation leaves one state.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.bits import one_hot_index
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.draws import Draws
-from catbox_env.games.petrify.kernels import begin_play
-from catbox_env.games.petrify.reach import all_can_move
+from catbox_env.games.petrify.observe.observation import read_position
+from catbox_env.games.petrify.play.board import all_can_move
+from catbox_env.games.petrify.play.kernels import begin_play
+from catbox_env.games.petrify.play.state import STATE, TILE_NAMES, WALL_TILE, ZERO_TILE
 from catbox_env.games.petrify.rules import (
     NUM_NUMBER_COLORS,
     NUM_SYMBOLS,
@@ -21,8 +27,6 @@ from catbox_env.games.petrify.rules import (
     Rules,
     special_tiles,
 )
-from catbox_env.games.petrify.state import STATE, TILE_NAMES
-from catbox_env.games.petrify.text import cell_name
 
 
 class BoardDraws(Draws):
@@ -55,8 +59,8 @@ class BoardDraws(Draws):
     def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
         cells = self.rules.num_cells
         if len(drawn) < cells:
-            return f"tile {TILE_NAMES[draw]} on {cell_name(self.rules, len(drawn))}"
-        return f"player_{len(drawn) - cells} on {cell_name(self.rules, draw)}"
+            return f"tile {TILE_NAMES[draw]} on {self.rules.cell_name(len(drawn))}"
+        return f"player_{len(drawn) - cells} on {self.rules.cell_name(draw)}"
 
     def is_possible(self, drawn: Sequence[int]) -> bool:
         """Whether everybody could move if it were the first, as in `kernels.deal`."""
@@ -64,6 +68,24 @@ class BoardDraws(Draws):
         states[0].tile[:cells] = drawn[:cells]
         states[0].position[: self.rules.num_players] = drawn[cells:]
         return bool(_can_begin(self.params, states))
+
+    def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
+        """Deals from which ``actions`` may lead to ``state``; not all of them do.
+
+        A player leaves a place only when its cell is closed, or to another player. So the places at the beginning are
+        those that are closed or taken now and where no action led to. A zero where somebody landed is a copy of another
+        tile now.
+        """
+        tiles = state.tile[: self.rules.num_cells].tolist()
+        landed, left = set(actions), set(state.position[: self.rules.num_players].tolist())
+        left |= {c for c, tile in enumerate(tiles) if not int(state.open) >> c & 1 and tile != WALL_TILE}
+        starts = sorted(left - landed)
+        if len(starts) != self.rules.num_players:
+            return
+        for zeros in combinations(sorted(landed), max(0, self.rules.zeros - tiles.count(ZERO_TILE))):
+            laid = [ZERO_TILE if cell in zeros else tile for cell, tile in enumerate(tiles)]
+            for positions in permutations(starts):
+                yield self.deal([*laid, *positions], True)
 
 
 #: Tiles that a player can begin on.
@@ -91,29 +113,22 @@ def _next_tiles(
     return sorted((tile, weight) for tile, weight in weights.items() if weight)
 
 
-def deals_before(rules: Rules, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
-    """Deals from which ``actions`` may lead to ``state``; not all of them do.
-
-    A player leaves a place only when its cell is closed, or to another player. So the places at the beginning are those
-    that are closed or taken now and where no action led to. A zero where somebody landed is a copy of another tile now.
-    """
-    names = [TILE_NAMES[tile] for tile in state.tile[: rules.num_cells]]
-    landed, taken = set(actions), {int(cell) for cell in state.position[: rules.num_players]}
-    closed = {
-        cell for cell in range(rules.num_cells) if not int(state.open) >> cell & 1 and names[cell] != "W"
-    }
-    starts = sorted((closed | taken) - landed)
-    if len(starts) != rules.num_players:
-        return
-    for zeros in combinations(sorted(landed), max(0, rules.zeros - names.count("0"))):
-        tiles = ["0" if cell in zeros else name for cell, name in enumerate(names)]
-        rows = [tiles[first : first + rules.size] for first in range(0, rules.num_cells, rules.size)]
-        for positions in permutations(starts):
-            yield Deal(rows, positions)
-
-
 @cached_njit
 def _can_begin(params, states):
     """Whether every player could move if it were the first."""
     begin_play(params[0], states[0])
     return all_can_move(params[0], states[0])
+
+
+@njit
+def sample(params, observation, generators, states):
+    """Set each of ``states`` (M,) to the position that ``observation`` (O,) shows. 1 if nobody is to move in it."""
+    if len(states) == 0:
+        return 0
+    observer = max(0, one_hot_index(observation, params.at.seat, params.num_players))
+    read_position(params, observation, observer, states[0])
+    if states[0].current_player < 0:
+        return 1
+    for i in range(1, len(states)):
+        states[i] = states[0]
+    return 0

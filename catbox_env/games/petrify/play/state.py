@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from catbox_env.core.kernels import CORE_PARAMS, REWARDS, core_state_fields, record_dtype
-from catbox_env.games.petrify.layout import PARTS, observation_layout
+from catbox_env.games.petrify.observe.layout import PARTS, observation_layout
 from catbox_env.games.petrify.rules import (
     KINDS,
     MAX_PLAYERS,
@@ -66,6 +66,7 @@ PARAMS = record_dtype(
         ("width", np.int64),  # rows and columns
         ("num_cells", np.int64),
         ("up_to", np.int64),  # 1: a number allows fewer steps as well
+        ("max_moves", np.int64),  # most actions in a game
         ("num_specials", np.int64),
         ("specials", np.int8, (MAX_CELLS,)),  # the special tiles, in any order
         ("not_first_column", np.uint64),  # set of the cells that a step to the right can end on
@@ -85,6 +86,7 @@ def make_params(rules: Rules, reward: str) -> np.ndarray:
     record.width = rules.size
     record.num_cells = rules.num_cells
     record.up_to = rules.move_rule == "up_to"
+    record.max_moves = rules.max_moves
     record.num_specials = rules.num_specials
     record.specials[: rules.num_specials] = [TILE_NAMES.index(name) for name in special_tiles(rules)]
     columns = [cell % rules.size for cell in range(rules.num_cells)]
@@ -92,3 +94,16 @@ def make_params(rules: Rules, reward: str) -> np.ndarray:
     record.not_last_column = sum(1 << cell for cell, column in enumerate(columns) if column < rules.size - 1)
     record.at = observation_layout(rules).offsets(PARTS)
     return params
+
+
+def state_bounds(rules: Rules) -> dict[str, tuple[int, int]]:
+    """The lowest and highest value of each field of a state under ``rules``; see ``core.game.Game``."""
+    last_seat, last_cell = rules.num_players - 1, rules.num_cells - 1
+    return {
+        "info": (0, last_seat),
+        "teleporting": (0, 1),
+        "position": (0, last_cell),
+        "place": (NONE, last_seat),
+        "tile": (0, ZERO_TILE),
+        "open": (0, 2**rules.num_cells - 1),
+    }

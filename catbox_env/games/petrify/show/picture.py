@@ -9,21 +9,22 @@ from catbox_env.core.picture import (
     TITLE,
     Sheet,
     Theme,
+    actions_shown,
     centred,
     choice,
     figure,
     heading,
+    last_action,
     letters,
     seat_row,
     text,
     token,
 )
 from catbox_env.core.state import GameState
-from catbox_env.games.petrify.picture_tiles import SMALL, draw_tile
-from catbox_env.games.petrify.picture_view import WALL_NAME, View, steps_of
-from catbox_env.games.petrify.rules import Rules
-from catbox_env.games.petrify.state import NONE
-from catbox_env.games.petrify.text import COLUMN_LETTERS, cell_name
+from catbox_env.games.petrify.play.state import NONE
+from catbox_env.games.petrify.rules import COLUMN_LETTERS, Rules
+from catbox_env.games.petrify.show.tiles import SMALL, draw_tile
+from catbox_env.games.petrify.show.view import WALL_NAME, View, color_of_tile, steps_of
 
 #: Where the cells of the board begin, and the room for a row of them.
 LEFT, TOP, ROOM = 26, 26, 310
@@ -33,66 +34,67 @@ ROW, LEGEND_ROW = 46, 38
 
 def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
     """The picture as ``seat`` sees it, as everybody together for None."""
-    view = View.of(rules, state, seat)
-    _put_board(view, sheet)
-    _put_players(view, sheet)
+    view, last = View.of(rules, state.record), last_action(state, seat)
+    _put_board(view, actions_shown(state, seat), sheet)
+    _put_players(view, seat, sheet)
     _put_legend(rules, sheet)
     note = f"{rules.num_players} players · turn {view.turn}"
-    return sheet.svg("Petrify", note, _line(view), view.last, view.mover)
+    told = "" if last is None else f"player_{last[0]} moved to {rules.cell_name(last[1])}."
+    return sheet.svg("Petrify", note, _line(view), told, view.mover)
 
 
 def _line(view: View) -> str:
     """Who is to move, and what it has to do."""
     if view.mover < 0:
         return f"player_{view.places.index(0)} wins"
-    tile = view.tiles[view.positions[view.mover]]
+    tile = view.tile_under(view.mover)
     if view.teleporting:
-        where = "any colour" if tile == "T0" else f"colour {tile[1]}"
-        return f"player_{view.mover} comes out on {where}"
+        color = color_of_tile(tile)
+        return f"player_{view.mover} comes out on {f'colour {color}' if color else 'any colour'}"
     return f"player_{view.mover} walks {steps_of(view.rules, tile)}"
 
 
-def _put_board(view: View, sheet: Sheet) -> None:
+def _put_board(view: View, legal: list[int], sheet: Sheet) -> None:
     """The cells, the pawns on them, and a frame around those where the seat to move may go."""
     theme, size = sheet.theme, view.rules.size
     pitch = 2 * ROOM // size / 2  # in halves of a unit
     middles = [(k + 0.5) * pitch - 2 for k in range(size)]
     heads = letters([LEFT + x for x in middles], 14, COLUMN_LETTERS[:size], 14, theme.soft)
     heads += "".join(centred(13, TOP + y, row + 1, 14, theme.soft) for row, y in enumerate(middles))
-    pawns = {cell: seat for seat, cell in enumerate(view.positions)}
     cells = []
     for cell in range(size * size):
         row, column = divmod(cell, size)
         x, y = LEFT + column * pitch, TOP + row * pitch
-        cells.append(_cell(view, theme, x, y, pitch - 4, cell, pawns.get(cell, NONE)))
+        drawn = _cell(view, theme, x, y, pitch - 4, cell)
+        if cell in legal:
+            name = f"move to {view.rules.cell_name(cell)}"
+            drawn += choice(theme, cell, name, x, y, pitch - 4, pitch - 4, radius=5)
+        cells.append(drawn)
     drawn = f'<g aria-hidden="true">{heads}</g>{"".join(cells)}'
     sheet.panel(0, TOP + ROOM + GAP, drawn, "board")
 
 
-def _cell(view: View, theme: Theme, x: float, y: float, side: float, cell: int, pawn: int) -> str:
-    tile, name = view.tiles[cell], cell_name(view.rules, cell)
-    if not view.is_open[cell] and tile != WALL_NAME:
-        tile = ""
-    drawn = draw_tile(theme, x, y, side, tile, holds_pawn=pawn != NONE)
-    if pawn != NONE:
+def _cell(view: View, theme: Theme, x: float, y: float, side: float, cell: int) -> str:
+    tile, pawn = view.tile_left(cell), view.pawns.get(cell)
+    drawn = draw_tile(theme, x, y, side, tile, holds_pawn=pawn is not None)
+    label = f"{view.rules.cell_name(cell)} {tile or 'closed'}"
+    if pawn is not None:
         middle = x + (0.5 if side >= SMALL else 0.42) * side
         faded, ringed = view.places[pawn] > 0, pawn == view.mover
         drawn += token(theme, pawn, middle, y + 0.6 * side, min(22, 0.3 * side), faded=faded, ringed=ringed)
-    drawn = figure(drawn, f"{name} {tile or 'closed'}{f', player_{pawn}' if pawn != NONE else ''}")
-    if cell in view.legal:
-        drawn += choice(theme, cell, f"move to {name}", x, y, side, side, radius=5)
-    return drawn
+        label += f", player_{pawn}"
+    return figure(drawn, label)
 
 
-def _put_players(view: View, sheet: Sheet) -> None:
+def _put_players(view: View, viewer: int | None, sheet: Sheet) -> None:
     """Where each seat stands, and how it fares."""
     theme = sheet.theme
     drawn = heading(theme, "Players")
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
         top, out = TITLE + seat * ROW, place > 0
-        row, who = seat_row(theme, seat, top, ROW, [], viewer=view.seat, mover=view.mover, faded=out)
+        row, who = seat_row(theme, seat, top, ROW, [], viewer=viewer, mover=view.mover, faded=out)
         if place == NONE:
-            how = f"on {cell_name(view.rules, cell)}: {steps_of(view.rules, view.tiles[cell])}"
+            how = f"on {view.rules.cell_name(cell)}: {steps_of(view.rules, view.tiles[cell])}"
         else:
             how = f"petrified, place {place + 1}" if out else "wins"
         fill = theme.soft if out else ""

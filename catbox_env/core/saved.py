@@ -11,30 +11,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from catbox_env.core.checks import shown
+from catbox_env.core.definition import FORMAT, GameDefinition
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import GENERATOR, MASK32
 
-if TYPE_CHECKING:
-    from catbox_env.core.game import Game
-
-#: Goes up when the format of saved games changes.
-FORMAT = 2
 #: Most generators split off one generator: `split` multiplies their number, and the product has to stay below 2**63.
 MAX_CHILDREN = 2**31
 #: The longest header that is read, in bytes; headers that are written have a few hundred.
 MAX_HEADER = 10_000
-
-
-def header_of(game: Game) -> bytes:
-    """The header of the saved records of a game, as JSON: format, game, options, and a hash of the record's dtype."""
-    dtype_hash = hashlib.sha256(repr(game.state_dtype.descr).encode()).hexdigest()[:16]
-    header = {"format": FORMAT, "game": game.id, "options": game.options, "records": dtype_hash}
-    return json.dumps(header, sort_keys=True).encode()
 
 
 def checksum(*parts: bytes | np.ndarray) -> bytes:
@@ -47,9 +36,9 @@ def checksum(*parts: bytes | np.ndarray) -> bytes:
     return digest.digest()
 
 
-def check_header(what: str, header: bytes, game: Game) -> None:
+def check_header(what: str, header: bytes, game: GameDefinition) -> None:
     """Raise ``ValueError``, naming the difference, unless ``header`` is that of ``game``."""
-    own = game._header
+    own = game.header
     if header == own:
         return
     found = _parsed(header)
@@ -78,10 +67,10 @@ def check_header(what: str, header: bytes, game: Game) -> None:
     raise ValueError(f"{what}: another version of catbox wrote it, or another kind of machine; load it there")
 
 
-def check_same_game(what: str, given: Game, own: Game) -> None:
+def check_same_game(what: str, given: GameDefinition, own: GameDefinition) -> None:
     """Raise ``ValueError``, naming the difference, unless the two games are equal."""
     if given is not own and given != own:
-        check_header(what, given._header, own)
+        check_header(what, given.header, own)
 
 
 def _same(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -98,8 +87,8 @@ def _parsed(header: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def state_bounds(game: Game) -> dict[str, tuple[float, float]]:
-    """The lowest and highest value of the fields of a state: those of ``core``, and those that the game has declared."""
+def state_bounds(game: GameDefinition) -> dict[str, tuple[float, float]]:
+    """The lowest and highest value of each field of a state: of those of ``core``, and of the game's own."""
     most = np.finfo(np.float32).max
     return {
         "current_player": (-1, game.num_players - 1),
@@ -115,7 +104,7 @@ def state_bounds(game: Game) -> dict[str, tuple[float, float]]:
 
 
 def check_records(
-    what: str, game: Game, records: np.ndarray, generators: np.ndarray, logs: np.ndarray
+    what: str, game: GameDefinition, records: np.ndarray, generators: np.ndarray, logs: np.ndarray
 ) -> None:
     """Raise ``ValueError`` unless every one of these games can be played on.
 
@@ -156,7 +145,7 @@ def check_records(
 
 
 def read_saved(
-    saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], game: Game
+    saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], game: GameDefinition
 ) -> dict[str, np.ndarray]:
     """Checked copies of the arrays in ``saved``, which a batch wrote; ``own``: the arrays of the batch that reads it.
 

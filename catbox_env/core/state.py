@@ -175,7 +175,7 @@ class GameState:
 
     def serialize(self) -> bytes:
         """Everything as bytes, for ``game.deserialize_state``."""
-        header = self.game._header
+        header = self.game.header
         body = self.records.tobytes() + self.generators.tobytes() + self.log.tobytes()
         return _MAGIC + checksum(header, body) + header + b"\n\n" + body
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catbox_env.core.compilation import njit
-from catbox_env.core.records import Record
+from catbox_env.core.compilation import Record, njit
 
 #: How a game's rewards are paid; the place in this tuple is ``params.reward_mode``.
 REWARDS = ("score", "margin", "win")

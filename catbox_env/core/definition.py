@@ -37,7 +37,8 @@ class GameDefinition(ABC):
         reward: ``"score"``, points of each round; ``"margin"``, own points minus the mean of the others';
             ``"win"``, 1 shared among the winners at the end of the game.
         num_players, num_actions: sizes P and A.
-        observation_layout, state_layout: the named parts of an observation (O,) and of the full state (S,).
+        observation_layout, state_layout: the named parts of an observation (O,) and of the full state (S,); a game that
+            hides nothing sets the first alone.
         history_length: the largest number of actions T in a game.
         min_utility, max_utility: bounds of a seat's return, in units of ``reward``.
         info_names: names of the statistics that every seat gets when a round ends.
@@ -101,6 +102,8 @@ class GameDefinition(ABC):
         self.rules = rules
         self.info_values, self.state_bounds = {}, {}
         self.set_up()
+        if not hasattr(self, "state_layout"):
+            self.state_layout = self.observation_layout
         self.params.setflags(write=False)
         self.loops = bind(self.kernels)
         self.__dict__["_made"] = True

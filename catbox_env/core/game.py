@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
 
+from catbox_env.core import defaults
 from catbox_env.core.batch import Vec
 from catbox_env.core.checks import check_action, check_integer, check_seat, is_array, shown
 from catbox_env.core.definition import GameDefinition, check_game_object
@@ -28,38 +28,38 @@ class Game(GameDefinition):
     `GameDefinition` describes its attributes and what a new game has to declare.
     """
 
-    # How the game is shown.
+    # How the game is shown: a game says more than these defaults.
 
-    @abstractmethod
     def action_to_string(self, action: int) -> str:
         """``action`` in words, such as ``"play yellow 7"``. Raises ``ValueError`` outside ``0 .. A-1``."""
+        return f"action {self.check_action_id(action)}"
 
-    @abstractmethod
     def why_illegal(self, state: np.record, action: int) -> str:
         """The rule that forbids ``action`` (in ``0 .. A-1``) in ``state``, for the error message."""
+        return defaults.why_illegal(self, state, action)
 
-    @abstractmethod
     def describe_actions(self) -> list[tuple[int, int, str]]:
         """Rows (first id, last id, what they do), for documentation."""
+        return defaults.describe_actions(self)
 
-    @abstractmethod
     def describe_rules(self) -> list[str]:
         """The rules in short, for a player: a paragraph for each subject, with the numbers of this rule set."""
+        return defaults.describe_rules(self.rules_class)
 
-    @abstractmethod
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         """What `render` returns; ``seat`` is None or a seat of the game.
 
         The first line says in short where the game is, and nothing hidden: ``repr(state)`` shows it.
         """
+        return defaults.draw_text(self, state, seat)
 
-    @abstractmethod
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         """What `events` returns; the arguments have been checked."""
+        return defaults.tell_events(before, action, after, seat)
 
-    @abstractmethod
     def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
         """What `render_svg` returns: panels on ``sheet``; ``seat`` is None or a seat of the game."""
+        return defaults.draw_picture(state, seat, sheet)
 
     # States and batches.
 

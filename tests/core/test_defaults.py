@@ -22,7 +22,6 @@ class Defaults(Game):
     draw_text = Game.draw_text
     tell_events = Game.tell_events
     draw_picture = Game.draw_picture
-    set_deal = Game.set_deal
     statistics = Game.statistics
 
 
@@ -112,7 +111,7 @@ def test_what_cannot_be_done_is_refused_with_what_can() -> None:
     with pytest.raises(ValueError, match="legal are 'move to"):
         state.apply_action(illegal)
     with pytest.raises(ValueError, match="expected None, because no deal can be given to plain_petrify_v0"):
-        game.new_initial_state(deal={})
+        Game.set_deal(game, state.record, {})
 
 
 def test_rules_actions_and_statistics_are_said_without_a_word_of_the_game() -> None:

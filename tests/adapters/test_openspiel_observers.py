@@ -113,19 +113,6 @@ def test_public_private_and_all_hidden_information() -> None:
     assert everything.string_from(state, 0) != everything.string_from(state, 1)
 
 
-def test_what_one_observer_has_said_does_not_change_what_another_says() -> None:
-    """Of a round's beginning, whose texts are kept."""
-    game = pyspiel.load_game("python_cat_in_the_box(players=3)")
-    state = advance(game.new_initial_state(), np.random.default_rng(0), 45)
-    public = game.make_py_observer(pyspiel.IIGObservationType(True, True, pyspiel.PrivateInfoType.NONE))
-    own = state.information_state_string(0)
-    assert "began with phase 0; hand" in own
-    assert "hand" not in public.string_from(state, 0)
-    first = game.deserialize_state(state.serialize())
-    assert "hand" not in public.string_from(first, 0)
-    assert first.information_state_string(0) == own
-
-
 @pytest.mark.parametrize("name", GAMES)
 def test_resampling_keeps_what_the_player_knows_and_changes_what_it_does_not(name: str) -> None:
     game, rng = pyspiel.load_game(name), np.random.default_rng(5)

@@ -7,8 +7,7 @@ words and drawings of its own. Nothing here tells a seat more than its observati
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -61,16 +60,6 @@ def describe_actions(game: Game) -> list[tuple[int, int, str]]:
 def describe_rules(rules_class: type) -> list[str]:
     """The first paragraph of the docstring of the class ``Rules``."""
     return [" ".join((inspect.getdoc(rules_class) or rules_class.__name__).partition("\n\n")[0].split())]
-
-
-def statistics(info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """``info`` (n, P) as float64."""
-    return {name: values.astype(np.float64) for name, values in info.items()}
-
-
-def set_deal(game: Game, deal: Any) -> None:
-    """Refuse ``deal`` with a ``ValueError``: all games begin alike, or only at random."""
-    raise ValueError(f"{game.id} takes no given deal; leave deal out")
 
 
 def draw_text(game: Game, state: np.record, seat: int | None) -> list[tuple[str, str]]:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from catbox_agents import zoo
-from catbox_agents.arena.report import milliseconds
+from catbox_agents.arena.report import markdown_table, milliseconds
 from catbox_agents.files import parse_json, read_text, write_atomically
-from catbox_agents.markdown import markdown_table
 from catbox_env.core.checks import shown
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts, result_file
 from experiments.study import PRESET, dotted

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
-from catbox_agents.drawing import DrawingAgent, draw_actions
+from catbox_agents.random_agent import RandomAgent, SamplingAgent, sample_actions
 from catbox_agents.specs import best_agent, hand_written_agent, make
-from catbox_agents.uniform import RandomAgent
 from catbox_env import Game
 
 #: How often ``easy`` plays at random.
@@ -26,7 +25,7 @@ EASY_RANDOM = 0.5
 HARD_WORLDS = 64
 
 
-class EasyAgent(DrawingAgent):
+class EasyAgent(SamplingAgent):
     """The level ``easy``: plays as the hand-written player does, or at random, as likely the one as the other."""
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
@@ -41,7 +40,7 @@ class EasyAgent(DrawingAgent):
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int64]:
         policies = self.policy_batch(observations, action_masks)
-        return draw_actions(policies, self.uniforms(len(policies)))
+        return sample_actions(policies, self.uniforms(len(policies)))
 
     def policy_batch(
         self,

@@ -24,8 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from catbox_agents.agent import Agent, Seed
-from catbox_agents.compatibility import check_agent
+from catbox_agents.agent import Agent, Seed, check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
@@ -37,7 +36,7 @@ from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
 
 #: The agents that every game has: name -> "module:Class".
-BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
+BUILT_IN = {"random": "catbox_agents.random_agent:RandomAgent"}
 #: How strong an opponent is, in a word. :mod:`catbox_agents.levels` says what each plays.
 LEVELS = ("easy", "normal", "hard")
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from catbox_agents import Agent
-from catbox_agents.uniform import RandomAgent
+from catbox_agents.random_agent import RandomAgent
 
 
 class Lowest(Agent):

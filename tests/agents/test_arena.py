@@ -12,7 +12,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent
 from catbox_agents.arena import evaluation
-from catbox_agents.arena.results import t_quantile
+from catbox_agents.arena.intervals import t_quantile
 from catbox_app.match import Match
 
 #: The 97.5 % quantile of Student's t for ten deals, from a printed table.

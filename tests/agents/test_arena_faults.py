@@ -10,7 +10,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents.arena import workers
-from catbox_agents.arena.playing import deal_seed
+from catbox_agents.arena.deal_sets import deal_seed
 from catbox_agents.arena.records import read_record
 from catbox_agents.arena.referee import BATCH, ENDED, ERROR, ILLEGAL, POLICY, TIME
 from tests.agents import arena_agents

@@ -11,8 +11,8 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, EvaluationInterrupted
+from catbox_agents.arena.intervals import t_quantile
 from catbox_agents.arena.report import milliseconds
-from catbox_agents.arena.results import t_quantile
 
 
 def game_for(players: int = 3, **options: Any) -> Any:

@@ -18,9 +18,8 @@ from filelock import FileLock
 import catbox_agents
 import catbox_env
 from catbox_agents import ArenaInterrupted
-from catbox_agents.arena.block import SMALL
 from catbox_agents.arena.records import read_record
-from catbox_agents.arena.run import fingerprint
+from catbox_agents.arena.setup import SMALL, fingerprint
 from tests.agents.arena_agents import Highest, Impatient, Lowest, Middle, Sleepy, spec
 from tests.agents.test_run_arena import same
 

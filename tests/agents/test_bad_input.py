@@ -10,7 +10,7 @@ import pytest
 
 from catbox_agents import RolloutSearch, evaluate, make, play_out
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
-from catbox_agents.uniform import RandomAgent
+from catbox_agents.random_agent import RandomAgent
 from catbox_env import make_game, make_vec
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 

@@ -13,12 +13,11 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, ArenaResult
-from catbox_agents.arena import block, run
-from catbox_agents.arena.block import SMALL
-from catbox_agents.arena.bootstrap import interval, resampled_means
-from catbox_agents.arena.deal_sets import DEAL_SETS
-from catbox_agents.arena.playing import deal_seed
+from catbox_agents.arena import playing, run, setup
+from catbox_agents.arena.deal_sets import DEAL_SETS, deal_seed
+from catbox_agents.arena.intervals import bootstrap_interval, estimates, resampled_sums
 from catbox_agents.arena.ratings import ELO, nash_average, ratings
+from catbox_agents.arena.setup import SMALL
 from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
 from catbox_agents.exact import CFRAgent
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -96,9 +95,8 @@ def test_an_entry_is_what_evaluate_finds_on_the_same_deals() -> None:
         assert one.statistics == pytest.approx(other.statistics)
         assert one.margin_ci95 == pytest.approx(other.margin_ci95)
     assert result.margin(SPECS[1], "heuristic").mean == pytest.approx(evaluated.standings[0].margin)
-    # The two kinds of intervals agree about their width.
     assert result.margin(SPECS[1], "heuristic").half_width == pytest.approx(
-        evaluated.standings[0].margin_ci95, rel=0.15
+        evaluated.standings[0].margin_ci95
     )
 
 
@@ -139,10 +137,10 @@ def test_the_same_agent_under_two_names_has_the_same_luck(agent: str) -> None:
 
 def test_every_decision_has_a_seed_of_its_own() -> None:
     root, rows = np.random.SeedSequence(3), np.arange(200)
-    seeds = [block._decision_seeds(root, first, 5, rows, move) for first in (0, 40) for move in range(45)]
+    seeds = [playing._decision_seeds(root, first, 5, rows, move) for first in (0, 40) for move in range(45)]
     assert len(set(np.concatenate(seeds).tolist())) == 2 * 45 * 200
-    assert block._decision_seeds(root, 40, 5, rows[:5], 3).tolist() == seeds[45 + 3][:5].tolist()
-    ahead = block._decision_seeds(root, 0, 5, rows + 200, 3)  # the same deals, by their number
+    assert playing._decision_seeds(root, 40, 5, rows[:5], 3).tolist() == seeds[45 + 3][:5].tolist()
+    ahead = playing._decision_seeds(root, 0, 5, rows + 200, 3)  # the same deals, by their number
     assert ahead.tolist() == seeds[45 + 3].tolist()
 
 
@@ -212,22 +210,34 @@ def test_pairing_narrows_the_interval_of_a_difference() -> None:
 # Intervals -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("num_deals", "least"), [(12, 0.92), (60, 0.93)])
-def test_intervals_contain_the_truth_as_often_as_they_say(num_deals: int, least: float) -> None:
-    rng = np.random.default_rng(num_deals)
-    trials = 1500
-    # Skewed, as margins are: an exponential distribution with mean 0, mixed with a normal one.
-    samples = rng.normal(size=(num_deals, trials)) + rng.exponential(size=(num_deals, trials)) - 1
-    low, high = interval(resampled_means(samples, 1000), num_deals)
-    covered = float(((low <= 0) & (high >= 0)).mean())
-    assert least < covered < 0.975
+def test_the_interval_of_a_mean_is_students() -> None:
+    # The table of Student's t at 97.5 %: 2.2622 with 9 degrees of freedom, 2.0423 with 30.
+    ten = np.array([[1.0, 0], [2, 0], [3, 0], [4, 0], [5, 0], [6, 0], [7, 0], [8, 0], [9, 0], [10, 0]])
+    one, other = estimates(ten)
+    assert one.mean == 5.5
+    assert one.high - 5.5 == 5.5 - one.low == pytest.approx(2.2622 * (55 / 6) ** 0.5 / 10**0.5, rel=3e-4)
+    assert (other.low, other.high) == (0, 0)
+    assert estimates(np.arange(31.0)[:, None])[0].half_width == pytest.approx(
+        2.0423 * (31 * 32 / 12) ** 0.5 / 31**0.5, rel=3e-4
+    )
 
 
-def test_draws_are_the_same_for_every_quantity() -> None:
-    values = np.random.default_rng(0).normal(size=(30, 4))
-    together = resampled_means(values)
-    assert np.allclose(together[:, 2], resampled_means(values[:, 2]))
-    assert np.allclose(resampled_means(values[:, 0] - values[:, 1]), together[:, 0] - together[:, 1])
+@pytest.mark.parametrize(("num_deals", "tail"), [(10, 0.00855), (100, 0.02307), (10**6, 0.025)])
+def test_a_bootstrap_interval_is_widened_for_few_deals(num_deals: int, tail: float) -> None:
+    # Hesterberg 2015: the normal tail at sqrt(n / (n - 1)) times Student's quantile; here of the numbers from 0 to 1.
+    low, high = bootstrap_interval(np.linspace(0, 1, 100_001)[:, None], num_deals)
+    assert low[0] == pytest.approx(tail, abs=5e-5)
+    assert high[0] == pytest.approx(1 - tail, abs=5e-5)
+
+
+def test_resampling_draws_as_many_deals_with_replacement_and_the_same_for_every_quantity() -> None:
+    values = np.random.default_rng(0).normal(size=(50, 3))
+    sums = resampled_sums(values)
+    assert np.allclose(resampled_sums(values[:, 0] - values[:, 1]), sums[:, 0] - sums[:, 1])
+    assert (resampled_sums(np.ones((50, 1))) == 50).all()
+    assert sums.std(0) == pytest.approx(values.std(0) * 50**0.5, rel=0.1)
+    each = resampled_sums(np.eye(50))  # how often each deal is in each draw: by Poisson about 37 % never
+    assert (each == 0).mean() == pytest.approx((49 / 50) ** 50, abs=0.01)
 
 
 def test_until_ci_plays_until_every_interval_is_narrow(
@@ -250,10 +260,10 @@ def test_until_ci_plays_until_every_interval_is_narrow(
 
 
 def test_blocks_cover_every_deal_once() -> None:
-    ends = [block.first_deal(number) for number in range(30)]
+    ends = [setup.first_deal(number) for number in range(30)]
     assert ends[:10] == [0, 16, 32, 48, 64, 80, 96, 112, 128, 192]
     for num_deals in range(1, 700):
-        number = block.num_blocks(num_deals)
+        number = setup.num_blocks(num_deals)
         assert ends[number - 1] < num_deals <= ends[number]
 
 

@@ -13,7 +13,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import ISMCTS, Agent, RolloutSearch, SearchAgent
 from catbox_agents.decisions import ask_agent
-from catbox_agents.drawing import draw_actions
+from catbox_agents.random_agent import sample_actions
 from catbox_agents.search.halving import flat_schedule, shared_schedule
 from catbox_agents.search.playing import Player, play_on, uniforms, world_keys
 from catbox_agents.search.posterior import resample
@@ -236,11 +236,11 @@ def test_draws_follow_the_probabilities_that_are_told() -> None:
     policy = np.array([0.0, 0.5, 0.0, 0.125, 0.375, 0.0])
     keys = world_keys(new_generators([np.random.SeedSequence(i) for i in range(6000)]))
     for step in range(3):
-        drawn = draw_actions(np.tile(policy, (6000, 1)), uniforms(keys, step))
+        drawn = sample_actions(np.tile(policy, (6000, 1)), uniforms(keys, step))
         counts = np.bincount(drawn, minlength=6) / 6000
         assert counts == pytest.approx(policy, abs=0.025)
         assert not counts[policy == 0].any()
-    ends = draw_actions(np.tile(policy, (2, 1)), np.array([0.0, 1 - 2.0**-53]))
+    ends = sample_actions(np.tile(policy, (2, 1)), np.array([0.0, 1 - 2.0**-53]))
     assert ends.tolist() == [1, 4]
 
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows, needs_history
-from catbox_agents.drawing import DrawingAgent, draw_actions
 from catbox_agents.errors import AgentError
 from catbox_agents.exact.tree import GameTree
 from catbox_agents.exact.values import Floats
+from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env.core.checks import as_array, check_integer
 
 #: How often an agent that does not tell its probabilities is asked in every information state.
@@ -131,7 +131,7 @@ def _chosen(
     return actions
 
 
-class TabularAgent(DrawingAgent):
+class TabularAgent(SamplingAgent):
     """Draws its actions from a policy over the information states of a tree.
 
     It finds its information state by its observation and history. Where several look the same to it, which differ only
@@ -188,7 +188,7 @@ class TabularAgent(DrawingAgent):
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int64]:
         policies = self.policy_batch(observations, action_masks, histories)
-        return draw_actions(policies, self.uniforms(len(policies)))
+        return sample_actions(policies, self.uniforms(len(policies)))
 
 
 def _keys(observations: NDArray[np.int8], histories: NDArray[np.int8]) -> list[bytes]:

@@ -32,12 +32,12 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Seed, check_rows, tells_policy
 from catbox_agents.decisions import ask_policy
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND
+from catbox_agents.random_agent import RandomAgent
 from catbox_agents.search.playing import play_on, rollout_player, world_keys
 from catbox_agents.search.rollout import MANY_WORLDS, MAX_GAMES
 from catbox_agents.search.trees import Trees, back_up, choose_actions, follow, make_trees
 from catbox_agents.search.worlds import draw_worlds, row_generators
 from catbox_agents.specs import AgentSpec
-from catbox_agents.uniform import RandomAgent
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_integer, check_number
 from catbox_env.core.game import check_game_object

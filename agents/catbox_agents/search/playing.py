@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
 from catbox_agents.decisions import ask_agent, ask_policy
-from catbox_agents.drawing import MIX_STEP, draw_actions, mix
 from catbox_agents.play_out import END_OF_ROUND
+from catbox_agents.random_agent import MIX_STEP, mix, sample_actions
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
 
@@ -67,7 +67,7 @@ def play_on(
             asked = rows[own]
             if len(asked) and getattr(agent, "draws_actions", False) and tells_policy(agent):
                 policies = ask_policy(agent, label, games, asked)
-                actions[own] = draw_actions(policies, uniforms(keys[asked], number))
+                actions[own] = sample_actions(policies, uniforms(keys[asked], number))
             elif len(asked):
                 actions[own] = ask_agent(agent, label, games, asked)
         games.step(actions, rows)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.decisions import ask_policy
-from catbox_agents.drawing import draw_actions
+from catbox_agents.random_agent import sample_actions
 from catbox_agents.search.playing import Player, uniforms
 from catbox_agents.search.worlds import repeated
 from catbox_env import Vec
@@ -95,7 +95,7 @@ def draw_players(
     with np.errstate(invalid="ignore"):
         shares = np.nan_to_num(np.exp(seats - seats.max(axis=2, keepdims=True)), nan=1.0)
     every = np.arange(len(seats))
-    drawn = [draw_actions(shares[:, seat], uniforms(keys, seat)) for seat in range(seats.shape[1])]
+    drawn = [sample_actions(shares[:, seat], uniforms(keys, seat)) for seat in range(seats.shape[1])]
     players = np.stack(drawn, axis=1)
     players[every, searchers] = 0
     return players

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from catbox_agents.compatibility import describe_options, differing_rules
+from catbox_agents.agent import describe_options, differing_rules
 from catbox_agents.files import check_format, parse_json, read_text
 from catbox_env import Game, make_game
 from catbox_env.core.checks import closest, shown

@@ -15,7 +15,7 @@ from catbox_agents import ISMCTS, Agent, RolloutSearch, SearchAgent
 from catbox_agents.decisions import ask_agent
 from catbox_agents.random_agent import sample_actions
 from catbox_agents.search.halving import flat_schedule, shared_schedule
-from catbox_agents.search.playing import Player, play_on, uniforms, world_keys
+from catbox_agents.search.playing import Player, rollout_rewards, uniforms, world_keys
 from catbox_agents.search.posterior import resample
 from catbox_agents.search.rollout import LEAST_GAMES
 from catbox_env import Game, Vec
@@ -223,7 +223,7 @@ def test_a_policy_that_draws_has_the_same_luck_for_all_actions_of_a_world() -> N
         np.repeat(world_keys(new_generators([np.random.SeedSequence(0)])), 40)
         + np.arange(40, dtype=np.uint64) // 2
     )
-    paid = play_on(
+    paid = rollout_rewards(
         games, np.arange(40), [Player(Luck(game), "luck")], np.zeros((1, 3), int), "end_of_round", keys
     )
     assert np.array_equal(paid[::2], paid[1::2])

@@ -21,7 +21,7 @@ from catbox_agents.arena.results import Block, RoundTotals
 from catbox_agents.arena.setup import Setup, Task, first_deal, played_game
 from catbox_agents.arena.tables import Cast
 from catbox_agents.errors import AgentError
-from catbox_agents.play_out import Ask, steps
+from catbox_agents.play_out import Ask, rollout
 from catbox_agents.random_agent import MIX_STEP, mix
 from catbox_agents.specs import AgentSpec, agent_of
 from catbox_env import Game, Vec
@@ -39,7 +39,7 @@ def play_deals(
     """Play every deal with every line-up, all at once: scores and win shares (deals, rotations, P), and the rounds.
 
     Game ``d * rotations + r`` of the batch is deal d with line-up r. ``order`` shuffles the rows of every step, and
-    ``moved(vec, rows)`` is called before the first step, with all rows, and after each. ``ask`` as in `steps`.
+    ``moved(vec, rows)`` is called before the first step, with all rows, and after each. ``ask`` as in `rollout`.
     """
     rotations, seats = line_ups.shape
     num_games = len(deals) * rotations
@@ -51,7 +51,7 @@ def play_deals(
     rounds = RoundTotals(int(line_ups.max()) + 1)
     games = np.arange(num_games)
     moved(vec, games)
-    for rows in steps(vec, cast.agents, cast.labels, objects, games, order=order, ask=ask):
+    for rows in rollout(vec, cast.agents, cast.labels, objects, games, order=order, ask=ask):
         scores[rows] += vec.rewards[rows]
         rounds.add_round(vec, players)
         moved(vec, rows)

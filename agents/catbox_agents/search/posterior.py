@@ -85,7 +85,7 @@ def likelihoods(
     return Likelihoods(logs, seats)
 
 
-def draw_players(
+def sample_players(
     seats: NDArray[np.float64], searchers: NDArray[Any], keys: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
     """Which policy each seat of each world plays by, (N, P), drawn by what it did: ``seats`` (N, P, K) as above.
@@ -160,11 +160,11 @@ def resample(
 def random_units(generators: NDArray[Any]) -> NDArray[np.float64]:
     """A number (m,) from 0 to 1, 1 excluded, by each of ``generators`` (m,), which move on."""
     numbers = np.empty(len(generators), np.int64)
-    _draw_words(generators, numbers)
+    _random_words(generators, numbers)
     return numbers.astype(np.float64) * 2.0**-32
 
 
 @cached_njit(nogil=True)
-def _draw_words(generators: NDArray[Any], numbers: NDArray[np.int64]) -> None:
+def _random_words(generators: NDArray[Any], numbers: NDArray[np.int64]) -> None:
     for i in range(len(generators)):
         numbers[i] = next_uint32(generators[i])

@@ -13,21 +13,21 @@ from catbox_env import Game, Vec
 from catbox_env.core.rng import new_generators, seed_sequence, split_generators
 
 
-def draw_worlds(
+def sample_worlds(
     game: Game,
     seen: NDArray[np.int8],
     left: NDArray[np.bool_],
     rows: NDArray[np.int64],
     counts: NDArray[np.int64],
-    drawing: NDArray[Any],
+    generators: NDArray[Any],
     num_threads: int,
 ) -> Vec:
-    """``counts`` (m,) worlds for each of the observations ``seen[rows]``, by the generators ``drawing`` (m,).
+    """``counts`` (m,) worlds for each of the observations ``seen[rows]``, by their ``generators`` (m,).
 
     Raises ``ValueError`` for an observation of no seat to move, and where ``left[rows]`` allows an illegal action.
     """
     try:
-        worlds = game.sample_states_from(seen[rows], counts, drawing, num_threads)
+        worlds = game.sample_states_from(seen[rows], counts, generators, num_threads)
     except ValueError:
         for row in rows.tolist():  # which one it is
             try:

@@ -102,19 +102,6 @@ class IllegalByte(Illegal):
         return super().act_batch(observations, action_masks).astype(np.uint8)
 
 
-class Wordless(Faulty):
-    """Raises an error that cannot be printed."""
-
-    class Error(Exception):
-        def __str__(self) -> str:
-            raise RuntimeError("no words")
-
-    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
-        if self.wrong(observations).any():
-            raise Wordless.Error
-        return super().act_batch(observations, action_masks)
-
-
 class NotANumber(Faulty):
     def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
         actions = super().act_batch(observations, action_masks)

@@ -159,5 +159,5 @@ def test_a_cautious_search_names_a_policy_that_answers_nonsense() -> None:
             return np.full(len(observations), game.num_actions - 1)
 
     search = RolloutSearch(game, Last(game), worlds=2, caution=1.0)
-    with pytest.raises(ValueError, match=r"'Last' chose the action \d+ where only \[.*\] are allowed"):
+    with pytest.raises(ValueError, match="'Last' chose the illegal action"):
         search.search(vec.observation, vec.action_mask, 0)

@@ -95,9 +95,7 @@ def test_a_corrupt_file_is_named(folder: Path) -> None:
     "text",
     [
         "",
-        "[]",
         '{"format": "catbox-zoo-9"}',
-        '{"format": "catbox-zoo-1"}',
         '{"format": "catbox-zoo-1", "agents": {"a": 3}}',
     ],
 )

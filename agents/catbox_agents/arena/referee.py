@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Agent, tells_policy
 from catbox_agents.arena.records import Recorder, policy_pairs
 from catbox_agents.arena.tables import Cast
-from catbox_agents.decisions import answers_of, are_legal, ask_policy, refusal
+from catbox_agents.decisions import answers_in, are_legal, ask_policy, refusal
 from catbox_agents.errors import AgentError
 from catbox_env import Vec
 
@@ -149,7 +149,7 @@ class Referee:
                 if hasattr(agent, "seed_decisions"):
                     self._seed(agent, place, rows)
                     began = time.perf_counter()
-                return answers_of(agent, self._names[place], vec, rows)
+                return answers_in(agent, self._names[place], vec, rows)
             finally:
                 self.seconds[place] += time.perf_counter() - began
                 self.decisions[place] += len(rows)

@@ -32,7 +32,7 @@ class Agent:
       alone, those of row i from ``seeds[i]``. Decisions of different agents are then compared with the same luck.
     - ``policy_batch(observations, action_masks, histories=None)``: how likely it takes each action, (N, A) floats, 0
       where illegal, that sum to 1; it must not change what ``act_batch`` does. Games are recorded with it, and searches
-      weigh worlds with it.
+      weight worlds with it.
     """
 
     #: True: the agent is given the ``history`` argument; otherwise it gets None.

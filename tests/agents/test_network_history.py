@@ -328,7 +328,7 @@ def test_where_no_history_is_kept_it_says_what_is_missing(policy: str) -> None:
         agent.act(vec.observation[0], vec.action_mask[0])
     with pytest.raises(ValueError, match="asks for its history"):
         catbox_agents.play_out(vec, [policy, "random", "random"])
-    with pytest.raises(ValueError, match="asks for its history, which a drawn world does not have"):
+    with pytest.raises(ValueError, match="asks for its history, which a sampled world does not have"):
         catbox_agents.RolloutSearch(game, policy)
     wrong = np.zeros((4, 5, 2), np.int8)
     wrong[:, :, 0] = 3

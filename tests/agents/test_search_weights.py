@@ -307,7 +307,7 @@ def test_a_search_with_weights_asks_for_histories() -> None:
     search = RolloutSearch(game, worlds=2, beta=1.0)
     for histories in (None, vec.history[:1], vec.history.astype(int)):
         with pytest.raises(
-            ValueError, match=r"histories: .*expected int8 of shape .* keeps them: a search that weighs"
+            ValueError, match=r"histories: .*expected int8 of shape .* keeps them: a search that weights"
         ):
             search.search(vec.observation, vec.action_mask, 0, histories)
     for name in ("beta", "epsilon"):

@@ -33,7 +33,7 @@ def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -
     agent = agent_of(policy, label, game, agent_seed(0))
     if needs_history(agent):
         raise ValueError(
-            f"{name} {label!r} asks for its history, which a drawn world does not have; give an agent that "
+            f"{name} {label!r} asks for its history, which a sampled world does not have; give an agent that "
             f"decides by the observation alone"
         )
     return Player(agent, label)

@@ -1,4 +1,4 @@
-"""How likely drawn worlds are, by what the other seats have done: the weights of a search.
+"""How likely sampled worlds are, by what the other seats have done: the weights of a search.
 
 A world is a hypothesis about hidden cards. It is taken back to the beginning of the round (`Game.rewind`) and
 replayed; at each decision of another seat a policy is asked how likely it is to do what that seat did. What the
@@ -139,7 +139,7 @@ def resample(
     """Choose worlds by weight: of ``drawn`` (m,) worlds of each observation, one after the other, ``counts`` (m,).
 
     Returns the places (sum of counts,) of the chosen ones among all worlds, a world perhaps more than once, and the
-    logarithms of their weights from then on: all of an observation weigh the mean of what was drawn. Systematic
+    logarithms of their weights from then on: all of an observation have the mean weight of what was sampled. Systematic
     resampling: Kitagawa, "Monte Carlo filter and smoother for non-Gaussian nonlinear state space models" (1996);
     ``units`` (m,), from 0 to 1, are its random numbers.
     """

@@ -87,7 +87,7 @@ class RolloutSearch:
         game: the game that is searched.
         policy: plays all seats in the rollouts: an agent, or a spec of :func:`catbox_agents.make`, of which the agent
             is made with a fixed seed. By default the heuristic, where the game has one. It cannot ask for a history,
-            because a drawn world has none.
+            because a sampled world has none.
         worlds: the budget, at least 1: as many rollouts as if each legal action were tried in so many worlds. Another
             ``schedule`` gives it another meaning.
         max_games: most games that are in memory at a time, at least 1; what one observation tries in 64 worlds may be
@@ -103,8 +103,8 @@ class RolloutSearch:
             the speed of the batch before; no round begins where its first batch would end after the time is up by half
             of its length. So a search takes longer than its budget by one batch at most. n observations together take
             up to n times as long. What is found depends on the clock.
-        proposals: where worlds are weighted, so many are drawn and weighed for each one that is tried; those that are
-            tried are chosen by weight.
+        proposals: where worlds are weighted, so many are sampled for each one that is tried; those that are tried are
+            chosen by weight.
         effective: the power is lowered for an observation until the effective number of the worlds that are drawn first
             is at least this share, from 0 to 1, of those of them that are tried.
         shared_draws: a policy that draws its actions draws them with the same random numbers for all actions tried in

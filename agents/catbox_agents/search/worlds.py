@@ -1,4 +1,4 @@
-"""The worlds of a search: drawn from what seats see, each row by a generator of its own."""
+"""The worlds of a search: sampled from what seats see, each row by a generator of its own."""
 
 from __future__ import annotations
 
@@ -83,6 +83,6 @@ def check_histories(game: Game, histories: Any, rows: int) -> NDArray[np.int8]:
         what = "None" if given is None else f"{given.dtype} of shape {given.shape}"
         raise ValueError(
             f"histories: {what}; expected int8 of shape {shape}, as make_vec(..., history=True) keeps them: a search "
-            f"that weighs its worlds (beta above 0) asks what the other seats did"
+            f"that weights its worlds (beta above 0) asks what the other seats did"
         )
     return given

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import operator
 import secrets
-from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -126,7 +125,7 @@ def tells_policy(agent: Agent) -> bool:
 
 def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
     """``agent`` itself. Raises ValueError if it lacks a member of :class:`Agent` or, with ``game`` given, was made for
-    another game or for rules that play differently (`differing_rules`)."""
+    another game or for rules that play differently (`other_rules`)."""
     if isinstance(agent, type):
         raise ValueError(
             f"{name} is the class {agent.__name__}, expected an agent: {agent.__name__}(game, seed)"
@@ -138,25 +137,21 @@ def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
                 "catbox_agents.Agent that defines act()"
             )
     own = getattr(agent, "game", None)
-    if game is not None and isinstance(own, Game):
-        if own.id != game.id:
-            raise ValueError(
-                f"{name} was made for the game {own.id!r}, asked to play {game.id!r}: make it for that game"
-            )
-        if differing := differing_rules(own, game):
-            raise ValueError(
-                f"{name} was made for {own.id} with {describe_options(own.options, differing)}, asked to play "
-                f"with {describe_options(game.options, differing)}: make it for these rules"
-            )
+    if game is not None and isinstance(own, Game) and (other := other_rules(own, game)):
+        raise ValueError(f"{name} was made for {other}: make it for these rules")
     return cast(Agent, agent)
 
 
-def differing_rules(own: Game, game: Game) -> list[str]:
-    """The options that keep an agent made for ``own`` from playing ``game``, of the same id; none: it may play.
+def other_rules(own: Game, game: Game) -> str:
+    """What keeps an agent that was made or trained for ``own`` from playing ``game``; empty: nothing does.
+
+    Such as ``"petrify_v0 with size=4, asked to play with size=5"``.
 
     The reward and the game's ``lenient_options`` may differ, if both observations have the same parts; they are named
     only where nothing else differs. Values that the game calls ``synonyms`` are the same.
     """
+    if own.id != game.id:
+        return f"the game {own.id!r}, asked to play {game.id!r}"
 
     def parts(of: Game) -> list[tuple[str, tuple[int, ...]]]:
         return [(part.name, part.shape) for part in of.observation_layout.values()]
@@ -165,15 +160,14 @@ def differing_rules(own: Game, game: Game) -> list[str]:
     names = sorted({**one, **other})
     differing = [name for name in names if not same_option(type(own), name, one.get(name), other.get(name))]
     strict = [name for name in differing if name not in ("reward", *own.lenient_options)]
-    return strict if strict or parts(own) == parts(game) else differing
+    named = strict if strict or parts(own) == parts(game) else differing
+    if not named:
+        return ""
+    theirs, ours = (", ".join(f"{name}={options.get(name)!r}" for name in named) for options in (one, other))
+    return f"{own.id} with {theirs}, asked to play with {ours}"
 
 
 def same_option(game_class: type[Game], name: str, one: Any, other: Any) -> bool:
     """Whether two values of the option ``name`` stand for the same rules."""
     synonyms = game_class.synonyms.get(name, ())
     return bool(one == other or (one in synonyms and other in synonyms))
-
-
-def describe_options(options: Mapping[str, Any], names: Sequence[str]) -> str:
-    """The options ``names`` as text, such as ``"num_players=4, reward='score'"``."""
-    return ", ".join(f"{name}={options.get(name)!r}" for name in names)

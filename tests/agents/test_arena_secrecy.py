@@ -12,9 +12,8 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent
-from catbox_agents.agent import agent_seed
 from catbox_agents.arena import evaluation
-from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.match import Match
 
 #: Hands so small that different deals often show a seat the same cards.
@@ -148,19 +147,6 @@ def test_no_object_of_a_users_class_meets_a_deal_twice_or_sits_in_two_seats() ->
         assert len({deal for _, deal in notebook.seen}) == len(notebook.seen) == 12
 
 
-@pytest.mark.parametrize("num_deals", [10, 17, 33, 49, 1000, 1023, 10**9 + 1])
-def test_the_last_batch_of_deals_is_not_small(num_deals: int) -> None:
-    total, sizes = 0, []
-    for size in evaluation._chunks(num_deals, 5):
-        total += size
-        sizes.append(size)
-        if len(sizes) > 50:
-            return
-    assert total == num_deals
-    assert min(sizes) >= min(num_deals, 8)
-    assert max(sizes) <= 1.5 * evaluation.CHUNK / 5
-
-
 @pytest.mark.parametrize("players", [2, 3])
 def test_the_result_does_not_depend_on_how_many_games_are_played_side_by_side(
     players: int, monkeypatch: pytest.MonkeyPatch
@@ -232,15 +218,3 @@ def test_an_opponents_seed_follows_from_the_cards_that_it_sees() -> None:
         found.setdefault(seen, set()).update(given)
         hidden.setdefault(seen, set()).add(state.observation(0).tobytes())
     same_cards_same_seed(found, hidden)
-
-
-def test_an_opponent_that_was_drawn_for_no_seat_gets_a_seed_that_is_always_the_same() -> None:
-    env = LearnerVectorEnv(
-        1, "cat_in_the_box_v0", opponents={"any_of": [FIRST, "random"]}, learner_seat=0, num_players=2
-    )
-    seeds = set()
-    for seed in range(12):
-        given = seeds_given(lambda seed=seed: env.reset(seed=seed))
-        if env.games.players[0, 1] == 1:
-            seeds.update(given)
-    assert seeds == {agent_seed(0)}

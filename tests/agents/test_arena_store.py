@@ -254,28 +254,6 @@ def test_a_full_disk_is_named_and_what_was_finished_is_kept(tmp_path: Path) -> N
     assert lines(tmp_path)[: len(finished)] == finished
 
 
-@pytest.mark.faults
-@pytest.mark.skipif(
-    not os.path.exists("/proc/self/status"), reason="the signals of a process are read in /proc"
-)
-def test_no_process_of_an_arena_hears_ctrl_c() -> None:
-    code = """
-import multiprocessing, time
-from pathlib import Path
-from catbox_agents.arena.workers import _for_new_processes
-
-for _ in range(2):
-    process = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
-    with _for_new_processes():
-        process.start()
-    status = Path(f"/proc/{process.pid}/status").read_text()
-    process.kill()
-    print(int(status.split("SigBlk:")[1].split()[0], 16) >> 1 & 1)
-"""
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == ["1", "1"]
-
-
 def test_two_arenas_do_not_share_a_folder(tmp_path: Path) -> None:
     run(tmp_path, deals=10)
     with FileLock(tmp_path / "arena.lock"), pytest.raises(ValueError, match="another arena is playing there"):

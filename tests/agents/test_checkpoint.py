@@ -183,18 +183,6 @@ def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path, metadat
         load_checkpoint(path)
 
 
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [(2, "newer version of catbox wrote it; upgrade"), (0, "older version of catbox wrote it")],
-)
-def test_another_format_asks_for_another_version(saved: Path, number: int, said: str) -> None:
-    save_file(load_file(saved), saved, metadata={"catbox": json.dumps({"format": f"catbox-policy-{number}"})})
-    with pytest.raises(
-        ValueError, match=rf"policy\.safetensors is of format 'catbox-policy-{number}', .*{said}"
-    ):
-        load_checkpoint(saved)
-
-
 def test_sizes_come_from_the_arrays_never_from_the_header(saved: Path, game: Game) -> None:
     """A header that promises 10^9 inputs or 200,000 layers is refused before anything of that size is made."""
 
@@ -275,24 +263,3 @@ def test_inputs_are_scaled_by_powers_of_two() -> None:
         [Part("flag", (2,), "", 0, 1), Part("count", (1,), "", 0, 5), Part("total", (1,), "", -128, 127)]
     )
     assert input_scale(layout).tolist() == [1, 1, 0.5, 1 / 16]
-
-
-def test_scaling_acts_on_the_inputs() -> None:
-    network = MLP(torch.tensor([1.0, 0.25]), (4,), 3).initialise(torch.Generator().manual_seed(1), 1.0)
-    plain = MLP(torch.ones(2), (4,), 3)
-    plain.load_state_dict({**network.state_dict(), "input_scale": torch.ones(2)})
-    vectors = torch.tensor([[1, 8], [3, -4]], dtype=torch.int8)
-    scaled = torch.tensor([[1, 2], [3, -1]], dtype=torch.int8)
-    assert torch.allclose(network(vectors), plain(scaled), atol=1e-6)
-    assert not torch.allclose(network(vectors), plain(vectors), atol=1e-3)
-
-
-def test_a_game_says_in_which_rules_a_policy_may_differ(tmp_path: Path) -> None:
-    trained = make_game("cat_te_v0", dealer=1)
-    save_checkpoint(tmp_path / "policy.safetensors", network_for(trained), trained)
-    for options in ({}, {"dealer": 2, "reward": "margin"}):
-        PolicyAgent.load(tmp_path / "policy.safetensors", make_game("cat_te_v0", **options))
-    with pytest.raises(ValueError, match="with offsuit_faceup=True, asked to play with offsuit_faceup=False"):
-        PolicyAgent.load(
-            tmp_path / "policy.safetensors", make_game("cat_te_v0", dealer=1, offsuit_faceup=False)
-        )

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from catbox_agents.exact import CFRPlus, GameTree, best_response, nash_conv, values
 from catbox_agents.exact.tree import histories_per_deal
@@ -129,51 +128,6 @@ def test_values_and_best_responses_are_those_of_a_recursion_over_single_states(
         assert values(tree, response)[seat] == pytest.approx(value)
         others = tree.slot_seat != seat
         assert np.array_equal(response[others], policy[others])
-
-
-def test_the_value_of_the_game_is_that_of_a_linear_program() -> None:
-    """The sequence form (Koller, Megiddo and von Stengel 1996) of the tiny game, solved by another library."""
-    tree = tree_of()
-    sequences = [1 + int((tree.slot_seat == seat).sum()) for seat in range(2)]  # the empty one first
-    number = np.empty(tree.num_slots + 1, np.int64)
-    number[-1] = 0
-    for seat in range(2):
-        number[:-1][tree.slot_seat == seat] = np.arange(1, sequences[seat])
-    payoff = np.zeros(sequences)
-    for end, paid in zip(tree.ends, tree.paid[:, 0], strict=True):
-        last, node = [-1, -1], int(end)
-        while tree.parent[node] >= 0:
-            slot = tree.slot[node]
-            if last[tree.slot_seat[slot]] < 0:
-                last[tree.slot_seat[slot]] = slot
-            node = tree.parent[node]
-        payoff[number[last[0]], number[last[1]]] += tree.chance[node] * paid
-    constraints = []
-    for seat in range(2):
-        states = np.flatnonzero(tree.seats == seat)
-        matrix = np.zeros((1 + len(states), sequences[seat]))
-        matrix[0, 0] = 1.0
-        for row, state in enumerate(states, start=1):
-            matrix[row, number[tree.own_slot[state]]] = -1.0
-            matrix[row, number[tree.first_slot[state] : tree.first_slot[state + 1]]] = 1.0
-        constraints.append(matrix)
-    own, other = constraints
-    # The largest q[0] with F' q <= A' x and E x = e: what x is paid by the best reply to it.
-    objective = np.concatenate([np.zeros(sequences[0]), [-1.0], np.zeros(len(other) - 1)])
-    solved = linprog(
-        objective,
-        A_ub=np.hstack([-payoff.T, other.T]),
-        b_ub=np.zeros(sequences[1]),
-        A_eq=np.hstack([own, np.zeros((len(own), len(other)))]),
-        b_eq=np.eye(len(own))[0],
-        bounds=[(0, None)] * sequences[0] + [(None, None)] * len(other),
-    )
-    assert solved.status == 0
-    solver = CFRPlus(tree)
-    solver.iterate(300)
-    gap = nash_conv(tree, solver.average_policy())
-    assert values(tree, solver.average_policy())[0] == pytest.approx(-solved.fun, abs=gap + 1e-9)
-    assert gap < 1e-4
 
 
 # Properties -----------------------------------------------------------------------------------------------------------

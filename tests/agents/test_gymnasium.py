@@ -89,7 +89,7 @@ def test_what_is_paid_before_the_learners_first_decision_comes_with_its_first_st
     """Seat 0 shows an instant win in the first round, before seat 3 has decided anything: seat 3 pays an ante."""
     env = LearnerEnv("cat_te_v0", opponents="heuristic", learner_seat=3, rounds=3)
     found = 0
-    for seed in range(80):
+    for seed in range(200):
         _, info = env.reset(seed=seed)
         owed = float(env.games.vec._records["returns"][0, 3])
         assert (owed != 0) == ("score" in info)
@@ -103,27 +103,6 @@ def test_what_is_paid_before_the_learners_first_decision_comes_with_its_first_st
             paid += reward
         assert paid == pytest.approx(float(env.games.vec._records["returns"][0, 3]))
     assert found > 0
-
-
-def test_the_infos_of_a_batch_hold_the_statistics_of_every_round() -> None:
-    envs = LearnerVectorEnv(16, "cat_te_v0", opponents="heuristic", rounds=3, instant_wins=False)
-    _, infos = envs.reset(seed=0)
-    reported, games = np.zeros(16, int), np.zeros(16, int)
-    while games.min() < 2:
-        actions = infos["action_mask"].argmax(1)
-        _, rewards, terminated, _, infos = envs.step(actions)
-        between = infos.get("_score", np.zeros(16, bool)) & ~terminated
-        assert np.array_equal(rewards[between], infos["score"][between] if between.any() else [])
-        assert np.array_equal(rewards[~between & ~terminated], np.zeros((~between & ~terminated).sum()))
-        if terminated.any():
-            assert np.array_equal(infos["_final_info"], terminated)
-            assert np.array_equal(infos["final_info"]["_score"], terminated)
-            assert np.array_equal(rewards[terminated], infos["final_info"]["score"][terminated])
-            assert not infos["final_info"]["action_mask"][terminated].any()
-        reported += between
-        games += terminated
-        for row in np.flatnonzero(terminated):
-            assert reported[row] == 2 * games[row]
 
 
 def test_a_seed_reproduces_everything_and_without_one_the_generator_continues() -> None:
@@ -254,7 +233,6 @@ def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learne
     learner_seat = players - 1 if learner_seat == "last" else learner_seat
     options = {"num_players": players} | ({"size": 6} if game_id == "petrify_v0" else {})
     env = LearnerEnv(game_id, opponents="heuristic", learner_seat=learner_seat, **options)
-    envs = LearnerVectorEnv(8, game_id, opponents="heuristic", learner_seat=learner_seat, **options)
     vec, told_apart = env.games.vec, 0
     for seed in range(8):
         seen, info = env.reset(seed=seed)
@@ -266,30 +244,3 @@ def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learne
         assert seen.tolist() == own
         told_apart += own not in every
     assert told_apart > 0
-
-    _, infos = envs.reset(seed=0)
-    ended = 0
-    while ended < 8:
-        before, seats = envs.games.vec.save(), envs.games.seats.copy()
-        actions = infos["action_mask"].argmax(1)
-        _, _, terminated, _, infos = envs.step(actions)
-        if (
-            terminated.any()
-        ):  # the same step again, one game at a time, is what the vector environment has dealt over
-            ended += int(terminated.sum())
-            for row in np.flatnonzero(terminated):
-                assert infos["final_obs"][row].tolist() == last_seen(
-                    game_id, options, before, row, seats, actions
-                )
-
-
-def last_seen(game_id, options, saved, row, seats, actions):  # type: ignore[no-untyped-def]
-    """What the learner of ``row`` sees when its game, ``saved`` before its last action, is over."""
-    game = catbox_env.make_game(game_id, **options)
-    vec = catbox_env.core.batch.Vec(game, len(seats), auto_deal=False)
-    vec.load(saved)
-    vec.step(actions[[row]], np.array([row]))
-    heuristic = make("heuristic", game)
-    while vec.current_player[row] >= 0:
-        vec.step(heuristic.act_batch(vec.observation[[row]], vec.action_mask[[row]]), np.array([row]))
-    return vec.observe(seats[[row]], np.array([row]))[0].tolist()

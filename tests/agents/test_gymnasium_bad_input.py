@@ -94,42 +94,6 @@ def test_an_opponent_that_plays_an_illegal_action_is_named_and_the_game_is_over(
         env.step(action)
 
 
-class LateIllegal(Agent):
-    """Plays legally until a game is dealt after the first ones."""
-
-    def act_batch(self, observations, action_masks, histories=None):  # type: ignore[no-untyped-def]
-        fresh = self.game.observation_layout.unpack(observations)["open"].all(axis=(1, 2))
-        late = fresh & (len(observations) < 4)
-        return np.where(late, np.argmin(action_masks, axis=1), np.argmax(action_masks, axis=1))
-
-
-def test_after_an_opponents_error_in_a_new_game_the_batch_asks_for_reset() -> None:
-    envs = LearnerVectorEnv(4, "petrify_v0", opponents=f"{__name__}:LateIllegal", learner_seat=1)
-    envs.reset(seed=0)
-
-    def play_on() -> None:
-        for _ in range(100):
-            envs.step(envs.action_masks().argmax(axis=1))
-
-    with pytest.raises(ValueError, match="LateIllegal' chose the illegal action"):
-        play_on()
-    for _ in range(2):
-        with pytest.raises(gymnasium.error.ResetNeeded, match="an opponent's error"):
-            envs.step(envs.action_masks().argmax(axis=1))
-    envs.reset(seed=0)
-    envs.step(envs.action_masks().argmax(axis=1))
-
-
-def test_options_of_reset_are_refused_rather_than_ignored() -> None:
-    env, envs = LearnerEnv("petrify_v0"), LearnerVectorEnv(2, "petrify_v0")
-    with pytest.raises(ValueError, match="has no options"):
-        env.reset(options={"deal": {}})
-    with pytest.raises(ValueError, match=r"expected None or \{'reset_mask': ...\}"):
-        envs.reset(options={"deal": {}})
-    env.reset(options={})
-    envs.reset(seed=np.int64(1), options={})
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -149,14 +113,6 @@ def test_options_of_reset_are_refused_rather_than_ignored() -> None:
 def test_bad_arguments_are_named(arguments: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LearnerEnv("cat_in_the_box_v0", **arguments)
-
-
-@pytest.mark.parametrize("mode", ["SAME_STEP", None])
-def test_an_unknown_autoreset_mode_is_refused(mode: object) -> None:
-    with pytest.raises(
-        ValueError, match="expected one of 'next_step', 'same_step', 'disabled', or an Autoreset"
-    ):
-        LearnerVectorEnv(2, "petrify_v0", autoreset_mode=mode)  # type: ignore[arg-type]
 
 
 def test_an_unknown_option_is_a_value_error_and_a_type_error() -> None:

@@ -112,15 +112,6 @@ def test_an_illegal_action_ends_the_episode_with_the_illegal_reward(game_id: str
     assert "illegal_action" not in info
 
 
-def test_what_was_paid_before_the_first_decision_is_paid_with_an_illegal_action_too() -> None:
-    env = LearnerEnv("cat_te_v0", "heuristic", 3, illegal_action="terminate", rounds=3)
-    for seed in range(200):
-        _, info = env.reset(seed=seed)
-        if owed := env.games.owed[0]:
-            break
-    assert env.step(forbidden(info["action_mask"]))[1] == owed + env.games.illegal_reward
-
-
 @pytest.mark.parametrize("game_id", ["cat_in_the_box_v0"])
 def test_a_random_legal_action_takes_the_place_of_an_illegal_one(game_id: str) -> None:
     """Each of the legal actions, equally often, and only in games whose action is illegal."""
@@ -144,22 +135,6 @@ def test_a_random_legal_action_takes_the_place_of_an_illegal_one(game_id: str) -
     assert counts[legal].sum() == 1000
     expected = 1000 / len(legal)
     assert (abs(counts[legal] - expected) < 5 * np.sqrt(expected)).all()
-
-
-def test_a_single_environment_reports_the_substitution_and_the_seed_repeats_it() -> None:
-    def play() -> tuple:
-        env = LearnerEnv("cat_in_the_box_v0", "random", num_players=3, illegal_action="random_legal")
-        _, info = env.reset(seed=5)
-        told, seen = [], []
-        for _ in range(6):
-            action = forbidden(info["action_mask"])
-            observation, _, _, _, info = env.step(action)
-            assert info["illegal_action"] == action
-            told.append(info["illegal_action"])
-            seen.append(observation.tolist())
-        return told, seen
-
-    assert play() == play()
 
 
 @pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])

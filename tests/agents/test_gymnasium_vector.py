@@ -6,11 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
-from gymnasium.wrappers.vector import NormalizeObservation, NormalizeReward, RecordEpisodeStatistics
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
+from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_agents.learner_games import LearnerGames
@@ -171,18 +170,6 @@ def test_the_learner_is_offered_or_told_all_that_its_seat_is_paid(
     assert (skipped > 0) == (game_id == "petrify_v0")
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_the_mode_is_an_attribute_and_in_the_metadata_of_each_environment(mode: str) -> None:
-    member = AutoresetMode[mode.upper()]
-    by_name = gymnasium.make_vec("catbox/Petrify-v0", 2, autoreset_mode=mode)
-    by_member = LearnerVectorEnv(2, "petrify_v0", autoreset_mode=member)
-    for envs in (by_name, by_member):
-        assert envs.unwrapped.autoreset_mode is member
-        assert envs.metadata["autoreset_mode"] is member
-    assert LearnerVectorEnv.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    assert LearnerVectorEnv(2, "petrify_v0").autoreset_mode is AutoresetMode.SAME_STEP
-
-
 def test_the_step_after_the_end_deals_whatever_the_action_is() -> None:
     envs = LearnerVectorEnv(4, "petrify_v0", opponents="random", autoreset_mode="next_step", num_players=3)
     _, infos = envs.reset(seed=0)
@@ -210,20 +197,6 @@ def test_a_reset_mask_begins_its_games_alone_and_with_their_seeds() -> None:
     assert not np.array_equal(again[0], seen[0])
     assert np.array_equal(again[1], env.reset(seed=9)[0])
     assert infos["_action_mask"].all()
-
-
-def test_observations_are_normalised() -> None:
-    envs = NormalizeObservation(
-        LearnerVectorEnv(8, "cat_te_v0", opponents="random", autoreset_mode="next_step", dtype=np.float32)
-    )
-    seen, infos = envs.reset(seed=0)
-    for _ in range(60):
-        seen, _, _, _, infos = envs.step(infos["action_mask"].argmax(1))
-        assert seen.dtype == np.float32
-        assert np.isfinite(seen).all()
-    assert abs(seen.mean()) < 0.5
-    with pytest.raises(ValueError, match="autoreset_mode"):
-        NormalizeObservation(LearnerVectorEnv(2, "cat_te_v0"))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_agents import make
 from catbox_agents.learner_games import LearnerGames
 from catbox_agents.random_agent import RandomAgent
 from catbox_env.core.bits import NONE, legal_at
@@ -44,21 +43,6 @@ def test_random_agents_play_the_same_games_in_compiled_code(
         patched.setattr(RandomAgent, "act_batch", None)  # not asked
         quickly = trace(fast, 3, 60)
     assert quickly == trace(slow, 3, 60)
-
-
-def test_agents_that_a_caller_puts_in_the_places_of_others_are_asked() -> None:
-    game = catbox_env.make_game("petrify_v0", num_players=3)
-    games, heuristics = (LearnerGames(game, 20, opponents, 0) for opponents in ("random", "heuristic"))
-    games.reset(0)
-    games.agents[:] = [make("heuristic", game)]
-    heuristics.reset(0)
-    for _ in range(3):
-        seen = []
-        for each in (games, heuristics):
-            each.step(each.action_masks().argmax(1))
-            seen.append(each.observation().tobytes())
-            each.deal(np.flatnonzero(each.over))
-        assert seen[0] == seen[1]
 
 
 @pytest.mark.nojit

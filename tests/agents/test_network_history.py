@@ -13,7 +13,6 @@ import safetensors.torch
 import torch
 
 import catbox_agents
-from catbox_agents.errors import AgentError
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.history import (
     HEADS,
@@ -132,13 +131,6 @@ def test_the_order_of_rows_matters_and_what_follows_the_end_does_not() -> None:
         assert np.allclose(plain, more)
 
 
-def test_the_heads_begin_with_different_spans() -> None:
-    module = HistoryEncoder(HistorySizes(PLAYERS, ACTIONS, 40)).initialise(torch.Generator().manual_seed(1))
-    steps = module.get_parameter("age_scores").diff(dim=0)
-    assert (steps < 0).all()
-    assert (steps[0].diff() > 0).all()
-
-
 # Its gradient.
 
 
@@ -235,15 +227,6 @@ def test_a_checkpoint_records_the_encoder_and_plays_the_same(tmp_path: Path) -> 
     assert agent.act(*one) == before[3]
 
 
-def test_the_choice_depends_on_the_history_alone_where_all_else_is_equal() -> None:
-    game = make_game("cat_in_the_box_v0", num_players=3)
-    vec, agent = played(game), PolicyAgent(network_of(game), game)
-    other = vec.history.copy()
-    other[:, :11] = other[:, 10::-1]
-    before = agent.act_batch(vec.observation, vec.action_mask, vec.history)
-    assert (agent.act_batch(vec.observation, vec.action_mask, other) != before).any()
-
-
 def test_a_policy_of_short_matches_plays_longer_ones(tmp_path: Path) -> None:
     two, six = (make_game("cat_in_the_box_v0", num_players=3, rounds=rounds) for rounds in (2, 6))
     save_checkpoint(tmp_path / "policy.safetensors", network_of(two), two)
@@ -311,14 +294,6 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(file)
 
 
-def test_it_is_evaluated_and_played_out_with_its_history(policy: str) -> None:
-    game = make_game("cat_in_the_box_v0", num_players=3)
-    results = [catbox_agents.evaluate(game, [policy, "heuristic"], num_deals=10, seed=1) for _ in range(2)]
-    assert results[0].standings == results[1].standings
-    vec = played(game, num_envs=4, steps=3)
-    assert catbox_agents.play_out(vec, [policy, "random", policy]).shape == (4, 3)
-
-
 def test_where_no_history_is_kept_it_says_what_is_missing(policy: str) -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
     agent, vec = catbox_agents.make(policy, game), make_vec(game.id, 4, seed=1, num_players=3)
@@ -336,23 +311,3 @@ def test_where_no_history_is_kept_it_says_what_is_missing(policy: str) -> None:
         agent.act_batch(vec.observation, vec.action_mask, wrong)
     with pytest.raises(ValueError, match="give them beside the vectors"):
         network_of(game)(torch.zeros(4, 201 + 89, dtype=torch.int8))
-
-
-def test_it_sits_beside_a_learner_in_gymnasium(policy: str) -> None:
-    import gymnasium
-
-    env = gymnasium.make("catbox/CatInTheBox-v0", num_players=3, opponents=[policy, "random"])
-    _, info = env.reset(seed=1)
-    terminated = False
-    while not terminated:
-        _, _, terminated, _, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
-    assert terminated
-
-
-def test_an_error_names_the_agent(policy: str) -> None:
-    """Such as one in a history that somebody has overwritten."""
-    game = make_game("cat_in_the_box_v0", num_players=3)
-    vec = played(game, num_envs=2, steps=3)
-    vec.history[:, 0] = [5, 5]
-    with pytest.raises(AgentError, match="no history of 3 players"):
-        catbox_agents.play_out(vec, [policy, policy, policy])

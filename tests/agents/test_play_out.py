@@ -104,13 +104,6 @@ def test_the_next_game_is_dealt_and_not_played() -> None:
     assert np.array_equal(dealt.observation, ended.observation)
 
 
-def test_an_agent_is_asked_for_the_whole_batch_at_once() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
-    agent = Highest(game)
-    play_out(Vec(game, 500, seed=1, auto_deal=False), [agent] * 4)
-    assert agent.calls <= game.history_length
-
-
 def test_specs_can_play_and_draw_new_random_numbers_in_every_call() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
 
@@ -121,15 +114,6 @@ def test_specs_can_play_and_draw_new_random_numbers_in_every_call() -> None:
     assert paid("heuristic") == paid(heuristic) == paid(["heuristic", heuristic, "heuristic"])
     assert paid("random") != paid("random")
     assert paid(catbox_agents.make("random", game, 1)) == paid(catbox_agents.make("random", game, 1))
-
-
-def test_histories_are_given_where_the_batch_keeps_them() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
-    agent = Historian(game)
-    vec = Vec(game, 5, seed=1, auto_deal=False, history=True)
-    assert np.array_equal(
-        play_out(vec, agent), play_out(Vec(game, 5, seed=1, auto_deal=False), Highest(game))
-    )
 
 
 @pytest.mark.parametrize(

@@ -173,16 +173,6 @@ def test_a_mask_of_large_numbers_lets_no_kernel_write_out_of_bounds() -> None:
         np.testing.assert_array_equal(found[:, : game.num_actions], expected)
 
 
-def test_a_network_in_another_precision_is_saved_in_float32(tmp_path: Path) -> None:
-    game = game_of_three()
-    for precision in (torch.float64, torch.bfloat16):
-        network = network_of(game).to(precision)
-        save_checkpoint(tmp_path / "policy.safetensors", network, game)
-        loaded = load_checkpoint(tmp_path / "policy.safetensors", game).network
-        for name, array in loaded.arrays().items():
-            np.testing.assert_array_equal(array, network.arrays()[name])
-
-
 def test_a_file_in_half_precision_is_half_as_large_and_plays_nearly_the_same(tmp_path: Path) -> None:
     game, vec = game_of_three(), positions(game_of_three(), 256)
     network = PolicyNetwork.of(network_of(game, history=True))

@@ -189,7 +189,7 @@ def test_pairing_narrows_the_interval_of_a_difference() -> None:
 def test_until_ci_plays_until_every_interval_is_narrow(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(run, "_FIRST_LOOK", SMALL)
+    monkeypatch.setattr(run, "_FIRST_CHECK", SMALL)
     game = game_for(3)
     told: list[tuple[int, int]] = []
     result = catbox_agents.run_arena(

@@ -226,14 +226,6 @@ def test_a_single_legal_action_costs_nothing() -> None:
     assert not RolloutSearch(game, policy, worlds=9).search(seen, mixed, seed=0).visits[0].any()
 
 
-def test_no_rows_give_no_actions() -> None:
-    game = game_for()
-    seen, masks = decisions(game, 1)
-    result = RolloutSearch(game, Highest(game)).search(seen[:0], masks[:0], seed=0)
-    assert result.values.shape == (0, game.num_actions)
-    assert result.actions.shape == (0,)
-
-
 # Bad input -------------------------------------------------------------------------------------------------------
 
 
@@ -266,18 +258,6 @@ def test_impossible_searches_are_refused() -> None:
     waiting = state.observation((state.current_player + 1) % 3)[None]
     with pytest.raises(ValueError, match="row 0: the observation is not of the seat to move"):
         search.search(waiting, state.action_mask()[None], seed=0)
-
-
-def test_a_game_that_is_over_cannot_be_searched() -> None:
-    game = game_for(2)
-    state = game.new_initial_state(seed=0)
-    while not state.is_terminal():
-        state.apply_action(state.legal_actions()[0])
-    search = RolloutSearch(game, Highest(game), worlds=2)
-    with pytest.raises(ValueError, match="row 0 has no legal action"):
-        search.search(state.observation(0)[None], state.action_mask(0)[None], seed=0)
-    with pytest.raises(ValueError, match="row 0: observation: no state of this game agrees"):
-        search.search(state.observation(0)[None], np.ones((1, game.num_actions), bool), seed=0)
 
 
 class Stubborn(Highest):

@@ -17,7 +17,6 @@ from catbox_env import cat_in_the_box_v0, cat_te_v0, petrify_v0
 from catbox_env.adapters.aec import AECGame
 from tests.conservation import Ledger, Received, compare
 from tests.core.bad_values import INTEGERS, NONE, VALUES, check_refusals
-from tests.toolkits.ways import pairs_of_step_and_last
 
 #: Rounds that pay in the middle of a game, and seats that never decide.
 GAMES = [
@@ -46,16 +45,6 @@ def test_rewards_of_every_seat_are_conserved(game_id: str, options: dict[str, An
     assert ledger.games == 15
     assert any(found.paid.values())
     assert found.conserved(), found
-
-
-@pytest.mark.parametrize(("game_id", "options"), GAMES[:1])
-def test_the_same_check_finds_the_loop_that_pairs_step_with_last(
-    game_id: str, options: dict[str, Any]
-) -> None:
-    ledger = Ledger(AECGame(game_id, **options))
-    found = compare(ledger, pairs_of_step_and_last(ledger, games=40, seed=3))
-    assert not found.conserved(), found
-    assert found.foreign > found.transitions / 2
 
 
 def test_a_seats_transitions_are_a_chain_of_its_own_decisions() -> None:

@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 MAX_PROCESSES = 1024
 #: The packages that an arena needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "scipy")
-#: With a width to reach: the deals after which the intervals are first looked at, and how far one looks ahead at most.
-_FIRST_LOOK, _FARTHER = SMALL_BLOCKS * SMALL, 4
+#: With a width to reach: the deals after which the intervals are first checked, and by which factor more deals are
+#: planned at most.
+_FIRST_CHECK, _FARTHEST = SMALL_BLOCKS * SMALL, 4
 #: Without --deals, an arena with a width to reach ends here.
 DEALS_FOR_WIDTH = 1_000_000
 #: Most deals of an arena: all of them are held in memory.
@@ -143,7 +144,7 @@ def run_arena(
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
         store = stack.enter_context(Store(Path(folder), settings))
-        planned = most if width is None else min(most, _FIRST_LOOK)
+        planned = most if width is None else min(most, _FIRST_CHECK)
         try:
             workers: Workers | RayWorkers | None = None
             if ray_address is not None:
@@ -163,7 +164,7 @@ def run_arena(
                 if widest <= width:
                     break
                 needed = planned * (widest / width) ** 2
-                planned = _next_look(planned, needed, most)
+                planned = _next_check(planned, needed, most)
                 total = max(planned, min(most, math.ceil(needed)))
         except KeyboardInterrupt:
             result = _partial(setup, store.blocks, planned, deal_set_name)
@@ -208,13 +209,13 @@ def _play(
             progress(done, total * games_of_deal)
 
 
-def _next_look(looked_at: int, needed: float, most: int) -> int:
-    """The number of deals after which the intervals are looked at next: whole blocks, at least one more.
+def _next_check(checked: int, needed: float, most: int) -> int:
+    """The number of deals after which the intervals are checked next: whole blocks, at least one more.
 
-    ``needed``: about how many deals the width takes, by the intervals of the ``looked_at`` first ones.
+    ``needed``: about how many deals the width takes, by the intervals of the ``checked`` first ones.
     """
-    aim = min(1.05 * needed, _FARTHER * looked_at)
-    return min(most, first_deal(max(num_blocks(looked_at) + 1, num_blocks(math.ceil(aim)))))
+    aim = min(1.05 * needed, _FARTHEST * checked)
+    return min(most, first_deal(max(num_blocks(checked) + 1, num_blocks(math.ceil(aim)))))
 
 
 def _partial(

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.on_ray import model as on_ray
-from catbox_agents.markdown import markdown_table
+from catbox_agents.arena.report import markdown_table
 from catbox_env import GAMES, Game, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class

@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from catbox_agents.arena.results import t_quantile
+from catbox_agents.arena.intervals import t_quantile
 
 #: The 97.5 % quantile of Student's t with 1, 2, ... 8 degrees of freedom, for which `t_quantile` is too coarse.
 _FEW = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060)

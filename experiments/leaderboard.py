@@ -21,8 +21,8 @@ from rich.console import Console
 import catbox_agents
 import catbox_env
 from catbox_agents import zoo
-from catbox_agents.cores import physical_cores
 from catbox_agents.files import parse_json, read_text, write_atomically, writing
+from catbox_agents.machine import physical_cores
 from catbox_app.games_progress import games_progress
 from catbox_env.core.checks import closest, shown
 from experiments.runner import commit, machine, say

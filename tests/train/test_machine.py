@@ -7,8 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from catbox_agents.control_groups import cpu_quota, memory_left
-from catbox_agents.cores import physical_cores
+from catbox_agents.machine import cpu_quota, memory_left, physical_cores
 from catbox_train import devices, memory
 from catbox_train.devices import num_workers
 from catbox_train.memory import check_memory

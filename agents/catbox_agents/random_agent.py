@@ -1,12 +1,16 @@
-"""Agents that need random numbers: their own, or those that the arena gives to a decision."""
+"""Agents that use random numbers: their own, or those that the arena gives to a decision; and the agent ``random``."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed
+from catbox_agents.agent import Agent, Seed, check_rows
 from catbox_env import Game
+from catbox_env.core.bits import legal_at
+from catbox_env.core.compilation import cached_njit
 
 #: The increment of SplitMix64.
 MIX_STEP = 0x9E3779B97F4A7C15
@@ -44,7 +48,7 @@ class SeededAgent(Agent):
         return given
 
 
-class DrawingAgent(SeededAgent):
+class SamplingAgent(SeededAgent):
     """Base class of agents that take one uniform number for each decision."""
 
     draws_actions = True
@@ -64,9 +68,45 @@ class DrawingAgent(SeededAgent):
         return (seeds >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def draw_actions(policies: NDArray[np.floating], points: NDArray[np.float64]) -> NDArray[np.int64]:
+def sample_actions(policies: NDArray[np.floating], points: NDArray[np.float64]) -> NDArray[np.int64]:
     """An action for each row of ``policies`` (n, A): where their cumulative sums pass ``points`` (n,), from 0 to 1."""
     sums = policies.cumsum(axis=1, dtype=np.float64)
     drawn = (sums <= (points * sums[:, -1])[:, None]).sum(axis=1)
     last = policies.shape[1] - 1 - (policies[:, ::-1] > 0).argmax(axis=1)  # where rounding leads past the end
     return np.minimum(drawn, last)
+
+
+class RandomAgent(SamplingAgent):
+    """Picks each legal action with the same chance, from a generator of its own."""
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        _, masks = check_rows(self.game, observations, action_masks)
+        actions = np.empty(len(masks), np.int64)
+        _sample_rows(masks, self.uniforms(len(masks)), actions)
+        if (actions < 0).any():
+            raise ValueError(
+                f"no legal action in row {int(np.argmin(actions))}: only a seat to move can be asked"
+            )
+        return actions
+
+    def policy_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.float64]:
+        """(N, A) float64: the same for each legal action of a row."""
+        _, masks = check_rows(self.game, observations, action_masks)
+        return masks / masks.sum(axis=1, keepdims=True).clip(1)
+
+
+@cached_njit(nogil=True)
+def _sample_rows(masks: NDArray[np.bool_], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
+    """A legal action for each row of ``masks`` (N, A) by ``uniforms`` (N,) in [0, 1); -1 where none is legal."""
+    for row in range(len(masks)):
+        actions[row] = legal_at(masks[row], uniforms[row])

@@ -1,9 +1,9 @@
-"""What the Linux control groups (cgroups) of this process allow it: memory and processor time.
+"""How many cores and how much memory this process may use, in a container too.
 
-A container has its limits there, and the system's own figures, of memory or cores, do not know of them. Both versions
-are read: files as the kernel's admin-guide/cgroup-v1 and admin-guide/cgroup-v2 describe them. A limit holds for all
-groups below, so those of every group from the process's own up to the mount point count. ``root`` is the folder in
-which ``proc`` and ``sys`` are.
+A container has its limits in Linux control groups (cgroups). Neither psutil nor ``os.process_cpu_count`` reads them;
+loky reads the quota of processor time, but no limit of memory. Both versions are read: files as the kernel's
+admin-guide/cgroup-v1 and admin-guide/cgroup-v2 describe them. A limit holds for all groups below, so those of every
+group from the process's own up to the mount point count. ``root`` is the folder in which ``proc`` and ``sys`` are.
 """
 
 from __future__ import annotations
@@ -11,6 +11,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+
+import psutil
+
+
+def physical_cores(root: Path = Path("/")) -> int:
+    """Cores that this process may use, at least 1; two hardware threads of a core count once.
+
+    Which processors it may run on counts, and on Linux the quota of its control group, rounded down.
+    """
+    process = psutil.Process()
+    # Not on macOS.
+    allowed = process.cpu_affinity() if hasattr(process, "cpu_affinity") else range(os.cpu_count() or 1)
+    try:
+        threads = root / "sys/devices/system/cpu"
+        cores = len({(threads / f"cpu{k}/topology/thread_siblings_list").read_text() for k in allowed})
+    except OSError:  # not on Linux, or in a sandbox that hides it
+        cores = min(len(allowed), psutil.cpu_count(logical=False) or len(allowed))
+    quota = cpu_quota(root)
+    return max(1, cores if quota is None else min(cores, int(quota)))
 
 
 def memory_left(root: Path = Path("/")) -> int | None:

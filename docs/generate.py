@@ -15,12 +15,13 @@ from pathlib import Path
 
 from benchmarks.on_ray import model as on_ray
 from catbox_agents.markdown import markdown_table
+from catbox_app.rules import player_counts
 from catbox_env import GAMES, Game, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
-from docs.environment import environment, player_counts
+from docs.environment import environment
 from docs.illustrations import IMAGES
 from experiments.results import RESULTS
 from experiments.zoo_pages import leaderboard_in_short

@@ -78,7 +78,7 @@ def test_a_picture_of_a_notebook_says_what_it_shows(tmp_path: Path, monkeypatch:
     ("body", "fault"),
     [
         ('<script src="https://x.org/a.js">', 'loads <script src="https://x.org/a.js from another host'),
-        ('<link rel="icon" href="https://x.org/a.png">', 'loads <link rel="icon" href="https://x.org/a.png from another host'),
+        ('<link href="https://x.org/a.png">', 'loads <link href="https://x.org/a.png from another host'),
         ("<style>@font-face{src:url(//x.org/a.woff)}</style>", "loads url(//x.org/a.woff from another host"),
         ("<p>As follows:\n- one</p>", "'- one' is no list, table or code block"),
     ],
@@ -90,7 +90,7 @@ def test_faults_of_a_built_page_are_found(
     monkeypatch.setattr(build_site, "public_names", lambda: {"one.two": ["three"]})
     (tmp_path / "reference").mkdir()
     (tmp_path / "reference" / "one.html").write_text('<h2 id="one.two.three">')
-    good = '<a href="https://x.org">x</a><link rel="canonical" href="https://x.org"><img src="data:image/png;base64,AA==">'
+    good = '<a href="https://x.org">x</a><link rel="canonical" href="https://x.org"><img src="data:image/png;base64,AA">'
     (tmp_path / "index.html").write_text(good)
     assert build_site.faults() == []
     (tmp_path / "index.html").write_text(good + body)

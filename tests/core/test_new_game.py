@@ -16,7 +16,7 @@ from catbox_agents import Agent
 from catbox_agents.arena import evaluate
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.cli import app
-from catbox_app.options import rule_help
+from catbox_app.rules import rule_help
 from catbox_env.core.conformance import check_game
 from tests.core import fuzz, test_bad_input, test_docstrings, test_saved, test_worlds
 from tests.core.bad_values import check_refusals

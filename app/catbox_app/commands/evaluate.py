@@ -18,16 +18,9 @@ from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.results_table import results_table
 from catbox_agents.files import write_atomically
 from catbox_app.chosen_game import choose_game
-from catbox_app.completion import complete_agent
 from catbox_app.games_progress import games_progress
-from catbox_app.options import (
-    AGENTS,
-    GameOfAgents,
-    Players,
-    Rounds,
-    RuleOptions,
-)
-from catbox_app.output_file import check_writable
+from catbox_app.options import AGENTS, GameOfAgents, Players, Rounds, RuleOptions, complete_agent
+from catbox_app.preconditions import check_writable
 from catbox_env import Game
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import catbox_env
-from catbox_app.web.opponents import check_opponent
+from catbox_app.web.lobby import check_opponent
 from catbox_app.web.tables import Tables
 from tests.app.web.page import Page
 

@@ -158,41 +158,6 @@ def settings_table(kind: type[Settings]) -> str:
     return markdown_table([["setting", "default", "meaning"], *rows])
 
 
-def ray_machine(_: str) -> str:
-    """Where training on Ray was measured."""
-    return f"On {on_ray.load()['machine']}."
-
-
-def ray_measured(_: str) -> str:
-    """Decisions a second on Ray, as measured."""
-    return markdown_table(on_ray.measured_rows(on_ray.load()))
-
-
-def ray_exchange(_: str) -> str:
-    """Seconds of an exchange, as measured and by the model."""
-    return markdown_table(on_ray.exchange_rows(on_ray.load()))
-
-
-def ray_model(_: str) -> str:
-    """The numbers of the model."""
-    return on_ray.model_in_words(on_ray.load())
-
-
-def ray_same_batch(_: str) -> str:
-    """What to expect of more workers with the same batch."""
-    return markdown_table(on_ray.scaling_rows(on_ray.load(), grows=False, ethernet=True))
-
-
-def ray_larger_batch(_: str) -> str:
-    """What to expect of more workers with a batch that grows with them."""
-    return markdown_table(on_ray.scaling_rows(on_ray.load(), grows=True, ethernet=True))
-
-
-def ray_advice(_: str) -> str:
-    """Where more workers stop paying."""
-    return on_ray.advice(on_ray.load())
-
-
 _MAKERS = (
     observation,
     match_observation,
@@ -207,15 +172,18 @@ _MAKERS = (
     leaderboard,
     settings,
     algorithm_settings,
-    ray_machine,
-    ray_measured,
-    ray_exchange,
-    ray_model,
-    ray_same_batch,
-    ray_larger_batch,
-    ray_advice,
 )
-BLOCKS: dict[str, Callable[[str], str]] = {function.__name__: function for function in _MAKERS}
+#: Name of a block -> what makes it of its arguments.
+BLOCKS: dict[str, Callable[[str], str]] = {
+    **{function.__name__: function for function in _MAKERS},
+    "ray_machine": lambda _: f"On {on_ray.load()['machine']}.",
+    "ray_measured": lambda _: markdown_table(on_ray.measured_rows(on_ray.load())),
+    "ray_exchange": lambda _: markdown_table(on_ray.exchange_rows(on_ray.load())),
+    "ray_model": lambda _: on_ray.model_in_words(on_ray.load()),
+    "ray_same_batch": lambda _: markdown_table(on_ray.scaling_rows(on_ray.load(), grows=False)),
+    "ray_larger_batch": lambda _: markdown_table(on_ray.scaling_rows(on_ray.load(), grows=True)),
+    "ray_advice": lambda _: on_ray.advice(on_ray.load()),
+}
 
 
 def pages() -> list[Path]:

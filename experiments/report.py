@@ -12,9 +12,8 @@ from typing import Any
 from catbox_agents.files import write_atomically, writing
 from catbox_agents.markdown import markdown_table
 from experiments.fields import FieldResult, fields_table, read_fields
-from experiments.intervals import mean_of
 from experiments.pictures import checksum, picture
-from experiments.results import RunResult, read_results, results_file
+from experiments.results import RunResult, mean_of, read_results, results_file
 from experiments.speeds import Speeds
 from experiments.study import Study, read_study, settings_that_vary, study_names
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -231,6 +232,16 @@ def _match(match: Mapping[str, Any]) -> Match:
         margin_ci95=round(one["margin_ci95"], DECIMALS),
         deals=match["deals"],
     )
+
+
+def provenance() -> dict[str, str]:
+    """What made a result: version, commit, machine and date."""
+    return {
+        "version": catbox_env.__version__,
+        "commit": commit(),
+        "machine": machine(),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
 
 
 def commit() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from catbox_agents.arena import MIN_DEALS
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import closest, shown
 from catbox_train import TrainConfig, load_config
 from catbox_train.config import SECTIONS
 from catbox_train.runs.loop import check_run
@@ -232,5 +231,4 @@ def _explained(error: ValidationError) -> Iterator[str]:
 
 
 def _near(unknown: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(unknown, names, n=1)
-    return f": did you mean {near[0]!r}?" if near else f": expected one of {', '.join(names) or 'none'}"
+    return closest(unknown, names) or f": expected one of {', '.join(names) or 'none'}"

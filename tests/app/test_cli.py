@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path

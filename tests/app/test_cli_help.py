@@ -11,14 +11,11 @@ import typer
 from typer.testing import CliRunner
 
 import catbox_env
-from catbox_app import options
+from catbox_app import options, rules
 from catbox_app.cli import app
-from catbox_app.commands import evaluate, exploitability, info, play, train, watch
-from catbox_app.options import ALGORITHMS, PRESETS, complete_agent, with_rules
+from catbox_app.options import complete_agent, with_rules
 from catbox_app.rules import rule_help
 from catbox_env.core.registry import game_class
-from catbox_train.algorithm import ALGORITHMS as LEARNING_ALGORITHMS
-from catbox_train.config import preset_names
 
 
 def run(*arguments: str) -> Any:
@@ -135,7 +132,7 @@ def test_a_rule_is_an_option_of_its_own() -> None:
 def test_the_rule_that_is_left_out_is_set_by_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
     rules_class = dataclasses.make_dataclass("Rules", [("seed", "int", 1), ("depth", "int", 1)])
-    monkeypatch.setattr(options, "game_class", lambda game_id: type("Any", (), {"rules_class": rules_class}))
+    monkeypatch.setattr(rules, "game_class", lambda game_id: type("Any", (), {"rules_class": rules_class}))
 
     def command(seed: options.Seed = None, rule: options.RuleOptions = None) -> None:
         given.append((seed, rule))

@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 
-import catbox_env
-from catbox_agents import GameRecord, read_record, run_arena
+from catbox_agents import read_record
 from catbox_app.recorded import positions, shown_position
 from catbox_app.web.exported import bundled, recorded_messages, replay_page
 from catbox_app.web.tables import Tables
-from tests.agents.arena_agents import Lowest, Middle, spec
 from tests.app.table import TINY, run
 from tests.app.web.page import Page
 

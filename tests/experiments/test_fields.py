@@ -69,9 +69,9 @@ def test_the_table_has_means_over_seeds_and_the_interval_of_the_difference() -> 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"judged": "lwo"}, "judged names variant 'lwo': did you mean 'low'?"),
+        ({"judged": "lwo"}, "judged names variant 'lwo'; did you mean 'low'"),
         ({"judged": None}, "judged names variant ''"),
-        ({"fields": {"own": ["net:hihg"]}}, "fields.own names variant 'hihg': did you mean 'high'?"),
+        ({"fields": {"own": ["net:hihg"]}}, "fields.own names variant 'hihg'; did you mean 'high'"),
         ({"fields": {"own": []}}, r"fields.own = \[\]: name at least one agent"),
         ({"seeds": [1]}, "fields.mixed: nets of another seed take two seeds at least"),
         ({"fields": None}, "has no fields: give it judged, fields and field_deals"),

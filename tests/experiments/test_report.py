@@ -11,10 +11,9 @@ import pytest
 from scipy import stats
 
 from experiments.__main__ import main
-from experiments.intervals import mean_of
 from experiments.pictures import draw
 from experiments.report import check_report, write_report
-from experiments.results import Match, RunResult
+from experiments.results import Match, RunResult, mean_of
 from tests.experiments.small_studies import Workplace
 
 

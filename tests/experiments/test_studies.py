@@ -97,7 +97,7 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
         ),
         ({"base": {**BASE, "hidden": [2_000_000] * 2}}, "variant 'low', 3 players: not enough memory for hidden"),
         ({"title": None}, "study 'small': title is missing"),
-        ({"variant": {}}, "study 'small': unknown key 'variant': did you mean 'variants'?"),
+        ({"variant": {}}, "study 'small': unknown key 'variant'; did you mean 'variants'"),
         ({"seeds": ["one"]}, r"study 'small': seeds\.0 = 'one': "),
         ({"seeds": [1, 2, 1]}, r"seeds = \[1, 2, 1\]: expected different ones"),
         ({"seeds": [-1]}, r"seeds\.0 = '?-1'?: .*greater than or equal to 0"),
@@ -166,5 +166,5 @@ def test_nothing_is_trained_when_a_later_study_is_wrong(
 
 
 def test_a_study_that_does_not_exist_is_refused_with_the_nearest(workplace: Workplace) -> None:
-    with pytest.raises(ValueError, match="unknown study 'smal': did you mean 'small'"):
+    with pytest.raises(ValueError, match="unknown study 'smal'; did you mean 'small'"):
         read_study("smal", workplace.studies)

@@ -112,26 +112,6 @@ def test_examples_for_users_use_public_names_alone() -> None:
         assert not private, f"{page}: {private}"
 
 
-@pytest.mark.parametrize(
-    ("code", "private"),
-    [
-        ("import catbox_env.core.batch", {"catbox_env.core.batch"}),
-        ("from catbox_env.core.batch import Vec", {"catbox_env.core.batch.Vec"}),
-        ("from catbox_env.petrify_v0 import AECGame", {"catbox_env.petrify_v0.AECGame"}),
-        ("from catbox_env import petrify_v0 as game\ngame.register('x')", {"catbox_env.petrify_v0.register"}),
-        (
-            "import catbox_agents as agents\nagents.specs.make",
-            {"catbox_agents.specs.make", "catbox_agents.specs"},
-        ),
-        ("import catbox_app.cli", {"catbox_app.cli"}),
-        ("from catbox_env import petrify_v0\npetrify_v0.Rules.full()", set()),
-        ("import numpy\nimport catbox_env.petrify_v0\ncatbox_env.petrify_v0.env()", set()),
-    ],
-)
-def test_a_private_name_in_an_example_is_found(code: str, private: set[str]) -> None:
-    assert {name for name in names_of_ours(code) if not is_public(name)} == private
-
-
 def test_pages_for_users_name_public_modules_alone() -> None:
     for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
         if page.name not in ("new_game.md", "architecture.md"):

@@ -101,7 +101,7 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
     assert "give --output FOLDER to keep what is finished" in ran.stderr
 
 
-@pytest.mark.parametrize("width", (45, 77, 109))
+@pytest.mark.parametrize("width", [45, 77, 109])
 def test_a_wide_cell_in_a_later_part_of_the_matrix_is_not_folded(width: int) -> None:
     names = ["a much longer name than fits", *map(str, range(7))]
     agents = ["random"] * len(names)

@@ -149,14 +149,11 @@ SaveGame = Annotated[
 def with_rules(command: Callable[..., None]) -> Callable[..., None]:
     """``command`` with an option for every rule of every game: ``--region laos`` is ``--rule region=laos``.
 
-    A rule that is named like an option of the command itself has none: ``--rule`` sets it.
+    A rule that is named like a parameter of the command itself has none: ``--rule`` sets it.
     """
     signature = inspect.signature(command, eval_str=True)
-    taken = _option_names(command)
     options = {
-        name: option
-        for name, option in _rule_parameters().items()
-        if name not in signature.parameters and _dashed(name) not in taken
+        name: option for name, option in _rule_parameters().items() if name not in signature.parameters
     }
     parameters = [*signature.parameters.values(), *options.values()]
 
@@ -177,14 +174,6 @@ def with_rules(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def _option_names(command: Callable[..., None]) -> set[str]:
-    """The options of ``command`` as they are typed."""
-    alone = typer.Typer(add_completion=False)
-    alone.command()(command)
-    parameters = typer.main.get_command(alone).params
-    return {"--help"}.union(*([*parameter.opts, *parameter.secondary_opts] for parameter in parameters))
 
 
 def _dashed(name: str) -> str:

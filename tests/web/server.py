@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import socket
@@ -57,9 +56,7 @@ class Server:
         """Starts it, and waits until it answers."""
         command = [sys.executable, "-m", "catbox_app", "web", "--port", str(self.port), "--no-browser"]
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [*command, *self._options], stdout=log, stderr=log, cwd=ROOT, env=os.environ.copy()
-            )
+            self._process = subprocess.Popen([*command, *self._options], stdout=log, stderr=log, cwd=ROOT)
         deadline = time.monotonic() + STARTS_WITHIN
         while time.monotonic() < deadline:
             assert self._process.poll() is None, self.log.read_text()

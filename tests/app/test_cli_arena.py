@@ -71,14 +71,7 @@ def test_faults_are_told_below_the_tables() -> None:
         "arena",
         spec(Raising),
         "random",
-        "--names",
-        "bad,random",
-        "--players",
-        "3",
-        "--deals",
-        "10",
-        "--seed",
-        "1",
+        *["--names", "bad,random", "--players", "3", "--deals", "10", "--seed", "1"],
     )
     assert ran.exit_code == 0
     assert "bad: error, " in ran.stdout

@@ -177,11 +177,6 @@ def test_a_game_that_was_not_finished_says_so(tmp_path: Path) -> None:
     [
         ("hello\n", [], "line 1: it is no JSON"),
         (
-            "",
-            [],
-            "line 1: it is empty; give a file that catbox arena --record, catbox play --save or catbox watch",
-        ),
-        (
             '{"format": "catbox-policy-1"}\n',
             [],
             "line 1 is of format 'catbox-policy-1', expected 'catbox-games-1'",

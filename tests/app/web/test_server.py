@@ -280,19 +280,6 @@ def test_tables_in_a_folder_go_on_after_a_restart(tmp_path: Path) -> None:
         assert until(page, "position")["number"] == 1
 
 
-def test_after_a_restart_without_a_folder_the_page_is_told_that_the_table_is_gone(client: TestClient) -> None:
-    with client.websocket_connect(SOCKET) as page:
-        key = sit(page, "person", "easy")
-    with (
-        TestClient(web_app(Tables()), base_url=HERE) as restarted,
-        restarted.websocket_connect(SOCKET) as page,
-    ):
-        page.send_json({"type": "join", "seat_key": key})
-        failed = until(page, "failed")
-    assert failed["code"] == "no_seat"
-    assert "started anew" in failed["text"]
-
-
 def test_a_port_in_use_is_refused_with_one_that_is_free() -> None:
     with serving.listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]

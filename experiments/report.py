@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import statistics
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -96,9 +95,7 @@ def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...
     contents, sections, pictures = [CONTENTS, ""], [], {}
     for name in names:
         study = read_study(name, studies)
-        found = read_results(
-            results_file(name, results), lambda text: print(f"experiments: {text}", file=sys.stderr)
-        )
+        found = read_results(results_file(name, results))
         contents.append(_entry(study))
         sections.append(_section(name, study, found, read_fields(name, results), speeds))
         if found:

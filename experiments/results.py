@@ -16,7 +16,8 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,11 +73,11 @@ def results_file(name: str, folder: Path = RESULTS) -> Path:
     return folder / f"{name}.jsonl"
 
 
-def read_results(file: Path, say: Callable[[str], None]) -> list[RunResult]:
+def read_results(file: Path) -> list[RunResult]:
     """The results in ``file``, none where there is no file.
 
-    A last line that is damaged is left out, and ``say`` is told: its run is not finished. Raises ``ValueError`` for
-    any other damaged line, a line of another study, and two lines of one run.
+    A last line that is damaged is left out, which is told on standard error: its run is not finished. Raises
+    ``ValueError`` for any other damaged line, a line of another study, and two lines of one run.
     """
     lines = [line for line in file.read_bytes().split(b"\n") if line] if file.exists() else []
     results: list[RunResult] = []
@@ -86,9 +87,8 @@ def read_results(file: Path, say: Callable[[str], None]) -> list[RunResult]:
         except ValueError as error:
             what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
             if number == len(lines):
-                say(
-                    f"{file}: left out the last line, which is damaged ({what}); its run has to be made again"
-                )
+                left_out = f"left out the last line, which is damaged ({what}); its run has to be made again"
+                print(f"experiments: {file}: {left_out}", file=sys.stderr)
                 break
             raise ValueError(
                 f"{file}, line {number} is damaged ({what}): put it back from version control, or delete it to "
@@ -104,12 +104,12 @@ def read_results(file: Path, say: Callable[[str], None]) -> list[RunResult]:
     return results
 
 
-def append_result(file: Path, result: RunResult, say: Callable[[str], None]) -> None:
+def append_result(file: Path, result: RunResult) -> None:
     """Add a line, whole or not at all; a damaged last line is dropped. Raises ``WriteError``."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(file.with_name(f".{file.name}.lock")):
-        results = [*read_results(file, say), result]
+        results = [*read_results(file), result]
         text = "".join(f"{line.model_dump_json()}\n" for line in results)
         write_atomically(file, text.encode())
 

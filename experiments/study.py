@@ -61,6 +61,8 @@ class Run:
     rules: str
     variant: str
     seed: int
+    #: Which of the study's seeds that is, from 0.
+    seed_place: int
     config: TrainConfig
     #: Whether the study plays its nets in fields.
     net_needed: bool = False
@@ -100,13 +102,13 @@ def runs_of(name: str, study: Study) -> list[Run]:
         raise ValueError(f"study {name!r}: seeds = {study.seeds}: expected different ones")
     _check_fields(name, study)
     runs: list[Run] = []
-    for seed in study.seeds:
+    for place, seed in enumerate(study.seeds):
         for rules in study.rules:
             for variant in study.variants:
                 where = f"study {name!r}, variant {variant!r}, {rules}"
                 try:
                     config = _config(study, rules, variant, seed)
-                    runs.append(Run(name, rules, variant, seed, config, net_needed=bool(study.fields)))
+                    runs.append(Run(name, rules, variant, seed, place, config, net_needed=bool(study.fields)))
                 except ValueError as error:
                     raise ValueError(f"{where}: {error}") from error
     first = runs[: len(study.rules) * len(study.variants)]

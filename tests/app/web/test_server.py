@@ -136,6 +136,9 @@ def test_the_page_is_served_with_headers_that_keep_others_out(client: TestClient
 def test_the_server_answers_to_its_own_names_alone(host: str, listening: str, allowed: bool) -> None:
     with TestClient(web_app(Tables(), listening), base_url=HERE) as client:
         assert client.get("/", headers={"Host": host}).status_code == (200 if allowed else 400)
+        refused = contextlib.nullcontext() if allowed else pytest.raises(WebSocketDisconnect)
+        with refused, client.websocket_connect("/ws", headers={"Host": host}):
+            pass
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ __all__ = ["KEYS", "SelfPlayEnv"]
 check_installed()
 
 #: The keys of an observation, those of RLlib's own examples.
-KEYS = OBSERVATIONS, ACTION_MASK = "observations", "action_mask"
+OBSERVATIONS, ACTION_MASK = "observations", "action_mask"
+KEYS = (OBSERVATIONS, ACTION_MASK)
 _Observations = dict[str, dict[str, NDArray[np.int8]]]
 
 

@@ -51,7 +51,7 @@ def catbox(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     "arguments",
     [
         ("evaluate", "./policy.safetensors", "random", "--deals", "10", *RULES),
-        ("train", "--resume", "--output", "."),
+        pytest.param(("train", "--resume", "--output", "."), marks=pytest.mark.slow),
     ],
     ids=["evaluate", "resume"],
 )
@@ -63,6 +63,7 @@ def test_a_command_in_the_folder_of_a_run_runs_no_file_of_it(
     assert not (folder / "ran").exists()
 
 
+@pytest.mark.slow
 def test_processes_of_an_arena_run_no_file_of_the_folder(folder: Path, tmp_path: Path) -> None:
     """Python starts them with the working directory on its path, unless it is told not to."""
     for name in ("multiprocessing", "signal", "pickle"):  # what a process imports first

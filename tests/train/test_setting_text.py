@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catbox_app.options import rule_options
+from catbox_app.chosen_game import rule_options
 from catbox_train.config import load_config
 
 

@@ -1,9 +1,23 @@
-"""Files that a command writes: refused before anything is played, not after."""
+"""What a command checks before it begins: packages beyond the core installation, and files that it is to write."""
 
 from __future__ import annotations
 
+import importlib.util
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+
+
+def require(command: str, packages: Sequence[str], extra: str) -> None:
+    """Raise ``ValueError``, with what to install, unless all ``packages`` can be imported."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        # Here: `main` looks at the settings of Numba before it loads Numba.
+        from catbox_env.core.versions import install_line
+
+        raise ValueError(
+            f"{command} needs {', '.join(missing)}, which this installation leaves out.\n{install_line(extra)}"
+        )
 
 
 def check_writable(path: Path) -> None:

@@ -1,12 +1,14 @@
-"""A recorded game as an animated GIF."""
+"""A recorded game: its positions, one after the other, and the animated GIF of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterator
 
 from catbox_agents.arena.records import GameRecord
-from catbox_app.recorded_steps import positions, shown_position
+from catbox_env import GameState
 from catbox_env.adapters.animation import animated_gif
+from catbox_env.core.events import last_position
 
 #: Seconds that a move is shown where nothing else is asked for.
 SECONDS = 1.0
@@ -14,6 +16,23 @@ SECONDS = 1.0
 LONGER = 3
 #: Pixels, where nothing else is asked for.
 WIDTH = 640
+
+
+def positions(record: GameRecord) -> Iterator[tuple[GameState | None, GameState]]:
+    """The positions before and after each action; first None and the beginning. They are copies."""
+    before = None
+    for state in record.states():
+        after = copy.deepcopy(state)
+        yield before, after
+        before = after
+
+
+def shown_position(record: GameRecord, number: int, before: GameState | None, after: GameState) -> GameState:
+    """What is shown after ``number`` actions: where the last of them ended a round, the last position of that round.
+
+    ``before``, ``after``: item ``number`` of `positions`.
+    """
+    return after if before is None else last_position(before, record.actions[number - 1], after)
 
 
 def game_gif(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import shlex
 import shutil
@@ -210,49 +209,6 @@ def test_the_page_about_the_architecture_names_functions_that_exist() -> None:
         for name in names.split(", "):
             what = name.removeprefix("catbox ").rpartition(".")[2]
             assert re.search(rf"\b(def|class) {what}\b", code), f"{name} is not in {place}"
-
-
-def test_make_refuses_an_old_python(tmp_path: Path) -> None:
-    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
-        shutil.copy(ROOT / name, tmp_path)
-    old = tmp_path / "python3.9"
-    old.write_text(
-        "#!/bin/sh\n"
-        f'exec {sys.executable} -c \'import sys; sys.version_info = (3, 9, 1); sys.version = "3.9.1 (old)"; '
-        'exec(sys.argv[1])\' "$2"\n'
-    )
-    old.chmod(0o755)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    result = subprocess.run(
-        ["make", "lint", f"PYTHON={old}"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode != 0
-    assert "needs Python 3.11 or newer" in result.stderr
-    assert "is Python 3.9.1" in result.stderr
-    assert not (tmp_path / ".venv").exists()
-
-
-def test_every_make_target_sets_up_the_environment_first() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    for target in (
-        "train",
-        "test",
-        "test-checked",
-        "test-slow",
-        "test-web",
-        "lint",
-        "docs",
-        "format",
-        "notebooks",
-    ):
-        assert re.search(rf"^{target}: \$\(STAMP\)$", makefile, re.MULTILINE), target
-    assert re.search(r"^bench: \$\(BENCH\)$", makefile, re.MULTILINE)
-    assert re.search(r"^\$\(STAMP\): pyproject.toml constraints.txt$", makefile, re.MULTILINE)
 
 
 def test_benchmarks_write_their_metrics(tmp_path: Path) -> None:

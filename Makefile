@@ -35,7 +35,7 @@ PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -21
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -20
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))

@@ -21,8 +21,6 @@ from catbox_train.runs.loop import train
 from tests.agents.arena_agents import Raising, spec
 from tests.train.ppo_runs import BRIEF, SMALL, command, quiet, small
 
-pytestmark = pytest.mark.usefixtures("no_picture")
-
 DEALS = 20
 #: A brief run, as it is typed.
 TYPED = [

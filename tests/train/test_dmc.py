@@ -13,7 +13,6 @@ from catbox_train.algorithms.dmc.algorithm import DMC
 from catbox_train.algorithms.dmc.exploration import epsilon_greedy
 from catbox_train.algorithms.dmc.loss import loss_gradient, value_gradient
 from catbox_train.algorithms.dmc.returns import compute_returns
-from catbox_train.algorithms.dmc.rollout import Worker
 from catbox_train.opponents import PAST
 from catbox_train.runs.loop import train
 from tests.train.agents_in_training import HIGHEST
@@ -100,22 +99,6 @@ def test_every_decision_is_learned_from_once_with_its_return(opponents: dict[str
         algorithm.close()
     assert len(learned) == len(expected) > 1000
     assert sorted(learned) == sorted(expected)
-
-
-def test_without_a_game_that_ended_nothing_is_learned() -> None:
-    algorithm = made(num_envs=128)  # one step a batch
-    before = algorithm.weights.vector.clone()
-    try:
-        metrics = algorithm.update(0.0)
-        assert metrics["learning/decisions"] == 0
-        assert torch.equal(algorithm.weights.vector, before)
-        assert algorithm.scale == 0
-        for _ in range(60):
-            metrics = algorithm.update(0.5)
-        assert not torch.equal(algorithm.weights.vector, before)
-        assert algorithm.scale > 0
-    finally:
-        algorithm.close()
 
 
 # Exploration.
@@ -231,7 +214,6 @@ def test_the_values_are_those_of_the_way_it_plays() -> None:
         algorithm.close()
 
 
-@pytest.mark.usefixtures("no_picture")
 def test_it_learns_to_beat_random(tmp_path: Path) -> None:
     config = small(
         algorithm="dmc",
@@ -248,25 +230,3 @@ def test_it_learns_to_beat_random(tmp_path: Path) -> None:
     results = train(config, tmp_path / "run", quiet())
     standing = results["matches"][0]["standings"][0]
     assert standing["margin"] - standing["margin_ci95"] > 1.0
-
-
-def test_after_divergence_calmer_settings_are_proposed() -> None:
-    options = small(algorithm="dmc", learning_rate=5.0, learning_rate_end=1.0).algorithm_options
-    calmer = options.calmer()
-    assert calmer["learning_rate"] <= 1e-3
-    assert calmer["learning_rate_end"] <= calmer["learning_rate"]
-    assert options.replace(**calmer).calmer()["learning_rate"] < calmer["learning_rate"]
-
-
-def test_a_worker_keeps_as_many_decisions_as_a_game_has() -> None:
-    algorithm = made()
-    try:
-        worker: Worker = algorithm.workers[0]
-        assert worker.num_carried == algorithm.game.history_length
-        for _ in range(8):
-            worker.collect()
-        waiting = (worker.seats >= 0) & ~worker.known
-        assert waiting.sum(axis=0).max() <= worker.num_carried
-        assert waiting.sum() > 8 * 16  # more than a batch has
-    finally:
-        algorithm.close()

@@ -103,19 +103,6 @@ def test_the_targets_are_the_policy_times_what_a_search_says(
         algorithm.close()
 
 
-def test_without_a_choice_nothing_is_searched() -> None:
-    algorithm = made()
-    try:
-        worker = algorithm.workers[0]
-        worker.play()
-        worker.learns[:] = False
-        worker.search()
-        assert (worker.searched, worker.rollouts, len(worker.window.filled())) == (0, 0, 0)
-        assert "corrected" not in algorithm.learn_at(0.0)
-    finally:
-        algorithm.close()
-
-
 @pytest.mark.nojit
 def test_a_policy_is_improved_by_factors() -> None:
     logits = np.log(np.array([[0.5, 0.25, 0.25], [0.9, 0.1, 1e-30]], np.float32))
@@ -151,17 +138,6 @@ def filled_window() -> Window:
         return algorithm.workers[0].window
     finally:
         algorithm.close()
-
-
-def test_a_window_is_the_same_after_loading() -> None:
-    window = filled_window()
-    other = Window(window.game, window.network_inputs, window.length, window.size)
-    other.load(window.save(), 3)
-    rows = window.filled()
-    assert len(rows) == 3 * 32
-    for name in ("inputs", "action_features", "masks", "targets"):
-        assert np.array_equal(getattr(other, name)[rows], getattr(window, name)[rows]), name
-    assert np.array_equal(other.filled(), rows)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +237,6 @@ def checkpoint(path: Path, **settings: Any) -> str:
     return str(path)
 
 
-@pytest.mark.usefixtures("no_picture")
 def test_it_starts_from_a_policy_and_goes_on_from_its_own(tmp_path: Path) -> None:
     path = checkpoint(tmp_path / "policy.safetensors", seed=5)
     algorithm = made(start_from=path)
@@ -344,10 +319,3 @@ def test_it_learns_to_play_as_the_search_does() -> None:
         assert standing.margin - standing.margin_ci95 > 0.2
     finally:
         algorithm.close()
-
-
-def test_after_divergence_calmer_settings_are_proposed() -> None:
-    options = small(algorithm="exit", learning_rate=5.0, entropy=3.0).algorithm_options
-    assert options.calmer()["learning_rate"] <= 5e-4
-    assert options.calmer()["entropy"] == type(options)().entropy
-    assert options.replace(**options.calmer()).calmer() != options.calmer()

@@ -48,24 +48,6 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_device_has_the_rows_that_the_workers_wrote(device: torch.device, kind: str) -> None:
-    """Carried rows too, in the second batch."""
-    with ppo_with(small(game_options=MATCH, **KINDS[kind])) as algorithm:
-        for _ in range(2):
-            collect(algorithm)
-        batch = there(algorithm)
-        workers = algorithm.workers
-        width = workers[0].vec.num_envs
-        assert (workers[0].seats[: workers[0].num_players] >= 0).any()
-        for number, worker in enumerate(workers):
-            columns = slice(number * width, (number + 1) * width)
-            rows = batch.batch[:, columns].flatten(0, 1)
-            found = batch.row_bytes.unpack(rows)
-            for name, part in found._asdict().items():
-                assert np.array_equal(part.cpu().numpy(), worker.flat[name]), name
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_values_and_log_probabilities_are_those_of_the_networks_for_the_cpu(
     device: torch.device, kind: str
 ) -> None:
@@ -209,29 +191,6 @@ def test_steps_on_the_device_move_the_weights_as_those_on_the_cpu_do(
         assert algorithm.optimizer.state["step"] == 12
 
 
-def test_every_epoch_learns_from_every_row_once(
-    device: torch.device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken: list[torch.Tensor] = []
-    step = OnDevice._step
-
-    def seen(batch: OnDevice, rows: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
-        taken.append(rows.cpu())
-        return step(batch, rows, *others)
-
-    monkeypatch.setattr(OnDevice, "_step", seen)
-    with ppo_with(small(epochs=3, minibatch_size=128)) as algorithm:
-        algorithm.update(0)
-        ready = there(algorithm)._ready().cpu()
-        seats = np.concatenate([worker.seats for worker in algorithm.workers], axis=1).reshape(-1)
-    assert len(taken) == 3 * 4
-    assert (seats[ready.numpy()] >= 0).all()
-    for epoch in range(3):
-        assert torch.equal(torch.cat(taken[4 * epoch : 4 * epoch + 4]).sort().values, ready.sort().values)
-    assert not torch.equal(torch.cat(taken[:4]), torch.cat(taken[4:8]))
-
-
-@pytest.mark.usefixtures("no_picture")
 def test_training_learns(device: torch.device, tmp_path: Path) -> None:
     """What `test_ppo_training` asks of the CPU, at as many decisions."""
     check_that_it_learns(tmp_path / "run")
@@ -289,15 +248,6 @@ def test_a_resumed_run_goes_on_bit_for_bit(device: torch.device, kind: str) -> N
     assert end.arrays.keys() == resumed.arrays.keys()
     assert [name for name in end.arrays if not np.array_equal(end.arrays[name], resumed.arrays[name])] == []
     assert end.values == resumed.values
-
-
-def test_updates_differ_in_their_random_numbers(device: torch.device) -> None:
-    with ppo_with(small(learning_rate=1e-9, learning_rate_end=1e-9)) as algorithm:
-        draws = []
-        for _ in range(2):
-            algorithm.update(0)
-            draws.append(algorithm.workers[0].actions[3:].copy())
-    assert (draws[0] != draws[1]).mean() > 0.1
 
 
 @pytest.mark.parametrize("kind", ["plain", "everything", "opponents"])

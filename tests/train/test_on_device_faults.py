@@ -7,7 +7,6 @@ import torch
 
 from catbox_train import devices
 from catbox_train.algorithm import DivergedError
-from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo import on_device
 from catbox_train.algorithms.ppo.algorithm import accelerator
 from catbox_train.algorithms.ppo.on_device import OnDevice, device_bytes
@@ -78,21 +77,6 @@ def test_a_run_that_does_not_fit_on_the_device_is_refused_with_what_to_change(
         assert algorithm.on_device is not None
 
 
-def test_a_larger_run_takes_more_memory_on_the_device() -> None:
-    def needed(**settings: object) -> int:
-        config = small(features=False, **settings)
-        return device_bytes(config, config.make_game())
-
-    default = needed()
-    inputs = small().make_game().observation_layout.size
-    assert needed(batch_size=1024) - default >= 512 * inputs
-    assert needed(hidden=[1024]) > default
-    assert needed(num_envs=64) > default
-    assert needed(privileged_critic=True) > default
-    assert needed(history=True) > default
-    assert needed(minibatch_size=128 * 1024, batch_size=128 * 1024) > needed(batch_size=128 * 1024)
-
-
 def test_a_device_that_runs_out_of_memory_is_named_with_what_to_change(
     device: torch.device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,15 +88,6 @@ def test_a_device_that_runs_out_of_memory_is_named_with_what_to_change(
         ppo_with(small()) as algorithm,
         pytest.raises(ValueError, match="out of memory: make minibatch_size"),
     ):
-        algorithm.update(0)
-
-
-def test_an_error_of_a_worker_reaches_the_run(device: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(worker: object, row: int) -> None:
-        raise ValueError(f"row {row} cannot be played")
-
-    monkeypatch.setattr(ppo.Worker, "act", broken)
-    with ppo_with(small()) as algorithm, pytest.raises(ValueError, match="row 3 cannot be played"):
         algorithm.update(0)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,13 +21,10 @@ from catbox_train.algorithms.ppo.options import PPOOptions
 from catbox_train.opponents import DECAY, PAST, TABLES_EACH, Pool, Tables
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
-from catbox_train.self_play.weights import actor_size
 from tests.agents.policies import checkpoint
 from tests.train import agents_in_training
 from tests.train.agents_in_training import HIGHEST, ILLEGAL, RAISING, REMEMBERING, highest
-from tests.train.ppo_runs import BRIEF, SMALL, command, quiet, small
-
-pytestmark = pytest.mark.usefixtures("no_picture")
+from tests.train.ppo_runs import BRIEF, quiet, small
 
 GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
 
@@ -174,30 +170,11 @@ def test_every_decision_of_the_learner_is_learned_from_once() -> None:
         assert decided < 0.9 * 3 * 512
 
 
-def test_statistics_of_the_game_are_those_of_the_learners_seats() -> None:
-    """All tables are shared, so there are fewer seats than three for each round, and at least one."""
-    with trainer_of(
-        opponents_in_training={"random": 1.0},
-        game_options={**SMALL["game_options"], "rounds": 3},
-    ) as trainer:
-        metrics = trainer.update(0.0)
-        seats = sum(len(worker.statistics["score"]) for worker in trainer.workers)
-        assert metrics["game/rounds"] < seats < 3 * metrics["game/rounds"]
-
-
 def test_an_agent_that_asks_for_its_history_is_given_it() -> None:
     """The agent itself checks the shape, and chooses by what it is given."""
     with trainer_of(opponents_in_training={REMEMBERING: 0.5}) as trainer:
         trainer.update(0.0)
         assert all(worker.vec.history.any() for worker in trainer.workers)
-
-
-def test_no_history_is_kept_where_no_opponent_asks_for_it() -> None:
-    with (
-        trainer_of(opponents_in_training={HIGHEST: 0.5}) as trainer,
-        pytest.raises(ValueError, match="history is not kept"),
-    ):
-        _ = trainer.workers[0].vec.history
 
 
 def test_games_are_won_by_the_mean_pay_of_a_side_and_a_tie_is_half_a_win() -> None:
@@ -309,25 +286,6 @@ def test_games_of_earlier_updates_count_less() -> None:
     assert pool.games == pytest.approx([DECAY * 4 + 2])
 
 
-def test_without_past_nothing_is_kept() -> None:
-    pool = Pool(PPOOptions(opponents_in_training={"random": 0.5}), np.zeros((0, 7), np.float32))
-    pool.end_update(25, [np.zeros((0, 2))], np.zeros(7, np.float32))
-    assert pool.vectors.shape == (0, 7)
-    assert pool.count == 0
-
-
-def test_the_memory_of_a_run_counts_the_pool() -> None:
-    game = small().make_game()
-    needed = [
-        PPO.memory_needed(small(opponents_in_training=shares, past_policies=50), game)
-        for shares in ({"random": 0.5}, {PAST: 0.5})
-    ]
-    size = actor_size(game, cast(PPOOptions, small().algorithm_options))
-    with trainer_of() as trainer:
-        assert size == trainer.weights.parts["actor"].stop
-    assert needed[1] - needed[0] == 50 * size * 4
-
-
 # What is refused.
 
 
@@ -366,13 +324,6 @@ def test_impossible_pools_are_refused(setting: str, value: int) -> None:
         small(**{setting: value})
 
 
-@pytest.mark.parametrize("spec", ["grandmaster", "no_such_module:Agent", f"{agents_in_training.HERE}:Nobody"])
-def test_unknown_opponents_are_refused_before_anything_is_written(tmp_path: Path, spec: str) -> None:
-    with pytest.raises(ValueError, match=r"opponents_in_training: .*(unknown agent|no class)"):
-        train(small(opponents_in_training={spec: 0.1}), tmp_path / "run", quiet())
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_mistyped_opponent_is_told_all_words_that_may_stand_there(tmp_path: Path) -> None:
     with pytest.raises(
         ValueError,
@@ -406,24 +357,3 @@ def test_an_opponent_that_fails_is_named_and_the_last_checkpoint_stays(
     assert 1 <= int(folder.name) < 5
     monkeypatch.setattr(agents_in_training, "FAILS_AFTER", 10**9)  # mended
     assert resume(tmp_path / "run", quiet(), trust=True)["training"]["decisions"] == 5 * 512
-
-
-def test_a_file_that_names_classes_as_opponents_in_training_takes_trust(tmp_path: Path) -> None:
-    settings = {**SMALL, **BRIEF, "total_decisions": 512, "opponents_in_training": {HIGHEST: 0.2}}
-    file = tmp_path / "own.yaml"
-    file.write_text(json.dumps(settings))
-    run = str(tmp_path / "run")
-    code, said = command("train", "--config", str(file), "--output", run)
-    assert code == 2
-    assert f"{HIGHEST}" in said
-    assert "own.yaml" in said
-    assert "add --trust" in said
-    assert not Path(run).exists()
-    assert command("train", "--config", str(file), "--trust", "--output", run)[0] == 0
-    code, said = command("train", "--resume", "--output", run)
-    assert code == 2
-    assert "add --trust" in said
-    assert command("train", "--resume", "--trust", "--output", run)[0] == 0
-    typed = f"opponents_in_training={{'{HIGHEST}': 0.1}}"
-    code, said = command("train", "--config", str(file), "--set", typed, "--output", run + "2")
-    assert code == 0, said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -56,24 +55,6 @@ def test_with_lambda_1_a_return_is_the_score_still_to_come(num_players: int) -> 
             assert worker.returns[row, game] == pytest.approx(to_come, abs=1e-4)
             checked += 1
     assert checked > 500
-
-
-def test_with_lambda_0_a_return_is_the_pay_until_the_next_decision_and_its_discounted_value() -> None:
-    worker = worker_for(
-        small(workers=1, game_options={"num_players": 3, "rounds": 6}, gamma=0.5, gae_lambda=0)
-    )
-    worker.collect()
-    checked = 0
-    for game in range(worker.seats.shape[1]):
-        for seat in range(3):
-            own = np.flatnonzero(worker.seats[:, game] == seat)
-            for row, following in pairwise(own):
-                if not worker.terminated[row:following, game].any():
-                    pay = worker.rewards[row:following, game, seat].sum()
-                    expected = pay + 0.5 * worker.values[following, game]
-                    assert worker.returns[row, game] == pytest.approx(expected, abs=1e-5)
-                    checked += 1
-    assert checked > 200
 
 
 def test_every_decision_is_learned_from_once() -> None:
@@ -159,20 +140,6 @@ def test_a_privileged_critic_sees_the_state_and_the_actor_does_not() -> None:
 # What is learned.
 
 
-def test_shares_of_a_minibatch_add_up_to_its_gradient() -> None:
-    worker = worker_for(small(workers=1))
-    worker.collect()
-    rows = worker.ready[:200]
-    whole_metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.1, size=200)
-    whole = worker.networks.gradient.clone()
-    parts, metrics = torch.zeros_like(whole), np.zeros_like(whole_metrics)
-    for share in (rows[:70], rows[70:]):
-        metrics += loss_gradient(worker, share, clip=0.2, entropy_weight=0.1, size=200)
-        parts += worker.networks.gradient
-    assert torch.allclose(whole, parts, atol=1e-6)
-    assert metrics == pytest.approx(whole_metrics, abs=1e-5)
-
-
 def test_the_first_gradient_is_the_policy_gradient() -> None:
     """Where old and new policy are the same, the ratio is 1: no divergence, nothing clipped, and the actor's gradient
     is that of -mean(advantage * log-probability) - weight * entropy, here by automatic differentiation anew."""
@@ -199,25 +166,6 @@ def test_the_first_gradient_is_the_policy_gradient() -> None:
     expected = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
     assert torch.allclose(worker.networks.gradient, expected, atol=1e-5)
     assert named["entropy"] == pytest.approx(distribution.entropy().mean().item(), abs=1e-5)
-
-
-def test_a_ratio_outside_the_clip_range_pulls_no_further() -> None:
-    """A decision that has become much likelier and was good adds nothing; one that was bad still does."""
-    worker = worker_for(small(workers=1))
-    worker.collect()
-    rows = worker.ready[:50]
-    worker.log_probabilities -= 1.0  # the old policy was e times less likely to do what was done
-    worker.returns[:] = worker.values
-    worker.advantages[:] = 1.0
-    metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
-    actor_size = sum(
-        p.numel() for p in ActorCritic(worker.vec.game, worker.options, worker.config.seed).actor.parameters()
-    )
-    assert metrics[LEARNING_METRICS.index("clip_fraction")] == 1.0
-    assert worker.networks.gradient[:actor_size].abs().max() == 0
-    worker.advantages[:] = -1.0
-    loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
-    assert worker.networks.gradient[:actor_size].abs().max() > 0
 
 
 def test_all_workers_share_the_weights_and_none_the_gradient() -> None:

@@ -15,7 +15,6 @@ from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.loss import (
     LEARNING_METRICS,
-    learned_from,
     loss_gradient,
     mean_and_deviation,
     normalise_advantages,
@@ -156,14 +155,6 @@ def test_the_gradient_is_the_mean_over_the_rows_of_all_workers(
     assert expected.abs().max() > 1e-2
 
 
-def test_each_step_has_a_gradient_of_its_own(tmp_path: Path) -> None:
-    """Three steps on the same rows that change nothing leave the gradient of one, not their sum."""
-    with trainer_with(**{**ONE_STEP, "epochs": 3}) as trainer:
-        expected = whole_gradient(trainer, entropy_weight=0.3)
-        trainer.learn(0.0, 0.3)
-        assert torch.allclose(trainer.weights.gradient, expected, atol=2e-5)
-
-
 def first_pull(trainer: PPO) -> torch.Tensor:
     """The gradient as Adam took it in its first step: its running mean began at 0."""
     return trainer.optimizer.state["exp_avg"] / (1 - BETA_1)
@@ -296,18 +287,6 @@ def test_explained_variance_is_that_of_the_returns_as_they_were_played(tmp_path:
     assert abs(expected) > 1e-3
 
 
-@pytest.mark.parametrize(("error", "explained"), [(0.0, 1.0), (1.0, 0.0), (2.0, -3.0)])
-def test_explained_variance_is_1_for_a_perfect_critic_and_0_for_a_constant(
-    tmp_path: Path, error: float, explained: float
-) -> None:
-    with trainer_with(game_options=MATCH) as trainer:
-        for worker in trainer.workers:
-            worker.advantages[:] = error * worker.returns + 3
-        found = (np.concatenate(parts) for parts in zip(*map(learned_from, trainer.workers), strict=True))
-        assert ppo.explained_variance(*found) == pytest.approx(explained, abs=1e-3)
-    assert ppo.explained_variance(np.full(9, 2.0, np.float32), np.arange(9.0)) == 0.0
-
-
 # Pay in the middle of a game.
 
 
@@ -345,33 +324,3 @@ def test_pay_is_carried_from_window_to_window() -> None:
     for key, returns in short.items():
         assert len(returns) == len(long[key])
         assert returns == pytest.approx(long[key], abs=1e-4)
-
-
-def test_pay_of_carried_decisions_survives_save_and_load() -> None:
-    config = small(
-        game_options=MATCH, workers=1, batch_size=32 * 4, minibatch_size=32, privileged_critic=True
-    )
-    one, other = worker_for(config), worker_for(config)
-    for _ in range(20):
-        one.collect()
-        if np.count_nonzero(one.open_rewards) > 3:
-            break
-    arrays, values = one.save()
-    assert np.count_nonzero(arrays["carried.rewards"]) > 3
-    other.load(arrays, values)
-    for _ in range(3):
-        one.collect()
-        other.collect()
-        for name in ("rewards", "seats", "actions", "terminated", "open_rows", "open_rewards", "ready"):
-            assert np.array_equal(getattr(one, name), getattr(other, name)), name
-        played = one.seats >= 0
-        for name in (
-            "observations",
-            "states",
-            "masks",
-            "log_probabilities",
-            "values",
-            "advantages",
-            "returns",
-        ):
-            assert np.array_equal(getattr(one, name)[played], getattr(other, name)[played]), name

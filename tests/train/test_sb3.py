@@ -32,8 +32,6 @@ from tests.agents.test_sb3 import positions
 from tests.train.agents_in_training import DRAWING
 from tests.train.ppo_runs import SMALL, assert_same_end, command, quiet
 
-pytestmark = pytest.mark.usefixtures("no_picture")
-
 GENERAL = {name: SMALL[name] for name in SMALL if name not in ("precision", "workers")}
 
 

@@ -26,8 +26,6 @@ from catbox_train.self_play.algorithm import SelfPlay
 from tests.train.agents_in_training import DRAWING, REMEMBERING
 from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, kill, quiet, reseal, small
 
-pytestmark = pytest.mark.usefixtures("no_picture")
-
 #: Matches of two rounds, which end at different places of a batch; opponents of every kind.
 RUN: dict[str, Any] = {
     "game_options": {**SMALL["game_options"], "rounds": 2},  # type: ignore[dict-item]

@@ -24,8 +24,6 @@ from catbox_train.self_play.adam import Adam
 from tests.agents.policies import network_for
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, final_arrays, quiet, small
 
-pytestmark = pytest.mark.usefixtures("no_picture")
-
 
 def poison(where: str, number: float) -> Callable[[PPO], None]:
     def into(trainer: PPO) -> None:

@@ -30,9 +30,6 @@ from catbox_train.runs.progress import (
 from tests.agents.policies import network_for
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
 
-pytestmark = pytest.mark.usefixtures("no_picture")
-
-
 # The best policy.
 
 

@@ -30,8 +30,6 @@ from tests.train.ppo_reference import outputs_of, ppo_losses
 from tests.train.ppo_runs import BRIEF, final_arrays, quiet, small
 from tests.train.test_training_damage import TINY, loaded
 
-pytestmark = pytest.mark.usefixtures("no_picture")
-
 ALONE = {"workers": 1, "history": True}
 #: Each algorithm, and what it takes beside histories.
 ALGORITHMS: dict[str, dict[str, Any]] = {

@@ -35,7 +35,6 @@ from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
 from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked, unpicklable
 
 pytestmark = [
-    pytest.mark.usefixtures("no_picture"),
     pytest.mark.skipif(os.name != "posix", reason="workers are threads on Windows"),
 ]
 

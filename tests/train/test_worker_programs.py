@@ -16,7 +16,6 @@ from catbox_agents.networks.checkpoint import latest_checkpoint
 from tests.train.ppo_runs import BRIEF, SMALL, final_arrays
 
 pytestmark = [
-    pytest.mark.usefixtures("no_picture"),
     pytest.mark.skipif(os.name != "posix", reason="workers are threads on Windows"),
 ]
 

@@ -31,19 +31,7 @@ def no_change_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "keep_freed_memory", lambda: None)
 
 
-@pytest.mark.parametrize(
-    ("cores", "ratios"), [(1, []), (3, ["2 workers / 1 worker", "2 workers, in processes / in threads"])]
-)
-def test_scaling_goes_up_to_the_physical_cores(
-    monkeypatch: pytest.MonkeyPatch, cores: int, ratios: list[str]
-) -> None:
-    monkeypatch.setattr(scaling, "physical_cores", lambda: cores)
-    metrics = scaling.measure(quick=True)
-    assert all(metric.value > 0 for metric in metrics)
-    assert [metric.name for metric in metrics if metric.unit == "x"] == ratios
-    assert len(metrics) == 1 + 2 * len(ratios)
-
-
+@pytest.mark.slow
 def test_the_workers_of_scaling_are_processes_except_where_threads_are_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -63,6 +51,7 @@ def test_the_workers_of_scaling_are_processes_except_where_threads_are_named(
     assert made == [(1, Threads), (2, Processes), (2, Threads)]
 
 
+@pytest.mark.slow
 def test_without_the_earlier_commit_training_is_measured_with_and_without_features(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,6 +116,7 @@ def test_the_code_of_a_commit_is_removed_also_after_ctrl_c(commit: str) -> None:
     assert not folders[0].exists()
 
 
+@pytest.mark.faults
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C reaches all processes of a console")
 def test_ctrl_c_ends_a_measurement_and_leaves_no_process_and_no_folder(tmp_path: Path) -> None:
     """Also where it reaches the first process alone. The measurement is in the middle of it: its git never ends."""
@@ -183,6 +173,7 @@ def test_where_there_is_no_gpu_nothing_is_measured_on_one(
     assert "no CUDA device" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_gpu_is_measured_beside_the_cpu(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

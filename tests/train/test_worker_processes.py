@@ -7,7 +7,6 @@ import errno
 import os
 import pickle
 import signal
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,16 +22,15 @@ from catbox_train.algorithm import DivergedError, TrainingState, algorithm_class
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
-from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play import processes as worker_processes
 from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.crew import Threads
-from catbox_train.self_play.processes import Processes, SharedMemory, processes_possible, reported
+from catbox_train.self_play.processes import Processes, SharedMemory, reported
 from tests.train.agents_in_training import DRAWING, RAISING
 from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
-from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked, unpicklable
+from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="workers are threads on Windows"),
@@ -78,7 +76,9 @@ def processes() -> list[psutil.Process]:
 # What is computed.
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(
+    "algorithm", ["ppo", *(pytest.param(name, marks=pytest.mark.faults) for name in ("dmc", "exit"))]
+)
 def test_processes_compute_what_threads_do(algorithm: str, in_processes: Callable[[bool], None]) -> None:
     """Bit for bit, from the start and when they go on from what threads have saved."""
     settings = {**BRIEF, **TABLES, **ALGORITHMS[algorithm], "algorithm": algorithm}
@@ -117,6 +117,7 @@ def assert_same(one: TrainingState, two: TrainingState) -> None:
     assert [name for name in one.arrays if not np.array_equal(one.arrays[name], two.arrays[name])] == []
 
 
+@pytest.mark.faults
 def test_a_run_that_was_stopped_in_processes_goes_on_in_threads(
     tmp_path: Path, in_processes: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,26 +162,7 @@ def test_short_runs_and_gpus_have_threads(monkeypatch: pytest.MonkeyPatch) -> No
     assert started == [config]
 
 
-def test_classes_of_the_main_script_need_threads() -> None:
-    assert processes_possible(small(opponents_in_training={DRAWING: 0.1}))
-    assert not processes_possible(small(opponents_in_training={"__main__:Bot": 0.1}))
-
-
-class Other(PPO):
-    """Not what the processes would find under the name of the algorithm."""
-
-
-def test_an_algorithm_that_is_not_the_one_of_the_settings_has_threads(
-    in_processes: Callable[[bool], None],
-) -> None:
-    config = small()
-    trainer = Other(config, config.make_game())
-    try:
-        assert isinstance(trainer.crew, Threads)
-    finally:
-        trainer.close()
-
-
+@pytest.mark.faults
 def test_each_worker_has_a_process_and_signals_reach_the_programs_it_starts(
     in_processes: Callable[[bool], None],
 ) -> None:
@@ -200,6 +182,7 @@ def test_each_worker_has_a_process_and_signals_reach_the_programs_it_starts(
 # Errors and deaths.
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize(
     ("failing", "how", "kind", "message"),
     [
@@ -233,39 +216,19 @@ def test_what_happens_to_one_worker_is_said_and_ends_all(
             trainer.crew.map(meet, 1)
 
 
-@pytest.mark.parametrize("meeting", [True, False])
+@pytest.mark.faults
 def test_a_killed_worker_is_noticed_although_a_process_that_it_forked_lives_on(
-    in_processes: Callable[[bool], None], tmp_path: Path, meeting: bool
+    in_processes: Callable[[bool], None], tmp_path: Path
 ) -> None:
-    """With copies of the sockets, such as the pool of processes of an agent."""
+    """With copies of the sockets, such as the pool of processes of an agent, while the others wait for the worker."""
     file = tmp_path / "child"
     try:
         with trainer_of(small(workers=3, num_envs=48, batch_size=768)) as trainer:
             with pytest.raises(ChildProcessError, match=r"worker 2 was ended by signal 9 \(SIGKILL\)"):
-                trainer.crew.map(die_beside_a_child, 2, str(file), meeting)
+                trainer.crew.map(die_beside_a_child, 2, str(file))
             assert psutil.Process(int(file.read_text())).is_running()
     finally:
         os.kill(int(file.read_text()), signal.SIGKILL)
-
-
-def test_a_result_that_cannot_be_sent_is_an_error(in_processes: Callable[[bool], None]) -> None:
-    with trainer_of(small()) as trainer, pytest.raises((TypeError, AttributeError), match="pickle") as error:
-        trainer.crew.map(unpicklable)
-    assert "process of worker 1" in error.value.__notes__[0]
-
-
-def test_a_default_timeout_of_sockets_is_not_that_of_the_workers(
-    in_processes: Callable[[bool], None],
-) -> None:
-    """A script may set one for its own connections."""
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(0.01)
-    try:
-        with trainer_of(small()) as trainer:
-            assert [number for number, _ in trainer.crew.map(meet, 5)] == [0, 1]
-            trainer.update(0.0)
-    finally:
-        socket.setdefaulttimeout(before)
 
 
 def test_an_error_keeps_its_type_text_and_traceback() -> None:
@@ -286,6 +249,7 @@ def test_an_error_keeps_its_type_text_and_traceback() -> None:
     assert "in raised" in of_agent.__notes__[0]
 
 
+@pytest.mark.faults
 def test_an_agent_that_fails_stops_the_run_as_in_threads(
     tmp_path: Path, in_processes: Callable[[bool], None]
 ) -> None:
@@ -295,6 +259,7 @@ def test_an_agent_that_fails_stops_the_run_as_in_threads(
     assert processes() == []
 
 
+@pytest.mark.faults
 def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: Callable[[bool], None]
 ) -> None:
@@ -312,26 +277,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
     assert processes() == []
 
 
-@pytest.mark.parametrize("new", [True, False])
-def test_a_worker_that_is_killed_while_it_is_made_ends_the_run_with_the_way_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: Callable[[bool], None], new: bool
-) -> None:
-    run, send = tmp_path / "run", Processes._send
-
-    def kill(crew: Processes[Any], messages: Any) -> None:
-        processes()[0].kill()
-        send(crew, messages)
-
-    if not new:
-        start_run(run, small(**BRIEF))
-    monkeypatch.setattr(Processes, "_send", kill)
-    said = "nothing is written yet. Start the run again" if new else rf"Go on with:  .* --output {run}$"
-    with pytest.raises(ChildProcessError, match=rf"SIGKILL.*; .*{said}"):
-        train(small(**BRIEF), run, quiet()) if new else resume(run, quiet())
-    assert processes() == []
-    assert run.exists() is not new
-
-
+@pytest.mark.faults
 def test_what_goes_wrong_while_the_workers_are_made_ends_the_processes(
     in_processes: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from catbox_agents.networks.checkpoint import latest_checkpoint
 from tests.train.ppo_runs import BRIEF, SMALL, final_arrays
 
 pytestmark = [
+    pytest.mark.faults,
     pytest.mark.skipif(os.name != "posix", reason="workers are threads on Windows"),
 ]
 

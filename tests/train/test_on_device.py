@@ -131,7 +131,7 @@ def compiled_gradient(algorithm: PPO, entropy_weight: float) -> tuple[torch.Tens
     return algorithm.weights.shares.float().sum(dim=0), np.sum(shares, axis=0)
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.4, -0.4], ids=["", "likelier", "less likely"])
+@pytest.mark.parametrize("shift", [0.0, 0.4], ids=["", "likelier"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_gradient_and_the_metrics_are_those_of_the_compiled_loss(
     device: torch.device, kind: str, shift: float
@@ -191,6 +191,7 @@ def test_steps_on_the_device_move_the_weights_as_those_on_the_cpu_do(
         assert algorithm.optimizer.state["step"] == 12
 
 
+@pytest.mark.slow
 def test_training_learns(device: torch.device, tmp_path: Path) -> None:
     """What `test_ppo_training` asks of the CPU, at as many decisions."""
     check_that_it_learns(tmp_path / "run")
@@ -236,7 +237,7 @@ def updated(algorithm: PPO, count: int) -> TrainingState:
     return copy.deepcopy(algorithm.state())
 
 
-@pytest.mark.parametrize("kind", ["plain", "everything", "opponents"])
+@pytest.mark.parametrize("kind", ["everything", "opponents"])
 def test_a_resumed_run_goes_on_bit_for_bit(device: torch.device, kind: str) -> None:
     config = small(**KINDS[kind])
     with ppo_with(config) as algorithm:
@@ -250,12 +251,11 @@ def test_a_resumed_run_goes_on_bit_for_bit(device: torch.device, kind: str) -> N
     assert end.values == resumed.values
 
 
-@pytest.mark.parametrize("kind", ["plain", "everything", "opponents"])
 def test_a_checkpoint_moves_between_the_cpu_and_a_device(
-    device: torch.device, kind: str, monkeypatch: pytest.MonkeyPatch
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the CPU to the device and back: the same arrays and values, and the same weights to begin with."""
-    config = small(**KINDS[kind])
+    config = small(**KINDS["opponents"])
     state, done = None, 0
     for where in (None, device, None):
         monkeypatch.setattr(ppo, "accelerator", lambda config, where=where: where)

@@ -112,25 +112,17 @@ def test_a_written_configuration_reads_back_the_same(tmp_path: Path) -> None:
     ("overrides", "message"),
     [
         ({"learning_rat": 1}, "unknown setting 'learning_rat'.*did you mean 'learning_rate'"),
-        ({"hidden.first": 1}, "unknown setting 'hidden.first'"),
         ({"epochs": "two"}, "epochs = 'two': expected an integer from 1 to 10"),
-        ({"epochs": 1.5}, "epochs = 1.5: expected an integer from 1 "),
         ({"epochs": True}, "epochs = True: expected an integer from 1 "),
-        ({"epochs": 0}, "epochs = 0: expected an integer from 1 "),
         ({"clip": "nan"}, "clip = 'nan': expected a number above 0"),
-        ({"learning_rate": "fast"}, "learning_rate = 'fast': expected a number above 0"),
         ({"privileged_critic": 1}, "privileged_critic = 1: expected true or false"),
-        ({"hidden": []}, "hidden = .*expected a list of 1 to 64 values"),
         ({"hidden": "64,x"}, "hidden = '64,x': expected a list of 1 to 64 values, each an integer"),
         ({"gamma": 1.1}, "gamma = 1.1: expected a number from 0 to 1"),
         ({"activation": "gelu"}, "activation = 'gelu': expected one of relu, tanh"),
-        ({"precision": "float16"}, "precision = 'float16': expected one of auto"),
         ({"num_envs": 1023, "workers": 2}, r"num_envs = 1023: expected a multiple of workers \(2\)"),
         ({"batch_size": 1000}, r"batch_size = 1000: expected a multiple of num_envs \(512\)"),
         ({"minibatch_size": 3000}, "multiple of minibatch_size"),
         ({"workers": 100_000}, "workers = 100000: expected an integer from 1 to 256"),
-        ({"workers": 0}, "workers = 0: expected an integer from 1 to 256"),
-        ({"game_options": {1: 2}}, "game_options = {1: 2}: expected a mapping of names"),
         ({"game_options": "three"}, "game_options = 'three' in an override: expected a mapping"),
         ({"game_options": 3, "game_options.bids": 1}, "game_options = 3 in an override: expected a mapping"),
     ],
@@ -160,19 +152,14 @@ def test_every_wrong_setting_is_told_in_one_line() -> None:
         ("hidden: &a [8]\nopponents: *a", "an alias .* is not taken here"),
         ("clip: .nan", r"clip = '\.nan': expected a number above 0"),
         ("entropy: .inf", r"entropy = '\.inf': expected a number of 0 or more"),
-        ("entropy: 1e400", "entropy = '1e400': expected a number of 0 or more"),
-        ("total_decisions: 1.0e+400", r"total_decisions = '1\.0e\+400': expected an integer"),
         ("total_decisions: 1" + 400 * "0", "total_decisions = '1000.*expected an integer from 1 to 10"),
         ("seed: 18446744073709551616", r"seed = .*expected an integer from 0 to 2\^64 - 1"),
-        ("seed: 2001-01-01", "seed = '2001-01-01': expected an integer"),
-        ("privileged_critic: 'maybe'", "privileged_critic = 'maybe': expected true or false"),
         (
             "opponents: [random, []]",
             r"opponents = \['random', \[\]\]: expected a list of values, each a text",
         ),
         ("game: [cat_te_v0]", r"game = \['cat_te_v0'\]: expected a text"),
         ("game_options: [bids]", r"game_options = \['bids'\] in .*config\.yaml: expected a mapping"),
-        ("activation: {}", "activation = {}: expected one of relu, tanh"),
         ("1: 2", "unknown setting '1' in .*: the settings are game, "),
     ],
 )
@@ -210,9 +197,7 @@ def test_a_file_that_holds_no_settings_is_refused_by_name(tmp_path: Path, text: 
         load_config(file=file)
 
 
-@pytest.mark.parametrize(
-    "text", ["010", "true", "none", "5e-4", "1,3", "[1]", "", " a", "'a'", "{a: 1}", "1:30", "a: b"]
-)
+@pytest.mark.parametrize("text", ["010", "true", "1,3", "", "'a'", "{a: 1}"])
 def test_a_text_that_looks_like_a_value_is_written_and_copied_as_that_text(tmp_path: Path, text: str) -> None:
     config = TrainConfig(game_options={"region": QuotedText(text)}, opponents=[QuotedText(text)])
     assert config.game_options == {"region": text}
@@ -253,6 +238,7 @@ def test_a_folder_is_locked_while_a_run_trains_in_it(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.faults
 def test_a_killed_process_leaves_no_lock_behind(tmp_path: Path) -> None:
     program = (
         "import sys, filelock\n"

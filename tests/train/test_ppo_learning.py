@@ -11,13 +11,11 @@ import torch
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_env.core.batch import Vec
 from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
 from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.config import TrainConfig
 from catbox_train.self_play.weights import SharedWeights
-from tests.train.ppo_reference import outputs_of
 from tests.train.ppo_runs import small
 
 
@@ -138,57 +136,6 @@ def test_a_privileged_critic_sees_the_state_and_the_actor_does_not() -> None:
 
 
 # What is learned.
-
-
-def test_the_first_gradient_is_the_policy_gradient() -> None:
-    """Where old and new policy are the same, the ratio is 1: no divergence, nothing clipped, and the actor's gradient
-    is that of -mean(advantage * log-probability) - weight * entropy, here by automatic differentiation anew."""
-    worker = worker_for(small(workers=1))
-    worker.collect()
-    rows = worker.ready
-    metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.01, size=len(rows))
-    named = dict(zip(LEARNING_METRICS, metrics, strict=True))
-    assert named["kl"] == pytest.approx(0, abs=1e-6)
-    assert named["clip_fraction"] == 0
-    game = worker.vec.game
-    picked = {
-        name: torch.from_numpy(getattr(worker, name).reshape(-1, *getattr(worker, name).shape[2:])[rows])
-        for name in ("observations", "action_features", "masks", "actions", "advantages", "returns")
-    }
-    networks = ActorCritic(game, worker.options, worker.config.seed)
-    logits, values = outputs_of(networks, picked)
-    distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
-    loss = -(picked["advantages"] * distribution.log_prob(picked["actions"])).mean()
-    loss = (
-        loss - 0.01 * distribution.entropy().mean() + 0.5 * (values[:, 0] - picked["returns"]).square().mean()
-    )
-    loss.backward()
-    expected = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
-    assert torch.allclose(worker.networks.gradient, expected, atol=1e-5)
-    assert named["entropy"] == pytest.approx(distribution.entropy().mean().item(), abs=1e-5)
-
-
-def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
-    config = small()
-    game = config.make_game()
-    weights = SharedWeights(
-        ActorCritic(game, ppo_options(config), config.seed), ppo_options(config).precision, config.num_workers
-    )
-    one, two = (Worker(game, config, weights, np.random.SeedSequence(4), number) for number in range(2))
-    one.collect()
-    two.collect()
-    rows = one.ready[:50]
-    before = one.outputs(rows)[0].detach()
-    weights.vector += 0.1
-    weights.refresh()
-    assert torch.equal(one.outputs(rows)[0], two.outputs(rows)[0])
-    assert not torch.equal(one.outputs(rows)[0], before)
-    actor = one.networks.actor
-    activations = actor.activations(one.inputs(rows)[0])
-    actor.backward(activations, torch.ones_like(actor.outputs(activations)))
-    assert weights.shares[0, weights.parts["actor"]].abs().sum() > 0
-    assert weights.shares[0, weights.parts["critic"]].abs().sum() == 0
-    assert weights.shares[1].abs().sum() == 0
 
 
 def test_ppo_starts_from_a_policy(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import torch
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
 from catbox_train.algorithm import DivergedError
-from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.runs.checkpoint import TrainingState, save_training
 from catbox_train.runs.loop import resume, train
@@ -40,16 +39,13 @@ def poison(where: str, number: float) -> Callable[[PPO], None]:
 @pytest.mark.parametrize(
     ("where", "moment", "number", "said"),
     [
-        ("actor", "before", math.inf, "a logit of the policy is not finite"),
         ("actor", "before", math.nan, "a logit of the policy is not finite"),
-        ("moment", "before", math.nan, "not finite"),
-        ("actor", "after", math.nan, "a weight of the actor is not finite"),
         ("critic", "after", math.inf, "a weight of the critic is not finite"),
         ("moment", "after", math.inf, "Adam's exp_avg_sq is not finite"),
     ],
 )
 def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_stays(
-    finished: Path,
+    brief_run: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     where: str,
@@ -87,26 +83,11 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
     monkeypatch.setattr(PPO, "learn", learn)
     monkeypatch.setattr(Adam, "move", step)
     resume(run, quiet())
-    assert_same_end(finished, run)
+    assert_same_end(brief_run, run)
 
 
-def test_a_critic_that_is_not_finite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before a batch is played: its values are what is wrong, not the gradient of the actor that follows from them."""
-    evaluate = ppo.Worker.evaluate
-
-    def evaluate_spoiled(worker: ppo.Worker) -> None:
-        evaluate(worker)
-        worker.values[:] = math.nan
-
-    monkeypatch.setattr(ppo.Worker, "evaluate", evaluate_spoiled)
-    with pytest.raises(TrainingDiverged, match="in update 1: a value of the critic is not finite"):
-        train(small(**BRIEF), tmp_path / "run", quiet())
-    assert latest_checkpoint(tmp_path / "run") is None
-
-
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path, activation: str) -> None:
-    settings = {**SMALL, **BRIEF, "learning_rate": 1e9, "learning_rate_end": 1e9, "activation": activation}
+def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path) -> None:
+    settings = {**SMALL, **BRIEF, "learning_rate": 1e9, "learning_rate_end": 1e9}
     file = tmp_path / "settings.yaml"
     file.write_text(json.dumps(settings))
     code, said = command("train", "--config", str(file), "--output", str(tmp_path / "run"))
@@ -115,14 +96,6 @@ def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path, act
     assert "There is no checkpoint yet" in said
     assert "--set learning_rate=0.001 --set learning_rate_end=5e-05" in said
     assert not (tmp_path / "run" / "results.json").exists()
-    assert not (tmp_path / "run" / "checkpoints").exists()
-
-
-def test_what_the_last_step_of_an_update_did_is_seen_before_anything_is_saved(tmp_path: Path) -> None:
-    """With one step an update, nothing learns from what that step made of the networks."""
-    one_step = {"total_decisions": 512, "minibatch_size": 512, "epochs": 1, "opponents": ["random"]}
-    with pytest.raises(TrainingDiverged, match=r"in update 1: a logit .*There is no checkpoint yet"):
-        train(small(**one_step, learning_rate=1e9), tmp_path / "run", quiet())
     assert not (tmp_path / "run" / "checkpoints").exists()
 
 
@@ -149,11 +122,8 @@ def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
     ("settings", "options"),
     [
         ({}, "--set learning_rate=0.0001"),
-        ({"learning_rate": 5.0}, "--set learning_rate=0.001"),
         ({"learning_rate": 1e-4, "learning_rate_end": 1e-4}, "--set learning_rate=1e-05 --set learning_rate_end=1e-05"),
-        ({"learning_rate_end": 1.0}, "--set learning_rate=0.0001 --set learning_rate_end=5e-05"),
         ({"entropy": 1e9}, "--set learning_rate=0.0001 --set entropy=0.06"),
-        ({"entropy_end": 1e9}, "--set learning_rate=0.0001 --set entropy_end=0.002"),
     ],
 )  # fmt: skip
 def test_what_to_do_after_divergence_fits_the_settings(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,8 @@ import torch
 import catbox_agents
 from catbox_env import Vec
 from catbox_env.core.kernels import UNUSED
-from catbox_train.algorithms.exit.algorithm import ExpertIteration
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.loss import loss_gradient
-from catbox_train.algorithms.ppo.networks import ActorCritic, critic_size
+from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.config import TrainConfig
@@ -25,9 +24,9 @@ from catbox_train.opponents import PAST
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play.algorithm import SelfPlay
-from catbox_train.self_play.weights import SharedWeights, actor_size
+from catbox_train.self_play.weights import SharedWeights
 from tests.train.ppo_reference import outputs_of, ppo_losses
-from tests.train.ppo_runs import BRIEF, final_arrays, quiet, small
+from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
 from tests.train.test_training_damage import TINY, loaded
 
 ALONE = {"workers": 1, "history": True}
@@ -59,15 +58,7 @@ def test_a_row_holds_the_history_of_the_seat_to_move() -> None:
     assert (worker.histories[worker.num_carried :, :, 3, 0] != UNUSED).any()
 
 
-def test_without_the_setting_nothing_is_kept() -> None:
-    worker = worker_for(small(workers=1))
-    assert worker.histories.size == 0
-    assert "histories" not in worker.decision
-    with pytest.raises(ValueError, match="history is not kept"):
-        _ = worker.vec.history
-
-
-@pytest.mark.parametrize("settings", [{}, {"privileged_critic": True}, {"features": False}])
+@pytest.mark.parametrize("settings", [{}, {"privileged_critic": True, "features": False}])
 def test_the_gradient_of_both_networks_is_that_of_automatic_differentiation(
     settings: dict[str, object],
 ) -> None:
@@ -94,25 +85,17 @@ def test_the_gradient_of_both_networks_is_that_of_automatic_differentiation(
     assert (networks.critic.history is None) == worker.options.privileged_critic
 
 
-def test_the_sizes_that_memory_is_estimated_from_are_those_of_the_networks() -> None:
-    for settings in ({}, {"privileged_critic": True}):
-        config = small(history=True, **settings)
-        game, options = config.make_game(), ppo_options(config)
-        networks = ActorCritic(game, options, 1)
-        for network, size in ((networks.actor, actor_size), (networks.critic, critic_size)):
-            assert sum(parameter.numel() for parameter in network.parameters()) == size(game, options)
-    game = small().make_game()
-    more = PPO.memory_needed(small(history=True), game) - PPO.memory_needed(small(), game)
-    assert more > 2 * game.history_length * small().batch_size
-
-
 # Whole runs.
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_a_stopped_run_goes_on_exactly(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_run_goes_on_exactly(
+    name: str,
+    finished_run: Callable[[TrainConfig], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     config = small(algorithm=name, history=True, **ALGORITHMS[name], **BRIEF)
-    train(config, tmp_path / "whole", quiet())
     collect = SelfPlay.collect
 
     def collect_and_signal(trainer: SelfPlay) -> None:
@@ -129,9 +112,7 @@ def test_a_stopped_run_goes_on_exactly(name: str, tmp_path: Path, monkeypatch: p
         train(config, tmp_path / "run", quiet())
     monkeypatch.undo()
     resume(tmp_path / "run", quiet())
-    one, two = (final_arrays(tmp_path / run) for run in ("whole", "run"))
-    assert one.keys() == two.keys()
-    assert [array for array in one if not np.array_equal(one[array], two[array])] == []
+    assert_same_end(finished_run(config), tmp_path / "run")
     game = config.make_game()
     agent = catbox_agents.make(tmp_path / "run", game)
     assert agent.needs_history
@@ -152,23 +133,6 @@ def test_saved_histories_that_no_game_has_are_refused(tmp_path: Path) -> None:
             ValueError, match=r"carried\.histories holds what no decision of this run comes to"
         ):
             algorithm.restore(state, 3)
-
-
-def test_expert_iteration_keeps_the_histories_of_its_window(tmp_path: Path) -> None:
-    config = small(algorithm="exit", history=True, **ALGORITHMS["exit"], **BRIEF)
-    algorithm = ExpertIteration(config, config.make_game())
-    try:
-        algorithm.update(0.0)
-        window = algorithm.workers[0].window
-        filled = window.filled()
-        assert (window.histories[filled, 0] != UNUSED).any()
-        state = algorithm.state()
-        algorithm.restore(state, 1)
-        state.arrays["worker0.window.histories"][filled[0], 0] = [7, 0]
-        with pytest.raises(ValueError, match=r"window\.histories holds what no search comes to"):
-            algorithm.restore(state, 1)
-    finally:
-        algorithm.close()
 
 
 def test_a_policy_with_histories_plays_no_rollouts() -> None:

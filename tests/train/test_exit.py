@@ -16,7 +16,6 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_train.algorithms.exit.algorithm import ExpertIteration
 from catbox_train.algorithms.exit.loss import LEARNING_METRICS, logit_gradient, loss_gradient
 from catbox_train.algorithms.exit.rollout import improved_policy
-from catbox_train.algorithms.exit.window import Window
 from catbox_train.runs.loop import resume, train
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_runs import SMALL, quiet, small
@@ -128,38 +127,6 @@ def test_the_window_forgets_the_oldest_update() -> None:
         assert np.array_equal(held.inputs, np.concatenate([seen[4], seen[3]]))
     finally:
         algorithm.close()
-
-
-def filled_window() -> Window:
-    algorithm = made(window=4)
-    try:
-        for _ in range(3):
-            algorithm.update(0.0)
-        return algorithm.workers[0].window
-    finally:
-        algorithm.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "place", "value"),
-    [
-        ("observations", (0, 0), 127),
-        ("observations", (0, 0), -128),
-        ("targets", (0, 0), 2.0),
-        ("targets", (0, slice(None)), 0.0),
-        ("targets", (-1, 0), 1.0),
-        ("masks", (0, slice(None)), False),
-        ("masks", (-1, 0), True),  # of an update that was not made
-    ],
-)
-def test_a_window_that_no_search_comes_to_is_refused(name: str, place: Any, value: float) -> None:
-    window = filled_window()
-    arrays = window.save()
-    arrays[name][place] = value
-    before = window.masks.copy()
-    with pytest.raises(ValueError, match=r"window\.\w+ holds what no search comes to"):
-        window.load(arrays, 3)
-    assert np.array_equal(window.masks, before)
 
 
 # The loss.

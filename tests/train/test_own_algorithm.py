@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_train import (
     AlgorithmOptions,
     TrainingDiverged,
@@ -145,34 +144,19 @@ def test_what_is_no_metric_is_refused_by_name(
     assert [row["update"] for row in read_metrics(tmp_path / "run")] == [1, 2, 3]
 
 
-def test_its_name_is_in_the_policies_of_its_run(tmp_path: Path) -> None:
-    train(own(), tmp_path / "run", quiet())
-    latest, best = (load_checkpoint(tmp_path / "run" / place) for place in ("", "checkpoints/best"))
-    assert latest.training == {"algorithm": SPEC, "update": 8, "decisions": 8 * 512}
-    assert best.training.keys() == {"algorithm", "update", "decisions", "margin"}
-    assert best.training["algorithm"] == SPEC
-
-
-def test_it_computes_on_the_cpu_and_says_so() -> None:
-    assert own(device="auto").settled().device == "cpu"
-    with pytest.raises(ValueError, match=r"examples.reinforce:Reinforce computes on the CPU"):
-        own(device="cuda").settled()
-
-
-@pytest.mark.parametrize("saved", [True, False])
 def test_a_process_that_is_not_there_any_more_ends_the_run_with_the_way_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saved: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     update, calls, run = reinforce.Reinforce.update, [], tmp_path / "run"
 
     def killed(algorithm: reinforce.Reinforce, through: float) -> dict[str, float]:
         calls.append(through)
-        if len(calls) == (5 if saved else 1):
+        if len(calls) == 5:
             raise ChildProcessError("the process of worker 1 was ended")
         return update(algorithm, through)
 
     monkeypatch.setattr(reinforce.Reinforce, "update", killed)
-    kept = rf"the last checkpoint, {run}/checkpoints/00000003, is lost" if saved else "no checkpoint yet, .*"
+    kept = rf"the last checkpoint, {run}/checkpoints/00000003, is lost"
     said = rf"^the process of worker 1 was ended; .*{kept}\. Go on with:  .* --resume --output {run} --trust$"
     with pytest.raises(ChildProcessError, match=said):
         train(own(), run, quiet())
@@ -227,19 +211,3 @@ def test_its_settings_may_name_agents_which_take_trust_in_a_file(tmp_path: Path)
         with pytest.raises(ValueError, match=rf"names Python classes.*{setting}: some_module:Bot.*--trust"):
             load_config(file=file, overrides=typed)
         assert load_config(file=file, overrides=typed, trust=True).specs()[setting] == ("some_module:Bot",)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (("partner",), r"= \('partner',\): expected a mapping .* \{'partner': \(\)\}"),
-        ({"partner": "nobody"}, r"= \{'partner': 'nobody'\}: expected a mapping"),
-        ({"partners": ()}, r"names 'partners', which is no setting: did you mean 'partner'"),
-    ],
-)
-def test_what_says_wrongly_which_settings_name_agents_is_refused(
-    monkeypatch: pytest.MonkeyPatch, given: Any, message: str
-) -> None:
-    monkeypatch.setattr(PartnerOptions, "agent_settings", given)
-    with pytest.raises(ValueError, match=rf"WithPartner\.Options\.agent_settings {message}"):
-        algorithm_class(f"{__name__}:WithPartner")

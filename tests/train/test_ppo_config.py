@@ -71,18 +71,6 @@ def test_a_preset_is_refused_for_a_game_that_it_has_not(tmp_path: Path) -> None:
     assert load_config("quick", tmp_path / "mine.yaml").num_envs == 1024
 
 
-@pytest.mark.parametrize("name", ["preset mine.yaml", "an override"])
-def test_a_file_is_a_file_whatever_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(name).write_text("hidden: [32]\n")
-    options = load_config(file=name, overrides={"algorithm": "dmc"}).algorithm_options
-    assert options.as_dict()["hidden"] == [32]
-    typed = {"opponents": ["some_module:Bot"]}
-    assert load_config(file=name, overrides=typed).opponents == ("some_module:Bot",)
-
-
 def test_text_of_the_command_line_becomes_the_type_of_the_setting() -> None:
     config = load_config(
         overrides={
@@ -182,11 +170,6 @@ def test_a_configuration_is_copied_and_pickled_and_never_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
         config.seed = 2
     assert config.seed == 1
-
-
-def test_unknown_preset_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="unknown preset 'fast': expected one of quick, standard"):
-        load_config("fast")
 
 
 @pytest.mark.parametrize("text", ["- 1\n- 2\n", "just words"])

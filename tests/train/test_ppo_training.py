@@ -18,7 +18,6 @@ import catbox_agents
 from catbox_agents import Result
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.mlp import MLP
-from catbox_env import make_game
 from catbox_env.core.game import Game
 from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.config import TrainConfig
@@ -238,17 +237,6 @@ def test_impossible_runs_are_refused_before_anything_is_written(
     with pytest.raises(ValueError, match=message):
         train(config, tmp_path / "run", quiet())
     assert list(tmp_path.iterdir()) == []
-
-
-def test_tiny_rules_train_too(tmp_path: Path) -> None:
-    """Two players, hyperbolic tangents, a privileged critic, one worker, a batch that windows do not divide."""
-    tiny = make_game("cat_in_the_box_v0", rules=type(make_game("cat_in_the_box_v0").rules).tiny())
-    config = small(
-        game_options=tiny.options, activation="tanh", privileged_critic=True, workers=1, total_decisions=700
-    )
-    results = train(config, tmp_path / "run", quiet())
-    assert results["training"]["decisions"] == 1024
-    assert len(results["matches"]) == 2
 
 
 def test_the_picture_shows_what_the_algorithm_measures_and_leaves_out_what_never_changes() -> None:

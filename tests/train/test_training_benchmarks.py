@@ -101,21 +101,6 @@ def test_training_is_compared_with_the_code_of_the_earlier_commit(
     ]
 
 
-def test_the_code_of_a_commit_is_removed_also_after_ctrl_c(commit: str) -> None:
-    folders = []
-
-    def stopped() -> None:
-        with earlier.checked_out(commit) as folder:
-            assert folder
-            folders.append(folder)
-            assert (folder / "train" / "speed_of_training.py").read_text() == "speed = 100\n"
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stopped()
-    assert not folders[0].exists()
-
-
 @pytest.mark.faults
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C reaches all processes of a console")
 def test_ctrl_c_ends_a_measurement_and_leaves_no_process_and_no_folder(tmp_path: Path) -> None:
@@ -146,23 +131,6 @@ def test_ctrl_c_ends_a_measurement_and_leaves_no_process_and_no_folder(tmp_path:
         with suppress(ProcessLookupError):  # nobody is left
             os.killpg(measuring.pid, signal.SIGKILL)
         measuring.wait()
-
-
-def test_a_process_of_a_measurement_ends_with_it(tmp_path: Path) -> None:
-    program = "import os, sys\nfor _ in sys.stdin: print(os.getpid(), flush=True)"
-    with earlier.run_in_process(tmp_path, program) as run:
-        number = int(run())
-        assert psutil.pid_exists(number)
-    assert not psutil.pid_exists(number)
-
-
-def test_a_process_that_fails_ends_the_measurement(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with (
-        pytest.raises(RuntimeError, match=f"code in {tmp_path} ended early: its error is above"),
-        earlier.run_in_process(tmp_path, "import nothing_of_this_name") as run,
-    ):
-        run()
-    assert "No module named 'nothing_of_this_name'" in capfd.readouterr().err
 
 
 def test_where_there_is_no_gpu_nothing_is_measured_on_one(

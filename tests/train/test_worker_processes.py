@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-import torch
 
 from catbox_agents.errors import AgentError
 from catbox_train.algorithm import DivergedError, TrainingState, algorithm_class
@@ -27,7 +26,7 @@ from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play import processes as worker_processes
 from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.crew import Threads
-from catbox_train.self_play.processes import Processes, SharedMemory, reported
+from catbox_train.self_play.processes import Processes, reported
 from tests.train.agents_in_training import DRAWING, RAISING
 from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
 from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked
@@ -290,18 +289,3 @@ def test_what_goes_wrong_while_the_workers_are_made_ends_the_processes(
     with pytest.raises(MemoryError, match="bytes of shared memory"):
         PPO(config, config.make_game())
     assert processes() == []
-
-
-def test_shared_memory_is_the_same_for_all_who_ask_in_the_same_order() -> None:
-    memory = SharedMemory()
-    one, two = memory.allocate((3, 5), torch.float32), memory.allocate((7,), torch.bfloat16)
-    assert memory.allocate((0, 4), torch.float32).shape == (0, 4)
-    other = SharedMemory(os.dup(memory.file))
-    same, again = other.allocate((3, 5), torch.float32), other.allocate((7,), torch.bfloat16)
-    memory.close()
-    other.close()
-    assert not one.any()
-    one += 2
-    again += 3
-    assert (same == 2).all()
-    assert (two == 3).all()

@@ -117,13 +117,3 @@ def test_ctrl_c_reaches_all_processes_and_the_run_alone_decides(tmp_path: Path) 
     assert "everything is saved" in errors
     assert latest_checkpoint(tmp_path / "run").name == "00000003"  # type: ignore[union-attr]
     assert psutil.wait_procs(workers, timeout=20)[1] == []
-
-
-def test_a_second_ctrl_c_ends_all_at_once(tmp_path: Path) -> None:
-    script = started(tmp_path, "os.killpg(0, 2); os.killpg(0, 2)")
-    workers = workers_of(script)
-    errors = script.communicate(timeout=120)[1]
-    assert script.returncode != 0
-    assert "TrainingAborted: Stopped at once" in errors
-    assert latest_checkpoint(tmp_path / "run").name == "00000002"  # type: ignore[union-attr]
-    assert psutil.wait_procs(workers, timeout=20)[1] == []

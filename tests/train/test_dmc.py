@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -132,8 +133,7 @@ def test_a_value_that_is_not_finite_still_gives_a_legal_action() -> None:
 
 @pytest.mark.parametrize("action_features", [False, True])
 def test_the_gradient_is_that_of_the_squared_error(action_features: bool) -> None:
-    algorithm = made(action_features=action_features, batch_size=1024)
-    try:
+    with closing(made(action_features=action_features, batch_size=1024)) as algorithm:
         algorithm.workers[0].collect()
         worker = algorithm.workers[0]
         rows = worker.ready[:100]
@@ -153,8 +153,6 @@ def test_the_gradient_is_that_of_the_squared_error(action_features: bool) -> Non
         # A worker without rows in a minibatch adds nothing.
         assert loss_gradient(worker, rows[:0], size=100, scale=2.5)[0] == 0
         assert (worker.networks.gradient == 0).all()
-    finally:
-        algorithm.close()
 
 
 @pytest.mark.nojit
@@ -193,8 +191,9 @@ def test_rows_that_are_not_there_are_refused(change: dict[str, np.ndarray], fits
 
 def test_the_values_are_those_of_the_way_it_plays() -> None:
     """Trained on random play, the mean value of the actions that were taken comes to the mean return, in points."""
-    algorithm = made(epsilon=1.0, epsilon_end=1.0, batch_size=2048, num_envs=64, minibatch_size=256)
-    try:
+    with closing(
+        made(epsilon=1.0, epsilon_end=1.0, batch_size=2048, num_envs=64, minibatch_size=256)
+    ) as algorithm:
         for _ in range(15):
             metrics = algorithm.update(0.0)
         worker = algorithm.workers[0]
@@ -210,10 +209,9 @@ def test_the_values_are_those_of_the_way_it_plays() -> None:
         assert taken.mean() == pytest.approx(returns.mean(), abs=0.15 * float(returns.std()))
         assert np.corrcoef(taken, returns)[0, 1] > 0.2
         assert metrics["learning/explained_variance"] > 0.05
-    finally:
-        algorithm.close()
 
 
+@pytest.mark.slow
 def test_it_learns_to_beat_random(tmp_path: Path) -> None:
     config = small(
         algorithm="dmc",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,7 @@ def made(**settings: Any) -> ExpertIteration:
 
 
 def test_decisions_of_the_learner_with_a_choice_are_searched() -> None:
-    algorithm = made(search_share=1.0, opponents_in_training={HIGHEST: 0.7})
-    try:
+    with closing(made(search_share=1.0, opponents_in_training={HIGHEST: 0.7})) as algorithm:
         for _ in range(3):
             algorithm.update(0.0)
         worker = algorithm.workers[0]
@@ -54,8 +54,6 @@ def test_decisions_of_the_learner_with_a_choice_are_searched() -> None:
         assert (worker.window.masks[slot].sum(axis=1) > 1).all()
         assert not worker.window.masks[slot.stop :].any()
         assert algorithm.learn_at(1.0)["searched"] == worker.searched
-    finally:
-        algorithm.close()
 
 
 @pytest.mark.parametrize("rollout_policy", ["policy", "heuristic"])
@@ -116,8 +114,7 @@ def test_a_policy_is_improved_by_factors() -> None:
 
 
 def test_the_window_forgets_the_oldest_update() -> None:
-    algorithm = made(window=2)
-    try:
+    with closing(made(window=2)) as algorithm:
         worker, seen = algorithm.workers[0], []
         for _ in range(5):
             algorithm.update(0.0)
@@ -125,8 +122,6 @@ def test_the_window_forgets_the_oldest_update() -> None:
             assert len(worker.ready) == min(algorithm.updates_done, 2) * 32
             seen.append(held.inputs[(algorithm.updates_done - 1) % 2 * 32 :][:32].copy())
         assert np.array_equal(held.inputs, np.concatenate([seen[4], seen[3]]))
-    finally:
-        algorithm.close()
 
 
 # The loss.
@@ -134,8 +129,7 @@ def test_the_window_forgets_the_oldest_update() -> None:
 
 @pytest.mark.parametrize("action_features", [False, True])
 def test_the_gradient_is_that_of_cross_entropy_less_entropy(action_features: bool) -> None:
-    algorithm = made(action_features=action_features)
-    try:
+    with closing(made(action_features=action_features)) as algorithm:
         algorithm.update(0.0)
         worker, networks = algorithm.workers[0], algorithm.weights.networks
         rows, weight = worker.ready[:20], 0.3
@@ -159,8 +153,6 @@ def test_the_gradient_is_that_of_cross_entropy_less_entropy(action_features: boo
         assert metrics["entropy"] == pytest.approx(entropy.item(), rel=1e-4)
         of_targets = -torch.special.xlogy(targets, targets).sum(1).mean()
         assert metrics["target_kl"] == pytest.approx((cross_entropy - of_targets).item(), abs=1e-5)
-    finally:
-        algorithm.close()
 
 
 @pytest.mark.nojit
@@ -196,11 +188,8 @@ def test_rows_that_are_not_there_are_refused(change: dict[str, np.ndarray], fits
 
 def checkpoint(path: Path, **settings: Any) -> str:
     """A checkpoint of a policy with the settings of PPO, at ``path``."""
-    algorithm = made(**settings)
-    try:
+    with closing(made(**settings)) as algorithm:
         save_checkpoint(path, algorithm.policy(), algorithm.game)
-    finally:
-        algorithm.close()
     return str(path)
 
 
@@ -275,8 +264,7 @@ def test_it_learns_to_play_as_the_search_does() -> None:
             "rollout_policy": "heuristic",
         }
     )
-    algorithm = ExpertIteration(config, config.make_game())
-    try:
+    with closing(ExpertIteration(config, config.make_game())) as algorithm:
         for k in range(25):
             algorithm.update(k / 24)
         player = PolicyAgent(algorithm.policy(), algorithm.game)
@@ -284,5 +272,3 @@ def test_it_learns_to_play_as_the_search_does() -> None:
             algorithm.game, [player, "random"], num_deals=300, seed=9
         ).standings[0]
         assert standing.margin - standing.margin_ci95 > 0.2
-    finally:
-        algorithm.close()

@@ -12,13 +12,12 @@ import torch
 
 from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo import algorithm
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.self_play.crew import ThreadMeeting
 from catbox_train.self_play.weights import SharedWeights
-from tests.train.ppo_runs import small
+from tests.train.ppo_runs import small, trainer_of
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -72,13 +71,10 @@ def test_the_error_of_one_worker_is_that_of_the_update(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(algorithm, "loss_gradient", fail)
     config = small(workers=3, num_envs=48, batch_size=768)
-    trainer = PPO(config, config.make_game())
-    try:
+    with trainer_of(config) as trainer:
         trainer.collect()
         with pytest.raises(DivergedError, match="a number of this worker"):
             trainer.learn(1e-3, 0.1)
-    finally:
-        trainer.close()
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

@@ -17,14 +17,16 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train.algorithm import TrainingState
+from catbox_train import devices
+from catbox_train.algorithm import DivergedError, TrainingState
 from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithms.ppo import on_device
+from catbox_train.algorithms.ppo.algorithm import PPO, accelerator
 from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
-from catbox_train.algorithms.ppo.on_device import OnDevice
+from catbox_train.algorithms.ppo.on_device import OnDevice, device_bytes
 from catbox_train.algorithms.ppo.torch_loss import draw, legal_log_probabilities
-from tests.train.device_runs import collect, ppo_with, there
-from tests.train.ppo_runs import check_that_it_learns, small
+from catbox_train.config import TrainConfig
+from tests.train.ppo_runs import check_that_it_learns, small, trainer_of
 
 #: Games of six rounds: rewards come in the middle of a game.
 MATCH = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 6}
@@ -39,6 +41,17 @@ KINDS = {
     "opponents": {"opponents_in_training": {"random": 0.4, "past": 0.3}, "past_every": 1},
     "four workers": {"workers": 4},
 }
+
+
+def there(algorithm: PPO) -> OnDevice:
+    assert algorithm.on_device is not None
+    return algorithm.on_device
+
+
+def collect(algorithm: PPO) -> None:
+    """Play a batch on the device, as an update does."""
+    algorithm.begin_update(0)
+    algorithm.collect()
 
 
 # Playing.
@@ -69,7 +82,7 @@ def test_an_illegal_action_is_never_drawn_whatever_the_logits(device: torch.devi
 
 def test_games_are_played_on_from_batch_to_batch(device: torch.device) -> None:
     """Every decision of a seat is learned from once, in the batch in which its successor is known."""
-    with ppo_with(small(game_options=MATCH)) as algorithm:
+    with trainer_of(small(game_options=MATCH)) as algorithm:
         learned = played = 0
         for _ in range(4):
             algorithm.update(0)
@@ -102,7 +115,7 @@ def test_the_gradient_and_the_metrics_are_those_of_the_compiled_loss(
     device: torch.device, kind: str, shift: float
 ) -> None:
     """Where the policy has moved away from the one that played, the ratio is clipped."""
-    with ppo_with(small(game_options=MATCH, epochs=1, **WHOLE, **KINDS[kind])) as algorithm:
+    with trainer_of(small(game_options=MATCH, epochs=1, **WHOLE, **KINDS[kind])) as algorithm:
         algorithm.update(0)
         collect(algorithm)
         for worker in algorithm.workers:
@@ -120,7 +133,7 @@ def test_the_gradient_and_the_metrics_are_those_of_the_compiled_loss(
 
 
 def test_hidden_layers_in_bfloat16_give_the_gradient_to_three_digits(device: torch.device) -> None:
-    with ppo_with(small(game_options=MATCH, epochs=1, **WHOLE, precision="bfloat16")) as algorithm:
+    with trainer_of(small(game_options=MATCH, epochs=1, **WHOLE, precision="bfloat16")) as algorithm:
         collect(algorithm)
         there(algorithm).learn(0.0, 0.3)
         gradient = there(algorithm).vector.grad.cpu()
@@ -136,7 +149,7 @@ def test_steps_on_the_device_move_the_weights_as_those_on_the_cpu_do(
 ) -> None:
     """Six epochs of one minibatch, where the order of the rows does not matter: weights, moments and metrics."""
     settings = {**WHOLE, "max_grad_norm": max_grad_norm, "epochs": 6}
-    with ppo_with(small(game_options=MATCH, **settings)) as algorithm:
+    with trainer_of(small(game_options=MATCH, **settings)) as algorithm:
         algorithm.update(0)
         collect(algorithm)
         # Everything that learning changes.
@@ -179,7 +192,7 @@ def test_nothing_waits_for_the_device_between_minibatches(
             return step(batch, *given)
 
     monkeypatch.setattr(OnDevice, "_step", watched)
-    with ppo_with(small()) as algorithm:
+    with trainer_of(small()) as algorithm:
         algorithm.update(0)
     assert len(steps) == 2 * 4
 
@@ -205,10 +218,10 @@ def updated(algorithm: PPO, count: int) -> TrainingState:
 @pytest.mark.parametrize("kind", ["everything", "opponents"])
 def test_a_resumed_run_goes_on_bit_for_bit(device: torch.device, kind: str) -> None:
     config = small(**KINDS[kind])
-    with ppo_with(config) as algorithm:
+    with trainer_of(config) as algorithm:
         middle = updated(algorithm, 2)
         end = updated(algorithm, 2)
-    with ppo_with(config) as algorithm:
+    with trainer_of(config) as algorithm:
         algorithm.restore(middle, 2)
         resumed = updated(algorithm, 2)
     assert end.arrays.keys() == resumed.arrays.keys()
@@ -224,7 +237,7 @@ def test_a_checkpoint_moves_between_the_cpu_and_a_device(
     state, done = None, 0
     for where in (None, device, None):
         monkeypatch.setattr(ppo, "accelerator", lambda config, where=where: where)
-        with ppo_with(config) as algorithm:
+        with trainer_of(config) as algorithm:
             assert (algorithm.on_device is None) == (where is None)
             if state:
                 algorithm.restore(state, done)
@@ -239,6 +252,72 @@ def test_a_checkpoint_moves_between_the_cpu_and_a_device(
         state, done = after, done + 2
 
 
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    ("where", "number", "said"),
+    [
+        ("actor", torch.nan, "a logit of the policy is not finite"),
+        ("actor", torch.inf, "a logit of the policy is not finite"),
+        ("actor", 1e9, "a logit of the policy is larger than"),
+        ("critic", torch.nan, "the gradient of the critic is not finite"),
+        ("moment", torch.nan, "not finite"),
+    ],
+)
+def test_numbers_that_are_not_finite_are_named(
+    device: torch.device, where: str, number: float, said: str
+) -> None:
+    with trainer_of(small()) as algorithm:
+        collect(algorithm)
+        if where == "moment":
+            algorithm.optimizer.state["exp_avg_sq"][0] = number
+        else:
+            algorithm.weights.vector[algorithm.weights.parts[where]][-1] = number
+        with pytest.raises(DivergedError, match=said):
+            algorithm.learn(1e-3, 0.1)
+
+
+def test_a_run_that_does_not_fit_on_the_device_is_refused_with_what_to_change(
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = small()
+    needed = device_bytes(config, config.make_game())
+    monkeypatch.setattr(on_device, "free_memory", lambda device: needed - 1)
+    with (
+        pytest.raises(
+            ValueError, match=r"not enough memory on .* free, .* batch_size = 512.*make one of them smaller"
+        ),
+        trainer_of(config),
+    ):
+        pass
+    monkeypatch.setattr(on_device, "free_memory", lambda device: needed)
+    with trainer_of(config) as algorithm:
+        assert algorithm.on_device is not None
+
+
+def test_only_other_devices_than_the_cpu_are_accelerators() -> None:
+    assert accelerator(TrainConfig(device="cpu")) is None
+    assert accelerator(TrainConfig(device="cuda:1")) == torch.device("cuda", 1)
+    assert accelerator(TrainConfig(device="mps")) == torch.device("mps")
+
+
+def test_compile_without_a_compiler_is_refused_before_training(
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(function: object) -> object:
+        raise RuntimeError("No working C++ compiler found\nand much more")
+
+    monkeypatch.setattr(devices.torch, "compile", broken)
+    with (
+        pytest.raises(
+            ValueError, match=r"compile = true: .* here \(No working C\+\+ compiler found\); install"
+        ),
+        trainer_of(small(compile=True)),
+    ):
+        pass
+
+
 # torch.compile.
 
 
@@ -248,7 +327,9 @@ def test_compiled_learning_is_the_same(tmp_path: Path) -> None:
     code = """
         import torch
         from catbox_train.algorithms.ppo import algorithm as ppo
-        from tests.train.ppo_runs import small
+from catbox_train.algorithms.ppo import on_device
+        from catbox_train.config import TrainConfig
+from tests.train.ppo_runs import small
 
         ppo.accelerator = lambda config: torch.device("cpu")
         ended = []

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,14 +14,13 @@ from numpy.typing import NDArray
 import catbox_env
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_env import Vec
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.options import PPOOptions
 from catbox_train.opponents import DECAY, PAST, TABLES_EACH, Pool, Tables
 from catbox_train.runs.loop import resume, train
 from tests.agents.policies import checkpoint
 from tests.train import agents_in_training
 from tests.train.agents_in_training import HIGHEST, ILLEGAL, RAISING, highest
-from tests.train.ppo_runs import BRIEF, quiet, small
+from tests.train.ppo_runs import BRIEF, quiet, small, trainer_of
 
 GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
 
@@ -31,16 +28,6 @@ GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
 def tables_of(shares: dict[str, float], num_games: int = 100, **settings: Any) -> Tables:
     options = PPOOptions(opponents_in_training=shares, **settings)
     return Tables(options, GAME, num_games, np.random.SeedSequence(3))
-
-
-@contextlib.contextmanager
-def trainer_of(**settings: Any) -> Iterator[PPO]:
-    config = small(**settings)
-    trainer = PPO(config, config.make_game())
-    try:
-        yield trainer
-    finally:
-        trainer.close()
 
 
 def within(count: int, total: int, share: float) -> bool:
@@ -125,7 +112,9 @@ def test_a_line_up_changes_only_when_a_game_begins() -> None:
 
 def test_seats_of_opponents_play_the_opponents_actions_and_are_not_learned_from() -> None:
     by_highest = by_others = 0
-    with trainer_of(opponents_in_training={HIGHEST: 0.5, "random": 0.2}, privileged_critic=True) as trainer:
+    with trainer_of(
+        small(opponents_in_training={HIGHEST: 0.5, "random": 0.2}, privileged_critic=True)
+    ) as trainer:
         for _ in range(3):
             trainer.update(0.0)
             for worker in trainer.workers:
@@ -173,7 +162,9 @@ def test_games_are_won_by_the_mean_pay_of_a_side_and_a_tie_is_half_a_win() -> No
 
 
 def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
-    with trainer_of(opponents_in_training={PAST: 0.5}, past_policies=2, past_every=2, workers=1) as trainer:
+    with trainer_of(
+        small(opponents_in_training={PAST: 0.5}, past_policies=2, past_every=2, workers=1)
+    ) as trainer:
         actor = trainer.weights.parts["actor"]
         kept: list[NDArray[np.float32]] = []
         for update in range(1, 6):

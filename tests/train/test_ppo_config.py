@@ -6,6 +6,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -57,11 +58,8 @@ def test_every_preset_makes_an_algorithm_on_a_computer_with_four_gib(preset: str
     assert 2**20 < kind.memory_needed(config, game) < 4 * 2**30
 
     config, game = check_run(load_config(preset, overrides={**settings, "workers": 1}))
-    algorithm = kind(config, game)
-    try:
+    with closing(kind(config, game)) as algorithm:
         assert algorithm.policy().describe()["hidden"] == list(config.algorithm_options.hidden)
-    finally:
-        algorithm.close()
 
 
 def test_a_preset_is_refused_for_a_game_that_it_has_not(tmp_path: Path) -> None:

@@ -20,14 +20,11 @@ from catbox_train.algorithms.ppo.loss import (
     normalise_advantages,
 )
 from catbox_train.algorithms.ppo.networks import ActorCritic
-from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.config import TrainConfig
 from catbox_train.runs.loop import train
-from catbox_train.self_play.adam import BETA_1, Adam
-from catbox_train.self_play.weights import SharedWeights
+from catbox_train.self_play.adam import BETA_1, EPSILON, Adam
 from tests.train.ppo_reference import outputs_of
-from tests.train.ppo_runs import quiet, small
+from tests.train.ppo_runs import quiet, small, trainer_of, worker_for
 
 #: Games of six rounds: rewards come in the middle of a game.
 MATCH = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 6}
@@ -39,27 +36,10 @@ ONE_STEP = {"epochs": 1, "minibatch_size": 512, "max_grad_norm": 1e9}
 def trainer_with(**settings: object) -> Iterator[PPO]:
     """A trainer whose workers have played a batch."""
     config = small(**settings)
-    trainer = PPO(config, config.make_game())
-    try:
+    with trainer_of(config) as trainer:
         for worker in trainer.workers:
             worker.collect()
         yield trainer
-    finally:
-        trainer.close()
-
-
-def worker_for(config: TrainConfig) -> Worker:
-    game = config.make_game()
-    return Worker(
-        game,
-        config,
-        SharedWeights(
-            ActorCritic(game, ppo_options(config), config.seed),
-            ppo_options(config).precision,
-            config.num_workers,
-        ),
-        np.random.SeedSequence(3),
-    )
 
 
 def whole_gradient(trainer: PPO, entropy_weight: float) -> torch.Tensor:
@@ -290,3 +270,34 @@ def test_pay_is_carried_from_window_to_window() -> None:
     for key, returns in short.items():
         assert len(returns) == len(long[key])
         assert returns == pytest.approx(long[key], abs=1e-4)
+
+
+# The steps of Adam.
+
+
+def test_steps_are_those_of_torch() -> None:
+    """Thirty steps by gradients of very different sizes; the vector is moved in three parts."""
+    generator = torch.Generator().manual_seed(1)
+    weights = torch.randn(1000, generator=generator)
+    expected = torch.nn.Parameter(weights.clone())
+    ours, torchs = Adam(1000), torch.optim.Adam([expected], lr=0.0, eps=EPSILON)
+    for step in range(1, 31):
+        rate = 1e-2 / step
+        gradient = torch.randn(1000, generator=generator) * 10.0 ** (-step % 7)
+        expected.grad = gradient.clone()
+        torchs.param_groups[0]["lr"] = rate
+        torchs.step()
+        for part in (slice(0, 10), slice(10, 700), slice(700, 1000)):
+            ours.move(weights, gradient, part, rate, step)
+    state = torchs.state[expected]
+    assert torch.allclose(weights, expected.detach(), atol=1e-6)
+    for name in ("exp_avg", "exp_avg_sq"):
+        assert torch.allclose(ours.state[name], state[name], rtol=1e-4, atol=1e-6), name
+
+
+def test_a_part_is_moved_alone() -> None:
+    weights, optimizer = torch.zeros(100), Adam(100)
+    optimizer.move(weights, torch.ones(100), slice(20, 30), 1e-3, 1)
+    assert weights.nonzero().flatten().tolist() == list(range(20, 30))
+    assert weights[25].item() == pytest.approx(-1e-3, rel=1e-3)
+    assert optimizer.state["exp_avg"].nonzero().flatten().tolist() == list(range(20, 30))

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -99,14 +100,11 @@ def test_a_stopped_run_goes_on_exactly(
 @pytest.mark.parametrize("kind", ["dmc", "exit"])
 def test_more_workers_and_both_precisions_learn(kind: str, precision: str) -> None:
     config = config_of(kind, precision=precision, workers=4, opponents_in_training={})
-    algorithm = made(config)
-    try:
+    with closing(made(config)) as algorithm:
         for _ in range(4):
             metrics = algorithm.update(0.0)
         assert metrics["learning/actor_grad_norm"] > 0
         assert all(np.isfinite(value) for value in metrics.values())
-    finally:
-        algorithm.close()
 
 
 # Checkpoints.
@@ -220,8 +218,7 @@ def test_the_memory_that_is_asked_for_is_about_what_is_taken(kind: type[SelfPlay
     name = "dmc" if kind is DMC else "exit"
     config = config_of(name, num_envs=512, batch_size=512 * 64, total_decisions=512 * 64)
     game = config.make_game()
-    algorithm = made(config)
-    try:
+    with closing(made(config)) as algorithm:
         buffers = sum(
             array.nbytes
             for worker in algorithm.workers
@@ -230,7 +227,5 @@ def test_the_memory_that_is_asked_for_is_about_what_is_taken(kind: type[SelfPlay
             for array in vars(holder).values()
             if isinstance(array, np.ndarray)
         )
-    finally:
-        algorithm.close()
     searches = 0 if kind is DMC else kind.memory_needed(config.replace(batch_size=512, num_envs=512), game)
     assert buffers / 1.5 < kind.memory_needed(config, game) < 2 * (buffers + searches)

@@ -26,7 +26,7 @@ from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.weights import SharedWeights
 from tests.train.ppo_reference import outputs_of, ppo_losses
-from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
+from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small, worker_for
 from tests.train.test_training_damage import TINY, loaded
 
 ALONE = {"workers": 1, "history": True}
@@ -36,12 +36,6 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "dmc": {"opponents_in_training": {PAST: 0.4}, "past_every": 1},
     "exit": {"rollout_policy": "heuristic", "search_share": 0.1, "search_worlds": 2},
 }
-
-
-def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
-    game, options = config.make_game(), ppo_options(config)
-    weights = SharedWeights(ActorCritic(game, options, config.seed), options.precision, config.num_workers)
-    return Worker(game, config, weights, np.random.SeedSequence(seed))
 
 
 # What is kept, and what is learned from it.

@@ -7,8 +7,7 @@ import errno
 import os
 import pickle
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.crew import Threads
 from catbox_train.self_play.processes import Processes, reported
 from tests.train.agents_in_training import DRAWING, RAISING
-from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
+from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small, trainer_of
 from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked
 
 pytestmark = [
@@ -56,15 +55,6 @@ def in_processes(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 
     choose(True)
     return choose
-
-
-@contextmanager
-def trainer_of(config: TrainConfig) -> Iterator[PPO]:
-    trainer = PPO(config, config.make_game())
-    try:
-        yield trainer
-    finally:
-        trainer.close()
 
 
 def processes() -> list[psutil.Process]:

@@ -9,16 +9,20 @@ import signal
 import subprocess
 import sys
 import textwrap
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
 from catbox_agents.files import parse_json
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
+from catbox_train.algorithm import algorithm_class
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
@@ -27,6 +31,7 @@ from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.checkpoint import checksum
 from catbox_train.runs.loop import train
 from catbox_train.runs.metrics import read_metrics
+from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.runs.report import POLICY
 from catbox_train.self_play.weights import SharedWeights
 
@@ -108,6 +113,36 @@ def kill(script: str, *arguments: object) -> None:
 
 def quiet() -> Console:
     return Console(quiet=True)
+
+
+@contextmanager
+def in_update(config: TrainConfig, number: int, act: Callable[[], object]) -> Iterator[None]:
+    """While it lasts, ``act`` is called when a run of ``config`` begins its ``number``-th update (1, 2, ...)."""
+    kind: Any = algorithm_class(config.algorithm)
+    update, calls = kind.update, []
+
+    def act_and_update(algorithm: Any, through: float) -> dict[str, float]:
+        calls.append(through)
+        if len(calls) == number:
+            act()
+        return update(algorithm, through)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "update", act_and_update)
+        yield
+
+
+def stop(config: TrainConfig, run: Path, update: int, number: signal.Signals = signal.SIGINT) -> str:
+    """Begin a run, to which a signal comes in this update; what is said. The update is finished and saved."""
+    with (
+        in_update(config, update, lambda: os.kill(os.getpid(), number)),
+        pytest.raises(TrainingInterrupted) as stopped,
+    ):
+        train(config, run, quiet())
+    folder = latest_checkpoint(run)
+    assert folder is not None
+    assert folder.name == f"{update:08}"
+    return str(stopped.value)
 
 
 def final_arrays(run: Path) -> dict[str, np.ndarray]:

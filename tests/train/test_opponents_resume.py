@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,58 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
-from catbox_train.runs.loop import resume, train
-from catbox_train.runs.progress import TrainingInterrupted
-from tests.train.agents_in_training import DRAWING, REMEMBERING
-from tests.train.ppo_runs import SMALL, assert_same_end, quiet, reseal, small
+from tests.train.ppo_runs import reseal, small
 from tests.train.test_training_damage import (
     TINY,
     arrays_of,
     loaded,
 )
-
-SHARES = {"heuristic": 0.15, PAST: 0.3, "random": 0.15, DRAWING: 0.2, REMEMBERING: 0.2}
-#: Opponents of every kind at all tables, in matches of two rounds; the pool is full after four updates.
-EVERYONE: dict[str, Any] = {
-    "opponents_in_training": SHARES,
-    "past_policies": 2,
-    "past_every": 2,
-    "game_options": {**SMALL["game_options"], "rounds": 2},  # type: ignore[dict-item]
-    "privileged_critic": True,
-    "opponents": ["random"],
-    "evaluate_every": 100,
-}
-
-
-@pytest.fixture(scope="session")
-def finished(finished_run: Callable[[TrainConfig], Path]) -> Path:
-    """A run that was never stopped."""
-    return finished_run(small(**EVERYONE))
-
-
-@pytest.mark.parametrize("update", [1, 6])
-def test_a_stopped_run_goes_on_exactly(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int
-) -> None:
-    """Stopped while the pool is empty, and when it is full and has replaced a policy."""
-    run, learn = tmp_path / "run", PPO.learn
-
-    def learn_and_signal(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == update - 1:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(ppo.PPO, "learn", learn_and_signal)
-    with pytest.raises(TrainingInterrupted, match="--trust"):
-        train(small(**EVERYONE), run, quiet())
-    monkeypatch.setattr(ppo.PPO, "learn", learn)
-    resume(run, quiet(), trust=True)
-    assert_same_end(finished, run)
-
 
 # Damage to checkpoint 00000003 of a tiny run, with three policies in a pool of four.
 

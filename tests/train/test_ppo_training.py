@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import catbox_agents
 from catbox_agents import Result
-from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.mlp import MLP
 from catbox_env.core.game import Game
-from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.config import TrainConfig
 from catbox_train.runs import loop, report
 from catbox_train.runs.curves import draw_learning_curves, panels_of
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
-from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.settings import MAX_SEED
 from tests.train.ppo_runs import (
     BRIEF,
     assert_same_end,
     check_that_it_learns,
-    final_arrays,
-    kill,
     quiet,
     small,
 )
@@ -87,97 +79,7 @@ def test_a_run_leaves_metrics_results_picture_and_an_agent(
     assert agent.act(state.observation(0), state.action_mask()) in state.legal_actions()
 
 
-def test_the_same_configuration_gives_the_same_run(finished: Path, tmp_path: Path) -> None:
-    train(small(), tmp_path / "again", quiet())
-    assert_same_end(finished, tmp_path / "again")
-    train(small(seed=2), tmp_path / "other", quiet())
-    assert not np.array_equal(final_arrays(finished)["weights"], final_arrays(tmp_path / "other")["weights"])
-
-
 # Stopping and going on.
-
-KILLED = """
-import os, signal, sys
-import numpy as np
-from rich.console import Console
-from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.runs import loop
-from catbox_train.runs import checkpoint
-from catbox_train.runs.folder import open_run
-
-run, moment = sys.argv[1:]
-calls = 0
-
-def killing(function):
-    def call(*args, **kwargs):
-        global calls
-        calls += 1
-        if calls == 2 and moment == "writing":  # the second checkpoint, with half a file on disk
-            args[0].write(b"half")
-            args[0].flush()
-        if calls == (2 if moment == "writing" else 5):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return function(*args, **kwargs)
-    return call
-
-if moment == "writing":
-    checkpoint.np.savez = killing(np.savez)
-else:
-    ppo.loss_gradient = killing(ppo.loss_gradient) if moment == "before" else ppo.loss_gradient
-    ppo.PPO.learn = killing(ppo.PPO.learn) if moment == "learning" else ppo.PPO.learn
-loop.resume(run, Console(quiet=True))
-"""
-
-
-@pytest.mark.faults
-@pytest.mark.parametrize(
-    ("moment", "found"),
-    [("before", None), ("learning", "00000003"), ("writing", "00000003")],
-)
-def test_a_killed_run_goes_on_exactly(finished: Path, tmp_path: Path, moment: str, found: str | None) -> None:
-    """Killed before its first checkpoint, in the fifth update, and while it writes its second checkpoint: resumed, the
-    run ends with the same weights, games and generators, bit for bit, as the one that was never stopped."""
-    run = tmp_path / "run"
-    start_run(run, small())
-    kill(KILLED, run, moment)
-    latest = latest_checkpoint(run)
-    assert (latest.name if latest else None) == found
-    resume(run, quiet())
-    assert_same_end(finished, run)
-    assert [row["update"] for row in read_metrics(run)] == list(range(1, 9))
-    assert not list((run / "checkpoints").glob(".*"))
-
-
-@pytest.mark.parametrize(
-    ("number", "update", "precision"),
-    [(signal.SIGINT, 4, "float32"), (signal.SIGTERM, 8, "float32"), (signal.SIGINT, 4, "bfloat16")],
-)
-def test_ctrl_c_saves_and_the_run_goes_on_exactly(
-    finished_run: Callable[[TrainConfig], Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    number: signal.Signals,
-    update: int,
-    precision: str,
-) -> None:
-    """The update in which the signal comes is finished and saved, though no checkpoint was due."""
-    config, handler = small(precision=precision), signal.getsignal(number)
-    run, learn = tmp_path / "run", ppo.PPO.learn
-
-    def learn_and_signal(trainer: ppo.PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == update - 1:
-            os.kill(os.getpid(), number)
-        return learn(trainer, *args)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ppo.PPO, "learn", learn_and_signal)
-        with pytest.raises(TrainingInterrupted, match=f"{update * 512:,} decisions.*--resume --output {run}"):
-            train(config, run, quiet())
-    assert signal.getsignal(number) is handler
-    assert latest_checkpoint(run).name == f"{update:08}"
-    assert not (run / "results.json").exists()
-    resume(run, quiet())
-    assert_same_end(finished_run(config), run)
 
 
 def test_other_settings_on_resume_are_refused(finished: Path, tmp_path: Path) -> None:

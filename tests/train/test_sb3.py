@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import random
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ import torch
 import catbox_agents
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.sb3 import SB3Agent
-from catbox_train import TrainConfig, TrainingDiverged, TrainingInterrupted, load_config, resume, train
+from catbox_train import TrainConfig, TrainingDiverged, load_config, train
 from catbox_train.algorithm import TrainingState
 from catbox_train.algorithms.sb3.algorithm import MaskablePPOSelfPlay
 from catbox_train.algorithms.sb3.options import sb3_options
@@ -27,7 +25,7 @@ from catbox_train.runs.metrics import read_metrics
 from catbox_train.sb3 import load_model
 from tests.agents.test_sb3 import positions
 from tests.train.agents_in_training import DRAWING
-from tests.train.ppo_runs import SMALL, assert_same_end, command, quiet
+from tests.train.ppo_runs import SMALL, command, quiet
 
 GENERAL = {name: SMALL[name] for name in SMALL if name not in ("precision", "workers")}
 
@@ -51,26 +49,6 @@ EVERYONE: dict[str, Any] = {
 def finished(finished_run: Callable[[TrainConfig], Path]) -> Path:
     """A run that was never stopped."""
     return finished_run(small(**EVERYONE))
-
-
-def test_a_stopped_run_goes_on_exactly(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever else in the process takes random numbers."""
-    run, learn = tmp_path / "run", MaskablePPOSelfPlay.update
-
-    def learn_and_signal(algorithm: MaskablePPOSelfPlay, through: float) -> dict[str, float]:
-        torch.rand(3), np.random.rand(3), random.random()  # noqa: NPY002
-        if algorithm.updates_done == 5:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(algorithm, through)
-
-    monkeypatch.setattr(MaskablePPOSelfPlay, "update", learn_and_signal)
-    with pytest.raises(TrainingInterrupted, match="--trust"):
-        train(small(**EVERYONE), run, quiet())
-    monkeypatch.setattr(MaskablePPOSelfPlay, "update", learn)
-    resume(run, quiet(), trust=True)
-    assert_same_end(finished, run)
 
 
 def test_its_metrics_are_those_of_ppo_and_of_the_games(finished: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -20,11 +18,10 @@ from catbox_train.algorithms.exit.algorithm import ExpertIteration
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
 from catbox_train.runs.folder import open_run
-from catbox_train.runs.loop import Loop, resume, train
-from catbox_train.runs.progress import TrainingInterrupted
+from catbox_train.runs.loop import Loop, train
 from catbox_train.self_play.algorithm import SelfPlay
 from tests.train.agents_in_training import DRAWING, REMEMBERING
-from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, quiet, reseal, small
+from tests.train.ppo_runs import SMALL, final_arrays, quiet, reseal, small
 
 #: Matches of two rounds, which end at different places of a batch; opponents of every kind.
 RUN: dict[str, Any] = {
@@ -72,28 +69,6 @@ def made(config: TrainConfig) -> SelfPlay[Any]:
 def finished(request: pytest.FixtureRequest, finished_run: Callable[[TrainConfig], Path]) -> tuple[str, Path]:
     """What it is a run of, and the run, which was never stopped."""
     return request.param, finished_run(config_of(request.param))
-
-
-def test_a_stopped_run_goes_on_exactly(
-    finished: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kind, whole = finished
-    run, steps = tmp_path / "run", SelfPlay.update
-
-    def update_and_signal(algorithm: SelfPlay[Any], through: float) -> dict[str, float]:
-        if algorithm.updates_done == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-        return steps(algorithm, through)
-
-    monkeypatch.setattr(SelfPlay, "update", update_and_signal)
-    with pytest.raises(TrainingInterrupted):
-        train(config_of(kind), run, quiet())
-    monkeypatch.setattr(SelfPlay, "update", steps)
-    folder = latest_checkpoint(run)
-    assert folder is not None
-    assert int(folder.name) == 4
-    resume(run, quiet(), trust=True)
-    assert_same_end(whole, run)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

@@ -16,7 +16,6 @@ import pytest
 from rich.console import Console
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import load_config
 from catbox_train.runs import loop, report
 from catbox_train.runs.folder import start_run
@@ -27,7 +26,7 @@ from catbox_train.runs.progress import (
     TrainingDiverged,
     TrainingInterrupted,
 )
-from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
+from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, in_update, quiet, small, stop
 
 # The best policy.
 
@@ -72,19 +71,10 @@ def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch:
 
 def test_a_resumed_run_compares_with_the_best_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped after update 3 and, its last checkpoint deleted, resumed from update 2."""
-    run, learn = tmp_path / "run", PPO.learn
-
-    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(PPO, "learn", learn_and_stop)
+    run = tmp_path / "run"
     scripted(monkeypatch, {1: (1, 1), 2: (5, 5), 3: (0, 0)})
-    with pytest.raises(TrainingInterrupted):
-        train(small(**TWO_OPPONENTS), run, quiet())
+    stop(small(**TWO_OPPONENTS), run, 3)
     shutil.rmtree(run / "checkpoints" / "00000003")
-    monkeypatch.setattr(PPO, "learn", learn)
     scripted(monkeypatch, {3: (0, 0), 4: (4, 4), 5: (1, 1)})
     resume(run, quiet())
     assert load_checkpoint(run / "checkpoints" / "best").training["update"] == 2
@@ -227,38 +217,32 @@ def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_o
 
 
 @pytest.mark.parametrize(
-    ("update", "said"), [(0, "there is no checkpoint yet"), (2, "the work since the last checkpoint, ")]
+    ("update", "said"), [(1, "there is no checkpoint yet"), (3, "the work since the last checkpoint, ")]
 )
 def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
-    brief_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int, said: str
+    brief_run: Path, tmp_path: Path, update: int, said: str
 ) -> None:
-    run, file, learn = tmp_path / "run", tmp_path / "settings.yaml", PPO.learn
+    run, file = tmp_path / "run", tmp_path / "settings.yaml"
     file.write_text(json.dumps({**SMALL, **BRIEF}))
 
-    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == update:
-            os.kill(os.getpid(), signal.SIGINT)
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(trainer, *args)
+    def twice() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(PPO, "learn", learn_and_stop)
-    code, error = command("train", "--config", str(file), "--output", str(run))
+    with in_update(small(), update, twice):
+        code, error = command("train", "--config", str(file), "--output", str(run))
     assert code == 130
     assert error.startswith(f"Stopped at once; {said}")
     assert error.count("\n") == 1
     assert f"--resume --output {run}" in error
-    monkeypatch.setattr(PPO, "learn", learn)
     resume(run, quiet())
     assert_same_end(brief_run, run)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")
-def test_a_closed_terminal_saves_and_stops(
-    brief_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_closed_terminal_saves_and_stops(tmp_path: Path) -> None:
     """SIGHUP comes in update 3; from then on nothing can be printed any more."""
-    run, learn = tmp_path / "run", PPO.learn
-    gone: list[bool] = []
+    run, config, gone = tmp_path / "run", small(**{**BRIEF, "evaluate_every": 3}), []
 
     class Terminal(StringIO):
         def write(self, text: str) -> int:
@@ -266,16 +250,12 @@ def test_a_closed_terminal_saves_and_stops(
                 raise OSError(5, "Input/output error")
             return super().write(text)
 
-    def learn_and_hang_up(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 2:
-            os.kill(os.getpid(), signal.SIGHUP)
-            gone.append(True)
-        return learn(trainer, *args)
+    def hang_up() -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+        gone.append(True)
 
-    monkeypatch.setattr(PPO, "learn", learn_and_hang_up)
-    settings = {**BRIEF, "evaluate_every": 3}
-    with pytest.raises((TrainingInterrupted, OSError)):
-        train(small(**settings), run, Console(file=Terminal()))
+    with in_update(config, 3, hang_up), pytest.raises((TrainingInterrupted, OSError)):
+        train(config, run, Console(file=Terminal()))
     assert latest_checkpoint(run).name == "00000003"
     assert not (run / "results.json").exists()
 
@@ -294,23 +274,17 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_without_a_terminal_there_is_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_there_is_no_bar(tmp_path: Path) -> None:
     """What is printed are whole lines, also when the run is stopped in the middle."""
-    learn = PPO.learn
-
-    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 2:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(PPO, "learn", learn_and_stop)
-    output = StringIO()
-    with pytest.raises(TrainingInterrupted):
-        train(small(**{**BRIEF, "evaluate_every": 2}), tmp_path / "run", Console(file=output, width=200))
+    output, config = StringIO(), small(**{**BRIEF, "evaluate_every": 2})
+    with (
+        in_update(config, 3, lambda: os.kill(os.getpid(), signal.SIGTERM)),
+        pytest.raises(TrainingInterrupted),
+    ):
+        train(config, tmp_path / "run", Console(file=output, width=200))
     assert output.getvalue().count("\n") == 1
     assert output.getvalue().startswith("1,024 decisions: margin ")
     assert output.getvalue().endswith(" among random\n")
-    monkeypatch.setattr(PPO, "learn", learn)
     resume(tmp_path / "run", Console(file=output, width=200))
     assert "━" not in output.getvalue()
     assert "\r" not in output.getvalue()

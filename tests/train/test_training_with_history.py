@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,25 +15,13 @@ from catbox_train.algorithms.ppo.loss import loss_gradient
 from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.config import TrainConfig
-from catbox_train.opponents import PAST
-from catbox_train.runs.loop import resume, train
-from catbox_train.runs.progress import TrainingInterrupted
-from catbox_train.self_play.algorithm import SelfPlay
+from catbox_train.runs.loop import train
 from catbox_train.self_play.weights import SharedWeights
 from tests.train.ppo_reference import outputs_of, ppo_losses
-from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small, worker_for
+from tests.train.ppo_runs import BRIEF, quiet, small, worker_for
 from tests.train.test_training_damage import TINY, loaded
 
 ALONE = {"workers": 1, "history": True}
-#: Each algorithm, and what it takes beside histories.
-ALGORITHMS: dict[str, dict[str, Any]] = {
-    "ppo": {"opponents_in_training": {PAST: 0.4, "random": 0.2}, "past_every": 1},
-    "dmc": {"opponents_in_training": {PAST: 0.4}, "past_every": 1},
-    "exit": {"rollout_policy": "heuristic", "search_share": 0.1, "search_worlds": 2},
-}
-
-
 # What is kept, and what is learned from it.
 
 
@@ -82,31 +66,9 @@ def test_the_gradient_of_both_networks_is_that_of_automatic_differentiation(
 # Whole runs.
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_a_stopped_run_goes_on_exactly(
-    name: str,
-    finished_run: Callable[[TrainConfig], Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    config = small(algorithm=name, history=True, **ALGORITHMS[name], **BRIEF)
-    collect = SelfPlay.collect
-
-    def collect_and_signal(trainer: SelfPlay) -> None:
-        if trainer.updates_done == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-        collect(trainer)
-
-    for kind in SelfPlay.__subclasses__():
-        if "collect" not in kind.__dict__:
-            continue
-        monkeypatch.setattr(kind, "collect", collect_and_signal)
-    monkeypatch.setattr(SelfPlay, "collect", collect_and_signal)
-    with pytest.raises(TrainingInterrupted):
-        train(config, tmp_path / "run", quiet())
-    monkeypatch.undo()
-    resume(tmp_path / "run", quiet())
-    assert_same_end(finished_run(config), tmp_path / "run")
+def test_a_policy_with_histories_plays_as_an_agent(tmp_path: Path) -> None:
+    config = small(history=True, **{**BRIEF, "total_decisions": 512})
+    train(config, tmp_path / "run", quiet())
     game = config.make_game()
     agent = catbox_agents.make(tmp_path / "run", game)
     assert agent.needs_history

@@ -21,13 +21,12 @@ from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
 from catbox_train.runs.loop import resume, train
-from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play import processes as worker_processes
 from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.crew import Threads
 from catbox_train.self_play.processes import Processes, reported
 from tests.train.agents_in_training import DRAWING, RAISING
-from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small, trainer_of
+from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small, stop, trainer_of
 from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked
 
 pytestmark = [
@@ -108,26 +107,13 @@ def assert_same(one: TrainingState, two: TrainingState) -> None:
 
 @pytest.mark.faults
 def test_a_run_that_was_stopped_in_processes_goes_on_in_threads(
-    tmp_path: Path, in_processes: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
+    brief_run: Path, tmp_path: Path, in_processes: Callable[[bool], None]
 ) -> None:
-    learn, found = PPO.learn, []
-
-    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        found.append(len(processes()))
-        if trainer.updates_done == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(PPO, "learn", learn_and_stop)
-    with pytest.raises(TrainingInterrupted):
-        train(small(**BRIEF), tmp_path / "run", quiet())
-    assert found == [1, 1, 1]
+    stop(small(**BRIEF), tmp_path / "run", 3)
     assert processes() == []
-    monkeypatch.setattr(PPO, "learn", learn)
     in_processes(False)
     resume(tmp_path / "run", quiet())
-    train(small(**BRIEF), tmp_path / "other", quiet())
-    assert_same_end(tmp_path / "run", tmp_path / "other")
+    assert_same_end(brief_run, tmp_path / "run")
 
 
 # Where workers are.

@@ -209,44 +209,17 @@ def test_another_format_asks_for_another_version_not_for_deletion(run: Path, num
 # Checkpoints that somebody made up, with checksums that fit.
 
 
-WRONG = {
-    "weights": [np.nan, np.inf],
-    "adam.exp_avg": [np.nan],
-    "adam.exp_avg_sq": [np.nan, -1e-3],
-    "adam.step": [0, 7.5, np.nan],
-    "worker0.carried.seats": [-2, 3, 99],
-    "worker0.carried.actions": [-1, 1 << 40],
-    "worker1.carried.log_probabilities": [0.5, np.nan, -np.inf],
-    "worker1.carried.values": [np.nan, np.inf],
-    "worker0.carried.rewards": [np.nan, np.inf],
-    "worker0.carried.observations": [-128, 127],
-    "worker0.carried.states": [-128, 127],
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_number_that_no_run_comes_to_is_refused_by_name(run: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["weights", "adam.exp_avg", "worker1.carried.values", "worker0.carried.rewards"]
+)
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_number_that_is_not_finite_is_refused_by_name(run: Path, name: str, number: float) -> None:
     folder = run / "checkpoints" / "00000003"
-    before = arrays_of(folder)
-    held = np.argwhere(before[name.partition(".")[0] + ".carried.seats"] >= 0)[0] if "carried" in name else ()
-    for number in WRONG[name]:
-        array = before[name].copy()
-        array[tuple(held)] = number
-        np.savez(folder / "training.npz", **{**before, name: array})
-        reseal(folder)
-        with pytest.raises(ValueError, match=rf"00000003 is damaged \(.*{name.rpartition('.')[2]}"):
-            loaded(run)
-
-
-def test_an_illegal_carried_action_is_refused(run: Path) -> None:
-    folder = run / "checkpoints" / "00000003"
-    before = arrays_of(folder)
-    seat, game = np.argwhere(before["worker0.carried.seats"] >= 0)[0]
-    masks = before["worker0.carried.masks"].copy()
-    masks[seat, game, before["worker0.carried.actions"][seat, game]] = False
-    np.savez(folder / "training.npz", **{**before, "worker0.carried.masks": masks})
+    arrays = arrays_of(folder)
+    arrays[name].flat[-1] = number
+    np.savez(folder / "training.npz", **arrays)
     reseal(folder)
-    with pytest.raises(ValueError, match=r"worker0\.carried\.actions holds what no decision"):
+    with pytest.raises(ValueError, match=rf"00000003 is damaged \(.*{name.rpartition('.')[2]}"):
         loaded(run)
 
 
@@ -257,8 +230,6 @@ def test_an_illegal_carried_action_is_refused(run: Path) -> None:
         lambda v: v.update(decisions=193),
         lambda v: v.update(seconds=-1.0),
         lambda v: v["algorithm"].update(workers=[]),
-        lambda v: v["algorithm"]["workers"][1].update(generator=None),
-        lambda v: v["algorithm"]["workers"][1]["generator"]["state"].update(state=1 << 128),
     ],
 )
 def test_a_value_that_no_run_comes_to_is_refused(

@@ -19,7 +19,6 @@ from catbox_train.runs.loop import train
 from catbox_train.self_play.weights import SharedWeights
 from tests.train.ppo_reference import outputs_of, ppo_losses
 from tests.train.ppo_runs import BRIEF, quiet, small, worker_for
-from tests.train.test_training_damage import TINY, loaded
 
 ALONE = {"workers": 1, "history": True}
 # What is kept, and what is learned from it.
@@ -74,21 +73,6 @@ def test_a_policy_with_histories_plays_as_an_agent(tmp_path: Path) -> None:
     assert agent.needs_history
     vec = Vec(game, 3, seed=1, history=True)
     assert catbox_agents.play_out(vec, [agent, "random", agent]).shape == (3, 3)
-
-
-def test_saved_histories_that_no_game_has_are_refused(tmp_path: Path) -> None:
-    train(small(**{**TINY, "history": True}), tmp_path / "run", quiet())
-    loaded(tmp_path / "run")
-    algorithm = loaded(tmp_path / "run")
-    for wrong in (3, -1):
-        state = algorithm.state()
-        held = np.argwhere(state.arrays["worker0.carried.seats"] >= 0)[0]
-        history = state.arrays["worker0.carried.histories"][tuple(held)]
-        history[-1] = [wrong, 0]
-        with pytest.raises(
-            ValueError, match=r"carried\.histories holds what no decision of this run comes to"
-        ):
-            algorithm.restore(state, 3)
 
 
 def test_a_policy_with_histories_plays_no_rollouts() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
@@ -19,7 +18,6 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from catbox_agents.files import parse_json
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
 from catbox_train.algorithm import algorithm_class
@@ -28,7 +26,6 @@ from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.config import TrainConfig, load_config
-from catbox_train.runs.checkpoint import checksum
 from catbox_train.runs.loop import train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
@@ -175,20 +172,3 @@ def learning_metrics(row: dict[str, float]) -> dict[str, float]:
         for name, value in row.items()
         if name.startswith("learning/") and not name.endswith("_per_second")
     }
-
-
-def reseal(folder: Path) -> bool:
-    """Compute the checksums of an edited checkpoint anew, as one who made it up would; False where that cannot be."""
-    try:
-        values = parse_json((folder / "training.json").read_text())
-        files = {
-            name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
-            for name in ("policy.safetensors", "training.npz")
-        }
-    except (OSError, ValueError):
-        return False
-    if not isinstance(values, dict):
-        return False
-    values = {name: value for name, value in values.items() if name != "checksum"} | {"files": files}
-    (folder / "training.json").write_text(json.dumps({**values, "checksum": checksum(values)}))
-    return True

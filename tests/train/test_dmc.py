@@ -12,7 +12,7 @@ import torch
 
 from catbox_train.algorithms.dmc.algorithm import DMC
 from catbox_train.algorithms.dmc.exploration import epsilon_greedy
-from catbox_train.algorithms.dmc.loss import loss_gradient, value_gradient
+from catbox_train.algorithms.dmc.loss import loss_gradient
 from catbox_train.algorithms.dmc.returns import compute_returns
 from catbox_train.opponents import PAST
 from catbox_train.runs.loop import train
@@ -153,37 +153,6 @@ def test_the_gradient_is_that_of_the_squared_error(action_features: bool) -> Non
         # A worker without rows in a minibatch adds nothing.
         assert loss_gradient(worker, rows[:0], size=100, scale=2.5)[0] == 0
         assert (worker.networks.gradient == 0).all()
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize(
-    ("change", "fits"),
-    [
-        ({}, True),
-        ({"rows": np.array([0, 9])}, False),
-        ({"rows": np.array([-1, 0])}, False),
-        ({"rows": np.array([0])}, False),
-        ({"actions": np.array([0, 7, 0])}, False),
-        ({"actions": np.array([0, -1, 0])}, False),
-        ({"actions": np.array([0, 2, 0])}, False),  # not legal
-        ({"returns": np.zeros(2, np.float32)}, False),
-        ({"values": np.zeros((2, 2), np.float32)}, False),
-        ({"loss": np.zeros(2)}, False),
-    ],
-)
-def test_rows_that_are_not_there_are_refused(change: dict[str, np.ndarray], fits: bool) -> None:
-    given = {
-        "values": np.zeros((2, 4), np.float32),
-        "rows": np.array([0, 1]),
-        "masks": np.array([[True, True, False]] * 3),
-        "actions": np.array([0, 1, 0]),
-        "returns": np.zeros(3, np.float32),
-        "scale": 1.0,
-        "size": 2,
-        "gradient": np.zeros((2, 4), np.float32),
-        "loss": np.zeros(1),
-    }
-    assert value_gradient(**{**given, **change}) == fits
 
 
 # Learning.

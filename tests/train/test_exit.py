@@ -15,7 +15,7 @@ from catbox_agents import RolloutSearch, policy_target
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_train.algorithms.exit.algorithm import ExpertIteration
-from catbox_train.algorithms.exit.loss import LEARNING_METRICS, logit_gradient, loss_gradient
+from catbox_train.algorithms.exit.loss import LEARNING_METRICS, loss_gradient
 from catbox_train.algorithms.exit.rollout import improved_policy
 from catbox_train.runs.loop import resume, train
 from tests.train.agents_in_training import HIGHEST
@@ -153,34 +153,6 @@ def test_the_gradient_is_that_of_cross_entropy_less_entropy(action_features: boo
         assert metrics["entropy"] == pytest.approx(entropy.item(), rel=1e-4)
         of_targets = -torch.special.xlogy(targets, targets).sum(1).mean()
         assert metrics["target_kl"] == pytest.approx((cross_entropy - of_targets).item(), abs=1e-5)
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize(
-    ("change", "fits"),
-    [
-        ({}, True),
-        ({"rows": np.array([0, 9])}, False),
-        ({"rows": np.array([-1, 0])}, False),
-        ({"rows": np.array([0])}, False),
-        ({"rows": np.array([0, 2])}, False),  # an empty row
-        ({"targets": np.zeros((3, 2), np.float32)}, False),
-        ({"logits": np.zeros((2, 2), np.float32)}, False),
-        ({"sums": np.zeros(1)}, False),
-    ],
-)
-def test_rows_that_are_not_there_are_refused(change: dict[str, np.ndarray], fits: bool) -> None:
-    given = {
-        "logits": np.zeros((2, 4), np.float32),
-        "rows": np.array([0, 1]),
-        "masks": np.array([[True, True, False], [True, True, True], [False] * 3]),
-        "targets": np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0]], np.float32),
-        "entropy_weight": 0.1,
-        "size": 2,
-        "gradient": np.zeros((2, 4), np.float32),
-        "sums": np.zeros(2),
-    }
-    assert logit_gradient(**{**given, **change}) == fits
 
 
 # Where it starts.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -36,25 +35,6 @@ def test_no_thread_goes_on_before_all_have_come(count: int) -> None:
 
     with ThreadPoolExecutor(count) as pool:
         assert all(pool.map(work, range(count)))
-
-
-def test_a_thread_that_leaves_stops_the_others() -> None:
-    meeting = ThreadMeeting(3)
-
-    def work(number: int) -> int:
-        for turn in range(100):
-            if (number, turn) == (1, 50):
-                meeting.leave()
-                return turn
-            meeting.wait(number)
-        return 100
-
-    with ThreadPoolExecutor(3) as pool:
-        futures = [pool.submit(work, number) for number in range(3)]
-        assert futures[1].result() == 50
-        for number in (0, 2):
-            with pytest.raises(threading.BrokenBarrierError):
-                futures[number].result()
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2])

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import torch
 
+import catbox_agents
 from catbox_agents.networks.checkpoint import save_checkpoint
-from catbox_env.core.batch import Vec
+from catbox_env import Vec
 from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.runs.loop import train
 from catbox_train.self_play.inputs import Inputs
-from tests.train.ppo_runs import small, worker_for
+from tests.train.ppo_runs import BRIEF, quiet, small, worker_for
 
 # What is collected.
 
@@ -77,10 +79,10 @@ def test_carried_decisions_keep_all_that_belongs_to_them() -> None:
 
 def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
     """The same games, dealt from the same seed and stepped by the recorded actions."""
-    config = small(workers=1, privileged_critic=True, batch_size=32 * 60, minibatch_size=32)
+    config = small(workers=1, privileged_critic=True, history=True, batch_size=32 * 60, minibatch_size=32)
     worker = worker_for(config, seed=5)
-    deals, _ = np.random.SeedSequence(5).spawn(2)
-    vec = Vec(worker.vec.game, worker.vec.num_envs, seed=deals, state=True)
+    deals, *_ = np.random.SeedSequence(5).spawn(2)
+    vec = Vec(worker.vec.game, worker.vec.num_envs, seed=deals, state=True, history=True)
     worker.collect()
     rounds = 0
     for row in range(3, len(worker.seats)):
@@ -88,6 +90,7 @@ def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
         assert np.array_equal(worker.observations[row], inputs)
         assert np.array_equal(worker.action_features[row], of_actions)
         assert np.array_equal(worker.states[row], vec.state)
+        assert np.array_equal(worker.histories[row], vec.history)
         assert np.array_equal(worker.masks[row], vec.action_mask)
         assert np.array_equal(worker.seats[row], vec.current_player)
         vec.step(worker.actions[row])
@@ -170,3 +173,13 @@ def test_a_row_that_is_not_there_is_refused(precision: torch.dtype, row: int) ->
 def test_vectors_of_another_length_are_refused() -> None:
     with pytest.raises(ValueError, match=r"shape \(4, 2\): expected \(M, 3\)"):
         Inputs(SCALE, torch.float32).take(np.zeros((4, 2), np.int8), np.array([0]))
+
+
+def test_a_policy_with_histories_plays_as_an_agent(tmp_path: Path) -> None:
+    config = small(history=True, **{**BRIEF, "total_decisions": 512})
+    train(config, tmp_path / "run", quiet())
+    game = config.make_game()
+    agent = catbox_agents.make(tmp_path / "run", game)
+    assert agent.needs_history
+    vec = Vec(game, 3, seed=1, history=True)
+    assert catbox_agents.play_out(vec, [agent, "random", agent]).shape == (3, 3)

@@ -105,3 +105,9 @@ def test_the_memory_that_is_asked_for_is_about_what_is_taken(kind: type[SelfPlay
         )
     searches = 0 if kind is DMC else kind.memory_needed(config.replace(batch_size=512, num_envs=512), game)
     assert buffers / 1.5 < kind.memory_needed(config, game) < 2 * (buffers + searches)
+
+
+def test_a_policy_with_histories_plays_no_rollouts() -> None:
+    with pytest.raises(ValueError, match="rollout_policy = 'policy' with history = true: expected another"):
+        small(algorithm="exit", history=True)
+    assert small(algorithm="exit").algorithm_options

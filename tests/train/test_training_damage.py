@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import pickle
 import shutil
@@ -13,12 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from catbox_agents.files import parse_json
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
-from catbox_train.runs.checkpoint import FORMAT
+from catbox_train.runs.checkpoint import FORMAT, checksum
 from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import Loop
-from tests.train.ppo_runs import reseal, small
+from tests.train.ppo_runs import small
 
 pytestmark = pytest.mark.faults
 
@@ -68,6 +70,23 @@ def edit_values(folder: Path, change: Callable[[dict[str, Any]], object]) -> Non
     values = json.loads((folder / "training.json").read_text())
     change(values)
     (folder / "training.json").write_text(json.dumps(values))
+
+
+def reseal(folder: Path) -> bool:
+    """Compute the checksums of an edited checkpoint anew, as one who made it up would; False where that cannot be."""
+    try:
+        values = parse_json((folder / "training.json").read_text())
+        files = {
+            name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            for name in ("policy.safetensors", "training.npz")
+        }
+    except (OSError, ValueError):
+        return False
+    if not isinstance(values, dict):
+        return False
+    values = {name: value for name, value in values.items() if name != "checksum"} | {"files": files}
+    (folder / "training.json").write_text(json.dumps({**values, "checksum": checksum(values)}))
+    return True
 
 
 def arrays_of(folder: Path) -> dict[str, np.ndarray]:

@@ -24,7 +24,6 @@ from catbox_train.runs import checkpoint, loop, metrics, report, tensorboard
 from catbox_train.runs import folder as run_folder
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import parse_metrics, read_metrics
-from tests.agents.policies import network_for
 from tests.train.ppo_runs import assert_same_end, quiet, small
 
 pytestmark = pytest.mark.faults
@@ -132,29 +131,6 @@ def test_a_folder_that_is_deleted_under_a_run_is_named(
     message = r"^cannot write .*/run/\S+: No such file or directory \(its folder does not exist\)$"
     with pytest.raises(WriteError, match=message):
         train(small(**EVALUATED), run, quiet())
-
-
-@pytest.mark.parametrize("name", ["save_checkpoint", "write_arrays", "write_atomically"])
-def test_a_folder_that_is_deleted_during_a_save_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Whatever of the save comes next."""
-    game = small().make_game()
-    run, call = tmp_path / "run", getattr(checkpoint, name)
-    run.mkdir()
-
-    def call_without_folder(*args: Any, **kwargs: Any) -> Any:
-        shutil.rmtree(run, ignore_errors=True)
-        result = call(*args, **kwargs)
-        shutil.rmtree(run, ignore_errors=True)
-        return result
-
-    monkeypatch.setattr(checkpoint, name, call_without_folder)
-    values = {"update": 1, "decisions": 512, "config": {"algorithm": "ppo"}}
-    state = checkpoint.TrainingState({"weights": np.zeros(2, np.float32)}, values)
-    with pytest.raises(WriteError, match=rf"^cannot write {run}/\S+: No such file or directory \(its folder"):
-        checkpoint.save_training(run, 1, network_for(game), game, state)
-    assert not run.exists()
 
 
 @pytest.mark.parametrize(

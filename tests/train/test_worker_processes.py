@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import errno
 import os
 import pickle
 import signal
@@ -25,7 +24,7 @@ from catbox_train.self_play import processes as worker_processes
 from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.crew import Threads
 from catbox_train.self_play.processes import Processes, reported
-from tests.train.agents_in_training import DRAWING, RAISING
+from tests.train.agents_in_training import DRAWING
 from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small, stop, trainer_of
 from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked
 
@@ -225,16 +224,6 @@ def test_an_error_keeps_its_type_text_and_traceback() -> None:
 
 
 @pytest.mark.faults
-def test_an_agent_that_fails_stops_the_run_as_in_threads(
-    tmp_path: Path, in_processes: Callable[[bool], None]
-) -> None:
-    with pytest.raises(AgentError, match="raised") as error:
-        train(small(**BRIEF, opponents_in_training={RAISING: 0.9}), tmp_path / "run", quiet())
-    assert "agents_in_training.py" in error.value.agent_traceback()
-    assert processes() == []
-
-
-@pytest.mark.faults
 def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: Callable[[bool], None]
 ) -> None:
@@ -249,19 +238,4 @@ def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
     said = rf"SIGKILL.*the last checkpoint, {run}/checkpoints/00000002, is lost\. Go on with:  .* --output {run}$"
     with pytest.raises(ChildProcessError, match=said):
         train(small(**BRIEF), run, quiet())
-    assert processes() == []
-
-
-@pytest.mark.faults
-def test_what_goes_wrong_while_the_workers_are_made_ends_the_processes(
-    in_processes: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*args: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    config = small()
-    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    monkeypatch.setattr(os, "ftruncate", full)
-    with pytest.raises(MemoryError, match="bytes of shared memory"):
-        PPO(config, config.make_game())
     assert processes() == []

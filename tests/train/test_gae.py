@@ -136,18 +136,6 @@ def test_agrees_with_the_definition_where_some_rows_do_not_learn(gamma, gae_lamb
         assert open_rewards == pytest.approx(expected_rewards, abs=1e-5)
 
 
-def test_an_opponents_step_pays_the_learner_and_ends_its_game():
-    """Seat 1 is an opponent's. Its step in row 3 pays seat 0, and its step in row 5 ends the game of seat 0."""
-    seats = [-1, -1, 0, 1, 0, 1]
-    learns = [True, True, True, False, True, False]
-    rewards = [[0, 0], [0, 0], [0, 0], [2.0, 9.0], [0, 0], [5.0, -5.0]]
-    values = [0, 0, 1.0, 50.0, 3.0, 70.0]  # what the critic says of the opponent's decisions counts nowhere
-    advantages, open_rows, _ = run(seats, values, rewards, [False] * 5 + [True], 1.0, 0.5, learns)
-    last = 5.0 - 3.0
-    assert advantages.tolist() == [0, 0, 2.0 + 3.0 - 1.0 + 0.5 * last, 0, last, 0]
-    assert open_rows.tolist() == [-1, -1]
-
-
 def test_games_of_a_batch_do_not_mix():
     """Every game of a batch gets what it gets alone."""
     rng = np.random.default_rng(8)

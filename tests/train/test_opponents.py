@@ -269,16 +269,6 @@ def test_impossible_pools_are_refused(setting: str, value: int) -> None:
         small(**{setting: value})
 
 
-def test_a_mistyped_opponent_is_told_all_words_that_may_stand_there(tmp_path: Path) -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"opponents_in_training: unknown agent 'passt'; did you mean 'past'.*; expected past, .*random",
-    ):
-        train(small(opponents_in_training={"passt": 0.1}), tmp_path / "run", quiet())
-    with pytest.raises(ValueError, match=r"^opponents: unknown agent 'past'.*; expected one of the known"):
-        train(small(opponents=["past"]), tmp_path / "run", quiet())  # it stands for nothing there
-
-
 def test_an_opponent_for_other_rules_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     other = checkpoint(tmp_path, "cat_in_the_box_v0", seed=1, num_players=5)
     with pytest.raises(ValueError, match=r"opponents_in_training: .*num_players"):

@@ -9,8 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -19,36 +18,13 @@ import torch
 
 from benchmarks import earlier, gpu, scaling
 from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
-from catbox_train.self_play.crew import Threads
-from catbox_train.self_play.processes import Processes
 
 
 @pytest.fixture(autouse=True)
 def no_change_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (gpu, scaling):
         monkeypatch.setattr(module, "keep_freed_memory", lambda: None)
-
-
-@pytest.mark.slow
-def test_the_workers_of_scaling_are_processes_except_where_threads_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made: list[tuple[int, type]] = []
-
-    def run(
-        config: TrainConfig, num_updates: int, closing: ExitStack, kind: type[PPO] = PPO
-    ) -> Callable[[], float]:
-        algorithm = kind(config, config.make_game())
-        made.append((config.num_workers, type(algorithm.crew)))
-        algorithm.close()
-        return lambda: 1.0
-
-    monkeypatch.setattr(scaling, "physical_cores", lambda: 2)
-    monkeypatch.setattr(scaling, "training_run", run)
-    scaling.measure(quick=True)
-    assert made == [(1, Threads), (2, Processes), (2, Threads)]
 
 
 @pytest.mark.slow

@@ -233,6 +233,45 @@ def test_explained_variance_is_that_of_the_returns_as_they_were_played(tmp_path:
     assert abs(expected) > 1e-3
 
 
+# Pay in the middle of a game.
+
+
+def returns_by_decision(worker: Worker, windows: int) -> dict[tuple[int, int], list[float]]:
+    """Returns of the decisions of each seat in each game, in the order in which they were taken."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for _ in range(windows):
+        worker.collect()
+        for flat in worker.ready:
+            row, game = divmod(int(flat), worker.seats.shape[1])
+            found.setdefault((game, int(worker.seats[row, game])), []).append(
+                float(worker.returns[row, game])
+            )
+    return found
+
+
+def test_pay_is_carried_from_window_to_window() -> None:
+    """The same games cut into windows of 4 steps give each decision the return that it has in one long window, though
+    seats are paid for a round while their decision is still carried."""
+    settings = {"game_options": MATCH, "workers": 1, "num_envs": 16, "minibatch_size": 16, "gae_lambda": 0.0}
+    long = returns_by_decision(worker_for(small(**settings, batch_size=16 * 120)), 1)
+    short_worker = worker_for(small(**settings, batch_size=16 * 4))
+    paid = 0
+    collect = short_worker.collect
+
+    def collect_and_count() -> None:
+        nonlocal paid
+        collect()
+        paid += int(np.count_nonzero(short_worker.open_rewards))
+
+    short_worker.collect = collect_and_count  # type: ignore[method-assign]
+    short = returns_by_decision(short_worker, 30)
+    assert paid > 100
+    assert short.keys() == long.keys()
+    for key, returns in short.items():
+        assert len(returns) == len(long[key])
+        assert returns == pytest.approx(long[key], abs=1e-4)
+
+
 # The steps of Adam.
 
 

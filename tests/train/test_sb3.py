@@ -16,9 +16,7 @@ import catbox_agents
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.sb3 import SB3Agent
 from catbox_train import TrainConfig, TrainingDiverged, load_config, train
-from catbox_train.algorithm import TrainingState
 from catbox_train.algorithms.sb3.algorithm import MaskablePPOSelfPlay
-from catbox_train.algorithms.sb3.options import sb3_options
 from catbox_train.algorithms.sb3.pool import Pool
 from catbox_train.runs.loop import check_run
 from catbox_train.runs.metrics import read_metrics
@@ -201,40 +199,3 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.Mo
 def test_numbers_that_are_not_finite_stop_the_run(tmp_path: Path) -> None:
     with pytest.raises(TrainingDiverged, match=r"not finite.*--set learning_rate=0.001"):
         train(small(learning_rate=1e30, learning_rate_end=1e30), tmp_path / "run", quiet())
-
-
-def states() -> tuple[MaskablePPOSelfPlay, TrainingState]:
-    config, game = check_run(small())
-    algorithm = MaskablePPOSelfPlay(config, game)
-    algorithm.update(0)
-    state = algorithm.state()
-    return algorithm, TrainingState(
-        {name: array.copy() for name, array in state.arrays.items()}, dict(state.values)
-    )
-
-
-def test_states_that_no_run_comes_to_are_refused() -> None:
-    algorithm, state = states()
-    algorithm.restore(state, 1)
-    assert sb3_options(algorithm.config).past_every == 10
-
-    def refused(message: str, values: dict[str, Any] | None = None, update: int = 1, **arrays: Any) -> None:
-        changed = TrainingState({**state.arrays, **arrays}, {**state.values, **(values or {})})
-        with pytest.raises(ValueError, match=message):
-            algorithm.restore(changed, update)
-
-    arrays = state.arrays
-    refused("adam_step = 16.0, expected 32", update=2)
-    refused("adam_step", adam_step=np.float32(7.5))
-    refused("squares under 0", **{"adam.value_net.bias.exp_avg_sq": -np.ones(1, np.float32)})
-    refused("a seat that is not there", seats=arrays["seats"] + 3)
-    refused("agents that are not there", players=np.where(arrays["players"] < 0, -1, 1))
-    refused("agents that are not there", players=np.zeros_like(arrays["players"]))
-    refused("owed", owed=arrays["owed"] + 1e300)
-    refused("expected the value num_skipped", values={"more": 1})
-    refused("no states of a generator", **{"generators.a": arrays["generators.a"] - 2**40})
-    refused("num_skipped = -1", values={"num_skipped": -1})
-    moved = (arrays["seats"] + 1) % 3
-    players = np.full_like(arrays["players"], 0)
-    players[np.arange(len(moved)), moved] = -1
-    refused("the learner is not to move", seats=moved, players=players)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import pickle
 import signal
@@ -10,12 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 
 from catbox_agents.errors import AgentError
-from catbox_train.algorithm import DivergedError, TrainingState, algorithm_class
+from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
@@ -25,7 +23,7 @@ from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.crew import Threads
 from catbox_train.self_play.processes import Processes, reported
 from tests.train.agents_in_training import DRAWING
-from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small, stop, trainer_of
+from tests.train.ppo_runs import BRIEF, assert_same_end, in_update, quiet, small, stop, trainer_of
 from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked
 
 pytestmark = [
@@ -66,42 +64,22 @@ def processes() -> list[psutil.Process]:
 @pytest.mark.parametrize(
     "algorithm", ["ppo", *(pytest.param(name, marks=pytest.mark.faults) for name in ("dmc", "exit"))]
 )
-def test_processes_compute_what_threads_do(algorithm: str, in_processes: Callable[[bool], None]) -> None:
-    """Bit for bit, from the start and when they go on from what threads have saved."""
-    settings = {**BRIEF, **TABLES, **ALGORITHMS[algorithm], "algorithm": algorithm}
-    config, ends = small(**settings), []
-    kind = algorithm_class(algorithm)
-    middle: TrainingState | None = None
-    for wanted in (False, True):
-        in_processes(wanted)
-        trainer: Any = kind(config, config.make_game())
-        try:
-            assert isinstance(trainer.crew, Processes if wanted else Threads)
-            trainer.update(0.0)
-            trainer.update(0.3)
-            if middle is None:
-                middle = copy.deepcopy(trainer.state())
-            assert_same(trainer.state(), middle)
-            if wanted:
-                trainer.update(0.4)
-                trainer.restore(middle, 2)
-            metrics = [trainer.update(through) for through in (0.6, 1.0)]
-            for row in metrics:
-                row.pop("learning/rollouts_per_second", None)  # depends on the clock
-            ends.append((copy.deepcopy(trainer.state()), metrics))
-        finally:
-            trainer.close()
-    assert_same(ends[0][0], ends[1][0])
-    assert ends[0][1] == ends[1][1]
-    assert not np.array_equal(ends[0][0].arrays["weights"], middle.arrays["weights"])
+def test_a_run_that_was_begun_in_threads_goes_on_in_processes_to_the_same_end(
+    algorithm: str,
+    finished_run: Callable[[TrainConfig], Path],
+    tmp_path: Path,
+    in_processes: Callable[[bool], None],
+) -> None:
+    config = small(**{**BRIEF, **TABLES, **ALGORITHMS[algorithm], "algorithm": algorithm})
+    in_processes(False)
+    stop(config, tmp_path / "run", 2)
+    whole, found = finished_run(config), []
+    in_processes(True)
+    with in_update(config, 2, lambda: found.append(len(processes()))):
+        resume(tmp_path / "run", quiet(), trust=True)
+    assert found == [1]
     assert processes() == []
-
-
-def assert_same(one: TrainingState, two: TrainingState) -> None:
-    """The same values, and arrays that are equal bit for bit."""
-    assert one.values == two.values
-    assert one.arrays.keys() == two.arrays.keys()
-    assert [name for name in one.arrays if not np.array_equal(one.arrays[name], two.arrays[name])] == []
+    assert_same_end(whole, tmp_path / "run")
 
 
 @pytest.mark.faults
@@ -225,17 +203,10 @@ def test_an_error_keeps_its_type_text_and_traceback() -> None:
 
 @pytest.mark.faults
 def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: Callable[[bool], None]
+    tmp_path: Path, in_processes: Callable[[bool], None]
 ) -> None:
-    learn, run = PPO.learn, tmp_path / "run"
-
-    def kill(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 3:
-            processes()[0].kill()
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(PPO, "learn", kill)
+    config, run = small(**BRIEF), tmp_path / "run"
     said = rf"SIGKILL.*the last checkpoint, {run}/checkpoints/00000002, is lost\. Go on with:  .* --output {run}$"
-    with pytest.raises(ChildProcessError, match=said):
-        train(small(**BRIEF), run, quiet())
+    with in_update(config, 4, lambda: processes()[0].kill()), pytest.raises(ChildProcessError, match=said):
+        train(config, run, quiet())
     assert processes() == []

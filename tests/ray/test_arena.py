@@ -76,14 +76,6 @@ def test_an_agent_that_is_another_one_on_a_machine_is_refused(
         run_arena(game, ["random", "heuristic"], 10, ray_address=cluster.address)
 
 
-def test_another_release_of_catbox_on_a_machine_is_refused(
-    cluster: Any, game: Game, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ray_workers.catbox_env, "__version__", "0.0.1")
-    with pytest.raises(ValueError, match=r"catbox is 0\.0\.1 where the arena was started and .* on "):
-        run_arena(game, ["random", "heuristic"], 10, ray_address=cluster.address)
-
-
 def test_a_cluster_without_free_cores_is_not_waited_for_without_end(
     cluster: Any, game: Game, monkeypatch: pytest.MonkeyPatch
 ) -> None:

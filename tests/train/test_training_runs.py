@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint, save_checkpoint
-from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
 from catbox_train.config import load_config
 from catbox_train.runs import loop, report
 from catbox_train.runs.folder import start_run
@@ -27,11 +26,7 @@ from catbox_train.runs.progress import (
     TrainingDiverged,
     TrainingInterrupted,
 )
-from tests.agents.policies import network_for
-from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
-
-pytestmark = pytest.mark.usefixtures("no_picture")
-
+from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, in_update, quiet, small, stop
 
 # The best policy.
 
@@ -74,68 +69,28 @@ def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch:
     assert code == 0
 
 
-@pytest.mark.parametrize(("later", "kept"), [(4.0, 2), (6.0, 4)])
-def test_a_resumed_run_compares_with_the_best_so_far(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: float, kept: int
-) -> None:
+def test_a_resumed_run_compares_with_the_best_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped after update 3 and, its last checkpoint deleted, resumed from update 2."""
-    run, learn = tmp_path / "run", PPO.learn
-
-    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(PPO, "learn", learn_and_stop)
-    scripted(monkeypatch, {1: (1, 1), 2: (5, 5), 3: (0, 0)})
-    with pytest.raises(TrainingInterrupted):
-        train(small(**TWO_OPPONENTS), run, quiet())
-    shutil.rmtree(run / "checkpoints" / "00000003")
-    monkeypatch.setattr(PPO, "learn", learn)
-    scripted(monkeypatch, {3: (0, 0), 4: (later, later), 5: (1, 1)})
-    resume(run, quiet())
-    assert load_checkpoint(run / "checkpoints" / "best").training["update"] == kept
-
-
-@pytest.mark.parametrize("content", [b"", b"half", None])
-def test_a_damaged_best_policy_is_said_and_replaced(
-    finished: Path, tmp_path: Path, content: bytes | None
-) -> None:
     run = tmp_path / "run"
-    shutil.copytree(finished, run)
+    scripted(monkeypatch, {1: (1, 1), 2: (5, 5), 3: (0, 0)})
+    stop(small(**TWO_OPPONENTS), run, 3)
+    shutil.rmtree(run / "checkpoints" / "00000003")
+    scripted(monkeypatch, {3: (0, 0), 4: (4, 4), 5: (1, 1)})
+    resume(run, quiet())
+    assert load_checkpoint(run / "checkpoints" / "best").training["update"] == 2
+
+
+def test_a_damaged_best_policy_is_said_and_replaced(brief_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(brief_run, run)
     shutil.rmtree(run / "checkpoints" / "00000005")
     file = run / "checkpoints" / "best" / "policy.safetensors"
-    if content is None:  # of somebody else, without a margin
-        save_checkpoint(file, network_for(small().make_game()), small().make_game())
-    else:
-        file.write_bytes(content)
+    file.write_bytes(b"half")
     output = StringIO()
     resume(run, Console(file=output, width=400))
     assert "best policy so far does not count" in output.getvalue()
     assert str(file) in output.getvalue()
     assert load_checkpoint(file).training["update"] == 5
-
-
-def test_a_failed_write_leaves_the_best_policy_of_before(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(finished, run)
-    shutil.rmtree(run / "checkpoints" / "00000005")
-    file = run / "checkpoints" / "best" / "policy.safetensors"
-    save_checkpoint(file, network_for(small().make_game()), small().make_game(), {"margin": -1e9})
-    before, replace = file.read_bytes(), os.replace
-
-    def full(source: Path, target: Path) -> None:
-        if Path(target) == file:
-            raise OSError(28, "No space left on device")
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match=r"cannot write .*best/policy\.safetensors: No space left.*--resume"):
-        resume(run, quiet())
-    assert file.read_bytes() == before
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
 # Opponents of a stranger.
@@ -172,26 +127,6 @@ def test_a_run_of_a_stranger_imports_nothing_unless_trusted(stranger: Path) -> N
     assert (stranger / "imported").exists()
 
 
-def test_a_file_of_settings_imports_nothing_unless_trusted(stranger: Path) -> None:
-    """What is typed on the command line is trusted, as is a file that is said to be."""
-    settings = {**SMALL, **BRIEF, "total_decisions": 512}
-    Path("own.yaml").write_text(json.dumps({**settings, "opponents": ["stranger_module:Agent"]}))
-    code, said = command("train", "--config", "own.yaml", "--output", "run")
-    assert code == 2
-    assert "own.yaml" in said
-    assert "stranger_module:Agent" in said
-    assert "--trust" in said
-    assert not (stranger / "imported").exists()
-    assert not Path("run").exists()
-    typed = ("--set", "opponents=random")
-    assert command("train", "--config", "own.yaml", *typed, "--output", "one")[0] == 0
-    assert not (stranger / "imported").exists()
-    typed = ("--set", "opponents=stranger_module:Agent")
-    assert command("train", "--config", "own.yaml", *typed, "--output", "two")[0] == 0
-    assert (stranger / "imported").exists()
-    assert command("train", "--config", "own.yaml", "--trust", "--output", "three")[0] == 0
-
-
 OWN = "stranger_module:Agent"
 #: Each setting that may name classes, with a value that names none.
 HARMLESS = {
@@ -226,25 +161,6 @@ def test_a_class_that_a_file_names_takes_trust_unless_that_setting_is_typed(
         assert OWN in sum(load_config(file="own.yaml", overrides=others, trust=True).specs().values(), ())
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("algorithm", "examples.reinforce:Reinforce"),
-        ("opponents", OWN),
-        ("opponents_in_training", f"{{'{OWN}': 0.1}}"),
-        ("rollout_policy", OWN),
-        ("algorithm_options", f"{{rollout_policy: '{OWN}'}}"),
-        ("algorithm_options.rollout_policy", OWN),
-    ],
-)
-def test_a_class_that_is_typed_needs_no_trust_whatever_file_is_given(
-    stranger: Path, setting: str, value: str
-) -> None:
-    Path("own.yaml").write_text(json.dumps({"algorithm": "exit", "opponents": ["random"]}))
-    config = load_config(file="own.yaml", overrides={setting: value})
-    assert [spec for specs in config.specs().values() for spec in specs if ":" in spec]
-
-
 def test_the_command_trusts_what_is_typed_and_nothing_else(stranger: Path) -> None:
     settings = {**SMALL, **BRIEF, "algorithm": "exit", "total_decisions": 512, "search_worlds": 1}
     Path("bad.yaml").write_text(json.dumps({**settings, "rollout_policy": OWN}))
@@ -260,11 +176,6 @@ def test_the_command_trusts_what_is_typed_and_nothing_else(stranger: Path) -> No
     )
     assert code == 0, said
     assert (stranger / "imported").exists()
-
-
-def test_a_stopped_run_with_classes_says_that_to_go_on_takes_trust() -> None:
-    assert str(TrainingInterrupted(Path("run"), 5, ["--trust"])).endswith("--resume --output run --trust")
-    assert str(TrainingInterrupted(Path("run"), 5)).endswith("--resume --output run")
 
 
 def test_what_to_do_next_repeats_the_options_that_the_folder_of_a_run_does_not_hold() -> None:
@@ -306,38 +217,32 @@ def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_o
 
 
 @pytest.mark.parametrize(
-    ("update", "said"), [(0, "there is no checkpoint yet"), (2, "the work since the last checkpoint, ")]
+    ("update", "said"), [(1, "there is no checkpoint yet"), (3, "the work since the last checkpoint, ")]
 )
 def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int, said: str
+    brief_run: Path, tmp_path: Path, update: int, said: str
 ) -> None:
-    run, file, learn = tmp_path / "run", tmp_path / "settings.yaml", PPO.learn
+    run, file = tmp_path / "run", tmp_path / "settings.yaml"
     file.write_text(json.dumps({**SMALL, **BRIEF}))
 
-    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == update:
-            os.kill(os.getpid(), signal.SIGINT)
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(trainer, *args)
+    def twice() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(PPO, "learn", learn_and_stop)
-    code, error = command("train", "--config", str(file), "--output", str(run))
+    with in_update(small(), update, twice):
+        code, error = command("train", "--config", str(file), "--output", str(run))
     assert code == 130
     assert error.startswith(f"Stopped at once; {said}")
     assert error.count("\n") == 1
     assert f"--resume --output {run}" in error
-    monkeypatch.setattr(PPO, "learn", learn)
     resume(run, quiet())
-    assert_same_end(finished, run)
+    assert_same_end(brief_run, run)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")
-def test_a_closed_terminal_saves_and_stops(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_closed_terminal_saves_and_stops(tmp_path: Path) -> None:
     """SIGHUP comes in update 3; from then on nothing can be printed any more."""
-    run, learn = tmp_path / "run", PPO.learn
-    gone: list[bool] = []
+    run, config, gone = tmp_path / "run", small(**{**BRIEF, "evaluate_every": 3}), []
 
     class Terminal(StringIO):
         def write(self, text: str) -> int:
@@ -345,16 +250,12 @@ def test_a_closed_terminal_saves_and_stops(
                 raise OSError(5, "Input/output error")
             return super().write(text)
 
-    def learn_and_hang_up(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 2:
-            os.kill(os.getpid(), signal.SIGHUP)
-            gone.append(True)
-        return learn(trainer, *args)
+    def hang_up() -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+        gone.append(True)
 
-    monkeypatch.setattr(PPO, "learn", learn_and_hang_up)
-    settings = {**BRIEF, "evaluate_every": 3}
-    with pytest.raises((TrainingInterrupted, OSError)):
-        train(small(**settings), run, Console(file=Terminal()))
+    with in_update(config, 3, hang_up), pytest.raises((TrainingInterrupted, OSError)):
+        train(config, run, Console(file=Terminal()))
     assert latest_checkpoint(run).name == "00000003"
     assert not (run / "results.json").exists()
 
@@ -373,23 +274,17 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_without_a_terminal_there_is_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_there_is_no_bar(tmp_path: Path) -> None:
     """What is printed are whole lines, also when the run is stopped in the middle."""
-    learn = PPO.learn
-
-    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 2:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(PPO, "learn", learn_and_stop)
-    output = StringIO()
-    with pytest.raises(TrainingInterrupted):
-        train(small(**{**BRIEF, "evaluate_every": 2}), tmp_path / "run", Console(file=output, width=200))
+    output, config = StringIO(), small(**{**BRIEF, "evaluate_every": 2})
+    with (
+        in_update(config, 3, lambda: os.kill(os.getpid(), signal.SIGTERM)),
+        pytest.raises(TrainingInterrupted),
+    ):
+        train(config, tmp_path / "run", Console(file=output, width=200))
     assert output.getvalue().count("\n") == 1
     assert output.getvalue().startswith("1,024 decisions: margin ")
     assert output.getvalue().endswith(" among random\n")
-    monkeypatch.setattr(PPO, "learn", learn)
     resume(tmp_path / "run", Console(file=output, width=200))
     assert "━" not in output.getvalue()
     assert "\r" not in output.getvalue()

@@ -8,7 +8,7 @@ paid = catbox_agents.play_out(vec, agent, until="end_of_round")
 found = catbox_agents.RolloutSearch(game, agent, worlds=64).search(vec.observation, vec.action_mask, seed=0)
 """
 
-from catbox_agents.agent import Agent
+from catbox_agents.agent import Agent, check_agent
 from catbox_agents.arena import (
     DEAL_SETS,
     ArenaInterrupted,
@@ -21,7 +21,6 @@ from catbox_agents.arena import (
     read_record,
     run_arena,
 )
-from catbox_agents.compatibility import check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
 from catbox_agents.play_out import play_out

@@ -83,7 +83,7 @@ class CatTeHeuristic(ReasonedAgent):
         self.weights = Weights() if weights is None else weights
         self._weights = as_record(self.weights._asdict(), np.float64)
 
-    def weigh(
+    def score(
         self,
         observations: NDArray[np.int8],
         masks: NDArray[np.bool_],

@@ -375,8 +375,8 @@ def rewind_games(
     """Take worlds (N,) back to the beginning of their round; see ``core.past``.
 
     World i has the history ``histories[history_of[i]]`` of the seat ``seats[i]``. ``actions`` (N, T), ``weights`` and
-    ``acceptance`` (N,) are filled; ``again`` (1,), a record of a state, and ``vectors`` (2, S) are scratch. Returns -1, or
-    the index of the first world that its history cannot be of.
+    ``acceptance`` (N,) are filled; ``again`` (1,), a record of a state, and ``vectors`` (2, S) are scratch. Returns -1,
+    or the index of the first world that its history cannot be of.
     """
     for i in range(len(states)):
         state = states[i]

@@ -1,9 +1,9 @@
 """The past of sampled worlds: how a round, or a whole game, can have come to them.
 
-A world is sampled from what a seat sees now (`Game.sample_states`). With the history of that seat it is taken back to the
-beginning of its round, and the actions that the seat could not see, such as a discard, get a value that agrees with the
-world. A search replays them to ask how likely other seats would have acted so (`rewind`). A single state can be given
-such a past, its earlier rounds included (`sample_past`).
+A world is sampled from what a seat sees now (`Game.sample_states`). With the history of that seat it is taken back to
+the beginning of its round, and the actions that the seat could not see, such as a discard, get a value that agrees with
+the world. A search replays them to ask how likely other seats would have acted so (`rewind`). A single state can be
+given such a past, its earlier rounds included (`sample_past`).
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def check_header(what: str, header: bytes, game: GameDefinition) -> None:
 
 def state_bounds(game: GameDefinition) -> dict[str, tuple[float, float]]:
     """The lowest and highest value of each field of a state: of those of ``core``, and of the game's own."""
-    most = np.finfo(np.float32).max
+    most = float(np.finfo(np.float32).max)
     return {
         "current_player": (-1, game.num_players - 1),
         "terminated": (0, 1),

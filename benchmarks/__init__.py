@@ -10,7 +10,7 @@
 | step | `vec.step` with NumPy actions, 4,096 games |
 | features | `game.features.compute`, 4,096 games |
 | aec | `raw_env` and PettingZoo's connect_four through `last()` / `step()` |
-| worlds | worlds drawn from one observation, and played out by the heuristic |
+| worlds | worlds sampled from one observation, and played out by the heuristic |
 | arena | an arena of two agents in two processes: heuristics, random, networks |
 | search | searches with the heuristic and with a network: decisions of rollouts, decisions searched |
 | startup | import to first step in a fresh process, empty and warm compilation cache |
@@ -19,8 +19,7 @@
 | web | a server of tables in the browser with 1 and 50 players: from an action to the next position |
 | learner | the Gymnasium view among random and heuristic opponents, one game and 1,024 |
 | sb3 | sb3-contrib's MaskablePPO on the batch and on 16 single environments |
-| ppo | self-play training and sb3-contrib's MaskablePPO on the same game |
-| earlier | self-play training with and without features and action head, and the code of an earlier commit |
+| ppo | self-play training, with and without features, and sb3-contrib's MaskablePPO on the same game |
 | gpu | self-play training with the networks on a GPU, and on the CPU alone; nothing where there is no GPU |
 | scaling | self-play training with 1, 2, 4, 8 and 16 workers, up to the physical cores, and 2 of them in threads |
 
@@ -43,7 +42,6 @@ MEASUREMENTS = {
     "learner": 1,
     "sb3": 1,
     "ppo": 2,
-    "earlier": 1,
     "gpu": 1,
     "scaling": 1,
 }

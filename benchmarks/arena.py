@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import catbox_agents
-from benchmarks.network import network_file
 from benchmarks.report import Metric, metric_of
+from benchmarks.search import network_file
 from catbox_env import Game, make_game
 
 PROCESSES, NUM_PLAYERS = 2, 5

@@ -9,12 +9,10 @@ from typing import NamedTuple
 import torch
 
 from benchmarks.report import Metric, alternate, metric_of, ratio_of
-from benchmarks.training import training_run
-from catbox_train.config import TrainConfig
+from benchmarks.training import training_config, training_run
 from catbox_train.devices import check_compiler
 from catbox_train.memory import keep_freed_memory
 
-GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5
 #: Decisions a second that the largest size should reach on an H100 with 16 cores.
 TARGET = 1_500_000
 
@@ -37,37 +35,26 @@ SIZES = (
 QUICK = (Size(64, 1024, 256),)
 
 
-def settings(device: str, size: Size, compile: bool = False) -> TrainConfig:
-    """Two hidden layers of 256 and two epochs, a worker for each core."""
-    config = TrainConfig(
-        game=GAME,
-        game_options={"num_players": NUM_PLAYERS},
-        device=device,
-        hidden=(256, 256),
-        epochs=2,
-        compile=compile,
-        **size._asdict(),
-    )
-    return config.settled()
-
-
 def measure(quick: bool) -> list[Metric]:
-    """Five players; no metrics where torch finds no CUDA device."""
+    """Five players, a worker for each core; no metrics where torch finds no CUDA device."""
     if not torch.cuda.is_available():
         print("gpu: torch finds no CUDA device here, so nothing is measured", file=sys.stderr)
         return []
     keep_freed_memory()  # as `catbox train` does
     sizes = QUICK if quick else SIZES
-    configs = {f"on the GPU, {described(size)}": settings("cuda", size) for size in sizes}
+    configs = {f"on the GPU, {described(size)}": training_config("cuda", **size._asdict()) for size in sizes}
+    most = sizes[-1]._asdict()
     largest = f"on the GPU, {described(sizes[-1])}"
     try:
         check_compiler(torch.device("cuda"))
     except ValueError as error:
         print(f"gpu: not measured: {error}", file=sys.stderr)
     else:
-        configs[f"the same with compile: true, {described(sizes[-1])}"] = settings("cuda", sizes[-1], True)
+        configs[f"the same with compile: true, {described(sizes[-1])}"] = training_config(
+            "cuda", compile=True, **most
+        )
     cpu = f"on the CPU alone, {described(sizes[-1])}"
-    configs[cpu] = settings("cpu", sizes[-1])
+    configs[cpu] = training_config("cpu", **most)
     results: dict[str, list[float]] = {}
     for name, config in configs.items():  # one at a time: a batch takes much of the memory
         with ExitStack() as closing:
@@ -75,7 +62,7 @@ def measure(quick: bool) -> list[Metric]:
             run()  # compiles, and plays past the first games, which all began together
             run()
             results |= alternate({name: run}, repeats=1 if quick else 5)
-    gpu, workers = torch.cuda.get_device_name(), settings("cuda", sizes[-1]).num_workers
+    gpu, workers = torch.cuda.get_device_name(), configs[largest].num_workers
     setting = f"self-play PPO, 5 players, {gpu}, {workers} workers"
     return [
         *(

@@ -17,31 +17,29 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from benchmarks.report import Metric, alternate, metric_of, ratio_of
-from benchmarks.training import training_run
+from benchmarks.training import GAME, NUM_PLAYERS, training_config, training_run
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.memory import keep_freed_memory
 
-GAME, NUM_PLAYERS, CORES = "cat_in_the_box_v0", 5, 2
+CORES = 2
 #: A minibatch that favours both sides: fewer steps of the optimizer for the same arithmetic.
 LARGE = 4096
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
-def settings(precision: str, minibatch_size: int, batch_size: int) -> TrainConfig:
-    """The defaults of `catbox train` with two hidden layers of 256 and two epochs, whatever they are."""
-    return TrainConfig(
-        game=GAME,
-        game_options={"num_players": NUM_PLAYERS},
-        device="cpu",
+def settings(precision: str, minibatch_size: int, batch_size: int, features: bool = True) -> TrainConfig:
+    """Two workers; ``features``: whether the networks have features and an action head."""
+    return training_config(
+        "cpu",
         workers=CORES,
-        hidden=(256, 256),
-        epochs=2,
         batch_size=batch_size,
         minibatch_size=minibatch_size,
         precision=precision,
-    ).settled()
+        features=features,
+        action_features=features,
+    )
 
 
 def sb3_run(config: TrainConfig, num_envs: int) -> Callable[[], float]:
@@ -88,6 +86,7 @@ def measure(quick: bool) -> list[Metric]:
             "large": training_run(settings("auto", LARGE, batch_size), updates, closing),
             "float32": training_run(settings("float32", LARGE, batch_size), updates, closing),
             "default": training_run(settings("auto", default, batch_size), updates, closing),
+            "plain": training_run(settings("auto", default, batch_size, features=False), updates, closing),
         }
         for run in runs.values():
             run()  # compiles, and plays past the first games, which all began together
@@ -99,6 +98,7 @@ def measure(quick: bool) -> list[Metric]:
         metric_of("the same with hidden layers in float32", results["float32"], "/s"),
         metric_of(f"the same with the default minibatches of {default:,}", results["default"], "/s"),
         metric_of("sb3-contrib MaskablePPO, 1 seat of 5, 2 cores", results["sb3"], "/s"),
+        ratio_of("with features and action head / without", results["default"], results["plain"], 0.75),
         ratio_of("self-play PPO / MaskablePPO", results["large"], results["sb3"], 10),
         ratio_of("self-play PPO in float32 / MaskablePPO", results["float32"], results["sb3"], 10),
     ]

@@ -8,18 +8,32 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 import catbox_agents
 import catbox_env
-from benchmarks.network import network_file
 from benchmarks.report import Metric, metric_of
 from catbox_agents import Agent
+from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.mlp import MLP
 from catbox_env import Game, Vec
 
 #: Decisions that are searched at once.
 NUM_SEARCHED = 64
 WORLDS = 64
+#: Of the network: two layers of 256, the observation alone, random weights.
+HIDDEN = (256, 256)
+
+
+def network_file(game: Game, folder: Path) -> str:
+    """The checkpoint of such a network for ``game``, in ``folder``: a spec of its agent."""
+    network = MLP.for_policy(NetworkInputs(game), HIDDEN)
+    network.initialise(torch.Generator().manual_seed(0), last_gain=0.01)
+    path = folder / "policy.safetensors"
+    save_checkpoint(path, network, game)
+    return str(path)
 
 
 class Counting(Agent):

@@ -6,12 +6,25 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from typing import Any
 
 import torch
 
 from catbox_train.algorithm import Algorithm
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
+
+GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5
+
+
+def training_config(device: str, **settings: Any) -> TrainConfig:
+    """Five players, two hidden layers of 256 and two epochs; all else is as `catbox train` has it by default."""
+    return TrainConfig(
+        game=GAME,
+        game_options={"num_players": NUM_PLAYERS},
+        device=device,
+        **{"hidden": (256, 256), "epochs": 2, **settings},
+    ).settled()
 
 
 class InThreads(PPO):

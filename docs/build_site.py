@@ -2,9 +2,9 @@
 
 The pages are written for a code host: they link files of the repository, also those outside docs/. `assemble` copies
 them into build/docs with links between pages of the site, and turns examples, notebooks and the texts at the top of
-the repository into pages. Zensical makes the site of them, as mkdocs.yml says, and stops where a link between pages
-leads nowhere. The playground is written beside the pages. `faults` then reads what was built: it finds pages,
-pictures and anchors that are missing, and everything that a browser would have to load from another host.
+the repository into pages. Zensical makes the site of them, as mkdocs.yml says, with mkdocstrings the reference from
+the docstrings, and stops where a link between pages, or an anchor, leads nowhere. The playground is written beside the
+pages. `faults` then reads what was built: it finds what a browser would have to load from another host.
 """
 
 from __future__ import annotations
@@ -18,15 +18,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import yaml
 
 from docs import playground
-from docs.reference import reference
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "build" / "docs"
@@ -36,8 +33,14 @@ ASSETS = ("images", "pictures", "screenshots", "site")
 #: Texts at the top of the repository that are pages of the site; what the README says, the home page says there.
 TOP = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 
-#: Packages whose public names have a reference page, made from their docstrings.
+#: Packages whose public names, those of the table in docs/api.md, have a reference page.
 PACKAGES = ("catbox_env", "agents/catbox_agents", "train/catbox_train")
+#: What a page or a style sheet loads from another host.
+ELSEWHERE = re.compile(
+    r"<(?:script|img|iframe|source|video|audio)\b[^>]*?\bsrc(?:set)?=\"?https?:[^\"> ]+"
+    r"|<link\b(?![^>]*rel=\"?(?:canonical|next|prev)\b)[^>]*?\bhref=\"?https?:[^\"> ]+"
+    r"|url\(\s*['\"]?(?:\w+:)?//[^)]+"
+)
 
 FENCED = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'(\]\(|\b(?:src|srcset|href)=")([^)"#\s]+)')
@@ -100,6 +103,29 @@ def moved(text: str, source: Path, page: str, known: dict[Path, str]) -> str:
     return "".join([*parts, prose(text[end:])])
 
 
+def public_names() -> dict[str, list[str]]:
+    """Module -> its public names, from the table in docs/api.md."""
+    section = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").partition("\n## Public names\n")[2]
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", section.partition("\n## ")[0], re.MULTILINE)
+    return {module: re.findall(r"`(\w+)`", names) for module, names in rows}
+
+
+def reference_page(package: Path) -> str:
+    """The directives by which mkdocstrings documents ``package`` and its public modules."""
+    parts = []
+    for module, names in public_names().items():
+        if module.partition(".")[0] == package.name:
+            level, place = 1 + module.count("."), package.parent.joinpath(*module.split("."))
+            # A function that is named like the module that it comes from is found there alone.
+            apart = [name for name in names if (place / f"{name}.py").is_file() and not name.endswith("_v0")]
+            members = [name for name in names if name not in apart]
+            options = f"\n    options:\n      heading_level: {level}\n      members: [{', '.join(members)}]"
+            parts.append(f"::: {module}{options}")
+            for name in apart:
+                parts.append(f"::: {module}.{name}.{name}\n    options:\n      heading_level: {level + 1}")
+    return "\n\n".join(parts) + "\n"
+
+
 def example_page(path: Path) -> str:
     """A program of examples/ as a page."""
     return f"# {path.name}\n\n```python\n{path.read_text(encoding='utf-8')}```\n"
@@ -145,7 +171,7 @@ def assemble() -> None:
         if path.suffix == ".py":
             text = example_page(path)
         elif path.is_dir():
-            text = reference(path.name)
+            text = reference_page(path)
         elif path.suffix == ".ipynb":
             text = notebook_page(path, page, known)
         else:
@@ -158,64 +184,26 @@ def assemble() -> None:
         shutil.copytree(ROOT / "docs" / folder, SOURCES / folder)
 
 
-class Page(HTMLParser):
-    """What a built page has and asks for."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids: set[str] = set()
-        self.links: list[str] = []
-        self.loaded: list[str] = []
-        #: Lines of paragraphs that were meant as a list, a table or a block of code.
-        self.unread = [
-            line
-            for paragraph in re.findall(r"<p>(.*?)</p>", text, re.DOTALL)
-            for line in re.findall(r"^(?:[-*] |\d+\. |\||```).*", paragraph, re.MULTILINE)
-        ]
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self.ids |= {given[name] for name in ("id", "name") if name in given}
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
-        elif tag == "link" and given.get("rel") not in ("canonical", "next", "prev"):
-            self.loaded.append(given["href"])
-        elif tag in ("script", "img", "iframe", "source", "video", "audio"):
-            self.loaded += [given[name] for name in ("src", "srcset") if name in given]
-
-
 def faults() -> list[str]:
-    """What is wrong with the built site, a line for each fault."""
-    built = {path: Page(path.read_text(encoding="utf-8")) for path in sorted(SITE.rglob("*.html"))}
-    found = [
-        f"{page}: not built" for page in navigation() if not (SITE / page).with_suffix(".html").is_file()
-    ]
-    found += [
-        f"{page}: not in the navigation of mkdocs.yml"
-        for page in sorted({*pages().values()} - {*navigation()})
-    ]
-    for path, page in built.items():
+    """What is wrong with the built site, a line for each fault: files of other hosts, lists that are none, names that
+    the reference does not have.
+
+    Links and anchors Zensical has checked; that pictures exist, `moved`.
+    """
+    found = []
+    for module, names in public_names().items():
+        text = (SITE / "reference" / f"{module.partition('.')[0]}.html").read_text(encoding="utf-8")
         found += [
-            f"{path.relative_to(SITE)}: {line!r} is no list, table or code block" for line in page.unread
+            f"{module}.{name}: not in the reference"
+            for name in names
+            if not re.search(rf'id="{module}\.(?:{name}\.)?{name}"', text) and not name.endswith("_v0")
         ]
-        if path.name == "404.html":  # its links begin at the root of the host
-            continue
-        where = path.relative_to(SITE)
-        for target in page.links + page.loaded:
-            if re.match(r"[a-z]+:", target) and not target.startswith("file:"):
-                if target in page.loaded and not target.startswith("data:"):
-                    found.append(f"{where}: loads {target} from another host")
-                continue
-            name, _, anchor = unquote(target).partition("#")
-            other = (path.parent / name.partition("?")[0]).resolve() if name else path
-            if not other.is_file():
-                found.append(f"{where}: {target} does not exist")
-            elif anchor and other in built and anchor not in built[other].ids:
-                found.append(f"{where}: {target}: no such anchor")
-    for path in sorted(SITE.rglob("*.css")):
-        for target in re.findall(r"url\(\s*['\"]?(\w+:)?//", path.read_text(encoding="utf-8")):
-            found.append(f"{path.relative_to(SITE)}: loads {target}// from another host")
+    for path in sorted([*SITE.rglob("*.html"), *SITE.rglob("*.css")]):
+        text, where = path.read_text(encoding="utf-8"), path.relative_to(SITE)
+        found += [f"{where}: loads {part[0]} from another host" for part in ELSEWHERE.finditer(text)]
+        for paragraph in re.findall(r"<p>(.*?)</p>", text, re.DOTALL):
+            for line in re.findall(r"^(?:[-*] |\d+\. |\||```).*", paragraph, re.MULTILINE):
+                found.append(f"{where}: {line!r} is no list, table or code block")
     return found
 
 

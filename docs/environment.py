@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import re
 
-from catbox_agents.markdown import markdown_table
+from catbox_agents.arena.report import markdown_table
+from catbox_app.rules import player_counts
 from catbox_env import Game, make_game
 from catbox_env.registration import gymnasium_id
 
@@ -49,19 +50,6 @@ def parts_of(docstring: str) -> dict[str, str]:
         text = re.sub(r"^\w+: ", "", part) if word in ("Creation", "Observation", "Versions") else part
         found[PARTS[word]] = text
     return found
-
-
-def player_counts(game_id: str) -> list[int]:
-    """The numbers of players that a game accepts."""
-
-    def possible(players: int) -> bool:
-        try:
-            make_game(game_id, num_players=players)
-        except ValueError:
-            return False
-        return True
-
-    return [players for players in range(1, 11) if possible(players)]
 
 
 def properties(game: Game, game_id: str) -> str:

@@ -14,13 +14,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.on_ray import model as on_ray
-from catbox_agents.markdown import markdown_table
-from catbox_env import GAMES, Game, make_game
+from catbox_agents.arena.report import markdown_table
+from catbox_app.rules import player_counts
+from catbox_env import GAMES, Game, Layout, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
-from docs.environment import environment, player_counts
+from docs.environment import environment
 from docs.illustrations import IMAGES
 from experiments.results import RESULTS
 from experiments.zoo_pages import leaderboard_in_short
@@ -37,49 +38,44 @@ def named_game(arguments: str) -> Game:
     return make_game(*game_id or [GAME], num_players=int(players))
 
 
+def parts_table(layout: Layout, left_out: Callable[[str], bool] = lambda name: False) -> str:
+    """The parts of a vector."""
+    rows = [(f"`{name}`", *rest) for name, *rest in layout.table() if not left_out(name)]
+    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
+
+
 def observation(arguments: str) -> str:
     """The parts of an observation."""
-    layout = named_game(arguments).observation_layout
-    rows = [(f"`{name}`", *rest) for name, *rest in layout.table()]
-    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
+    return parts_table(named_game(arguments).observation_layout)
 
 
 def match_observation(players: str) -> str:
     """The parts that a match adds to the observation of a single round."""
     single = make_game(GAME, num_players=int(players)).observation_layout
     match = make_game(GAME, num_players=int(players), rounds="match").observation_layout
-    rows = [(f"`{name}`", *rest) for name, *rest in match.table() if name not in single]
-    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
+    return parts_table(match, lambda name: name in single)
 
 
 def state(arguments: str) -> str:
     """The parts of the state vector that an observation does not have, or has in another shape."""
     game = named_game(arguments)
     seen = {name: part.shape for name, part in game.observation_layout.items()}
-    rows = [
-        (f"`{name}`", *rest)
-        for name, *rest in game.state_layout.table()
-        if game.state_layout[name].shape != seen.get(name)
-    ]
-    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
+    return parts_table(game.state_layout, lambda name: game.state_layout[name].shape == seen.get(name))
 
 
 def features(arguments: str) -> str:
     """The features of a position."""
-    return features_table(named_game(arguments), "layout")
+    return features_table(named_game(arguments).features.layout)
 
 
 def action_features(arguments: str) -> str:
     """The features of one action."""
-    return features_table(named_game(arguments), "action_layout")
+    return features_table(named_game(arguments).features.action_layout)
 
 
-def features_table(game: Game, layout: str) -> str:
-    """The parts of one of the layouts of ``game.features``."""
-    rows = [
-        (f"`{name}`", shape, values, text)
-        for name, _, shape, values, text in getattr(game.features, layout).table()
-    ]
+def features_table(layout: Layout) -> str:
+    """The parts of one of the layouts of ``game.features``, which are read by name alone."""
+    rows = [(f"`{name}`", shape, values, text) for name, _, shape, values, text in layout.table()]
     return markdown_table([["part", "shape", "values", "what it holds"], *rows])
 
 
@@ -136,85 +132,35 @@ def speed(_: str) -> str:
     return markdown_table([["what", "measured"], *rows])
 
 
-def leaderboard(_: str) -> str:
-    """How the agents of the zoo fare."""
-    return leaderboard_in_short(RESULTS)
-
-
-def settings(_: str) -> str:
-    """The settings of a training run."""
-    return settings_table(TrainConfig)
-
-
-def algorithm_settings(name: str) -> str:
-    """The settings of an algorithm."""
-    return settings_table(options_class(name))
-
-
 def settings_table(kind: type[Settings]) -> str:
     """A row for each of the settings."""
     rows = [(f"`{name}`", f"`{default}`", text) for name, default, text in kind.describe()]
     return markdown_table([["setting", "default", "meaning"], *rows])
 
 
-def ray_machine(_: str) -> str:
-    """Where training on Ray was measured."""
-    return f"On {on_ray.load()['machine']}."
-
-
-def ray_measured(_: str) -> str:
-    """Decisions a second on Ray, as measured."""
-    return markdown_table(on_ray.measured_rows(on_ray.load()))
-
-
-def ray_exchange(_: str) -> str:
-    """Seconds of an exchange, as measured and by the model."""
-    return markdown_table(on_ray.exchange_rows(on_ray.load()))
-
-
-def ray_model(_: str) -> str:
-    """The numbers of the model."""
-    return on_ray.model_in_words(on_ray.load())
-
-
-def ray_same_batch(_: str) -> str:
-    """What to expect of more workers with the same batch."""
-    return markdown_table(on_ray.scaling_rows(on_ray.load(), grows=False, ethernet=True))
-
-
-def ray_larger_batch(_: str) -> str:
-    """What to expect of more workers with a batch that grows with them."""
-    return markdown_table(on_ray.scaling_rows(on_ray.load(), grows=True, ethernet=True))
-
-
-def ray_advice(_: str) -> str:
-    """Where more workers stop paying."""
-    return on_ray.advice(on_ray.load())
-
-
-_MAKERS = (
-    observation,
-    match_observation,
-    state,
-    features,
-    action_features,
-    actions,
-    properties,
-    games,
-    environment,
-    speed,
-    leaderboard,
-    settings,
-    algorithm_settings,
-    ray_machine,
-    ray_measured,
-    ray_exchange,
-    ray_model,
-    ray_same_batch,
-    ray_larger_batch,
-    ray_advice,
-)
-BLOCKS: dict[str, Callable[[str], str]] = {function.__name__: function for function in _MAKERS}
+#: Name of a block -> what makes it of its arguments.
+BLOCKS: dict[str, Callable[[str], str]] = {
+    "observation": observation,
+    "match_observation": match_observation,
+    "state": state,
+    "features": features,
+    "action_features": action_features,
+    "actions": actions,
+    "properties": properties,
+    "games": games,
+    "environment": environment,
+    "speed": speed,
+    "leaderboard": lambda _: leaderboard_in_short(RESULTS),
+    "settings": lambda _: settings_table(TrainConfig),
+    "algorithm_settings": lambda name: settings_table(options_class(name)),
+    "ray_machine": lambda _: f"On {on_ray.load()['machine']}.",
+    "ray_measured": lambda _: markdown_table(on_ray.measured_rows(on_ray.load())),
+    "ray_exchange": lambda _: markdown_table(on_ray.exchange_rows(on_ray.load())),
+    "ray_model": lambda _: on_ray.model_in_words(on_ray.load()),
+    "ray_same_batch": lambda _: markdown_table(on_ray.scaling_rows(on_ray.load(), grows=False)),
+    "ray_larger_batch": lambda _: markdown_table(on_ray.scaling_rows(on_ray.load(), grows=True)),
+    "ray_advice": lambda _: on_ray.advice(on_ray.load()),
+}
 
 
 def pages() -> list[Path]:

@@ -16,7 +16,7 @@ from experiments.report import check_report, write_report
 from experiments.results import RESULTS
 from experiments.runner import ROOT, Folders, run_studies
 from experiments.speeds import measure_speeds
-from experiments.study import STUDIES, read_study, runs_of, study_names
+from experiments.study import STUDIES, Run, read_study, runs_of, study_names
 from experiments.zoo import make_zoo
 from experiments.zoo_pages import check_pages, write_pages
 
@@ -25,59 +25,63 @@ INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code: 0, 1 after an error or where the page is out of date, 130 after Ctrl-C."""
+    """The exit code: 0, 1 after an error or where a page is out of date, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    console = Console()
-    try:
-        if options.command == "report":
-            return _report(options)
-        names = list(dict.fromkeys(options.names))
-        if options.command == "zoo":
-            keep_freed_memory()
-            make_zoo(names, options.runs, options.results, console)
-            return 0
-        if options.command == "leaderboard":
-            play_leaderboard(names, options.runs, options.results, console)
-            return 0
-        studies = {name: runs_of(name, read_study(name, options.studies)) for name in names}
+    if "names" in options:
+        options.names = list(dict.fromkeys(options.names))
         keep_freed_memory()  # as `catbox train` does
-        if options.command == "speeds":
-            measure_speeds([run for runs in studies.values() for run in runs], options.results, console)
-            return 0
-        folders = Folders(options.runs, options.results)
-        if options.command == "fields":
-            for name in names:
-                play_fields(name, read_study(name, options.studies), studies[name], folders, console)
-            return 0
-        elsewhere = run_studies(studies, folders, console)
+    try:
+        return int(options.do(options, Console()) or 0)
     except KeyboardInterrupt:
         print("Stopped. The same command goes on from here.", file=sys.stderr)
         return INTERRUPTED
     except (ValueError, OSError) as error:
         print(f"experiments: {error}", file=sys.stderr)
         return 1
+
+
+def _runs(options: argparse.Namespace) -> dict[str, list[Run]]:
+    """The runs of each study that is named."""
+    return {name: runs_of(name, read_study(name, options.studies)) for name in options.names}
+
+
+def _run(options: argparse.Namespace, console: Console) -> None:
+    elsewhere = run_studies(_runs(options), Folders(options.runs, options.results), console)
     if elsewhere:
         print(f"Left to other processes, which had begun them: {elsewhere}.")
     every = "All other runs" if elsewhere else "All runs"
-    print(f"{every} of {', '.join(names)} have results. The page:  python -m experiments report")
-    return 0
+    print(f"{every} of {', '.join(options.names)} have results. The page:  python -m experiments report")
 
 
-def _report(options: argparse.Namespace) -> int:
+def _fields(options: argparse.Namespace, console: Console) -> None:
+    folders = Folders(options.runs, options.results)
+    for name, runs in _runs(options).items():
+        play_fields(name, read_study(name, options.studies), runs, folders, console)
+
+
+def _speeds(options: argparse.Namespace, console: Console) -> None:
+    measure_speeds([run for runs in _runs(options).values() for run in runs], options.results, console)
+
+
+def _zoo(options: argparse.Namespace, console: Console) -> None:
+    make_zoo(options.names, options.runs, options.results, console)
+
+
+def _leaderboard(options: argparse.Namespace, console: Console) -> None:
+    play_leaderboard(options.names, options.runs, options.results, console)
+
+
+def _report(options: argparse.Namespace, console: Console) -> int:
+    studies = options.studies, options.results, options.page
+    boards = options.results, Path(options.page).with_name("leaderboard.md")
     if not options.check:
-        written = write_report(options.studies, options.results, options.page)
-        for path in [*written, *write_pages(options.results, _leaderboard(options))]:
+        for path in [*write_report(*studies), *write_pages(*boards)]:
             print(f"wrote {path}")
         return 0
-    outdated = check_report(options.studies, options.results, options.page)
-    outdated += check_pages(options.results, _leaderboard(options))
+    outdated = [*check_report(*studies), *check_pages(*boards)]
     for path in outdated:
         print(f"{path} is out of date: run  python -m experiments report", file=sys.stderr)
     return 1 if outdated else 0
-
-
-def _leaderboard(options: argparse.Namespace) -> Path:
-    return Path(options.page).with_name("leaderboard.md")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,66 +91,47 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(
-        dest="command", required=True, metavar="run | fields | speeds | zoo | leaderboard | report"
+        required=True, metavar="run | fields | speeds | zoo | leaderboard | report"
     )
-    run = commands.add_parser("run", help="train the runs of studies that have no result yet")
-    fields = commands.add_parser("fields", help="play the fields of studies whose runs are finished")
-    speeds = commands.add_parser("speeds", help="measure how fast the variants of studies play and learn")
-    for command in (run, fields, speeds):
-        command.add_argument("names", nargs="+", metavar="NAME", help=f"any of {', '.join(study_names())}")
-    for command in (run, fields):
-        command.add_argument(
-            "--runs",
-            type=Path,
-            default=ROOT / "runs" / "experiments",
-            metavar="FOLDER",
-            help="where the runs are trained (default: runs/experiments)",
-        )
-    makes_zoo = commands.add_parser("zoo", help="train the agents of the zoo, all or those named")
-    leaderboard = commands.add_parser(
-        "leaderboard", help="play the arenas of the leaderboard, all or those named"
-    )
-    for command, folder, what in (
-        (makes_zoo, "zoo", "agents of experiments/zoo.yaml"),
-        (leaderboard, "leaderboard", "arenas of experiments/leaderboard.yaml: PART/RULES, a part, or rules"),
+    studies = f"any of {', '.join(study_names())}"
+    for name, do, what, names, least in (
+        ("run", _run, "train the runs of studies that have no result yet", studies, "+"),
+        ("fields", _fields, "play the fields of studies whose runs are finished", studies, "+"),
+        ("speeds", _speeds, "measure how fast the variants of studies play and learn", studies, "+"),
+        ("zoo", _zoo, "train the agents of the zoo", "agents of experiments/zoo.yaml; none: all", "*"),
+        (
+            "leaderboard",
+            _leaderboard,
+            "play the arenas of the leaderboard",
+            "arenas of experiments/leaderboard.yaml: PART/RULES, a part, or rules; none: all",
+            "*",
+        ),
     ):
-        command.add_argument("names", nargs="*", metavar="NAME", help=what)
-        command.add_argument(
-            "--runs",
-            type=Path,
-            default=ROOT / "runs" / folder,
-            metavar="FOLDER",
-            help=f"where they are trained or played (default: runs/{folder})",
-        )
+        command = commands.add_parser(name, help=what)
+        command.set_defaults(do=do)
+        command.add_argument("names", nargs=least, metavar="NAME", help=names)
+        folder = "experiments" if least == "+" else name
+        _add_folder(command, "--runs", ROOT / "runs" / folder, "where they are trained or played")
+        _add_folder(command, "--results", RESULTS, "of the JSON lines")
+        if least == "+":
+            _add_folder(command, "--studies", STUDIES, "of the YAML files")
     report = commands.add_parser(
-        "report",
-        help="make docs/experiments.md, docs/leaderboard.md and the cards of the zoo from the results",
+        "report", help="make the pages of docs/ and the cards of the zoo from the results"
     )
+    report.set_defaults(do=_report)
     report.add_argument("--check", action="store_true", help="write nothing, fail if it is out of date")
-    report.add_argument(
-        "--page",
-        type=Path,
-        default=ROOT / "docs" / "experiments.md",
-        metavar="FILE",
-        help="the page, with leaderboard.md and pictures/ beside it (default: docs/experiments.md)",
-    )
-    for command in (run, fields, speeds, report):
-        command.add_argument(
-            "--studies",
-            type=Path,
-            default=STUDIES,
-            metavar="FOLDER",
-            help="of the YAML files (default: experiments/studies)",
-        )
-    for command in (run, fields, speeds, makes_zoo, leaderboard, report):
-        command.add_argument(
-            "--results",
-            type=Path,
-            default=RESULTS,
-            metavar="FOLDER",
-            help="of the JSON lines (default: experiments/results)",
-        )
+    page = ROOT / "docs" / "experiments.md"
+    _add_folder(report, "--page", page, "a file, with leaderboard.md and pictures/ beside it")
+    _add_folder(report, "--results", RESULTS, "of the JSON lines")
+    _add_folder(report, "--studies", STUDIES, "of the YAML files")
     return parser
+
+
+def _add_folder(command: argparse.ArgumentParser, option: str, default: Path, what: str) -> None:
+    where = default.relative_to(ROOT)
+    command.add_argument(
+        option, type=Path, default=default, metavar="PATH", help=f"{what} (default: {where})"
+    )
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ the first seat, on the same deals.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,15 +15,16 @@ from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 
 import catbox_agents
-from catbox_agents.files import parse_json, read_text, write_atomically, writing
 from catbox_agents.networks.checkpoint import latest_checkpoint
-from experiments.results import results_file
-from experiments.runner import Folders
+from experiments.results import read_rows, results_file, write_rows
+from experiments.runner import Folders, say
 from experiments.study import NET, Run, Study
 
 #: Deals of no run: those of training are drawn from seed and seed + 1.
 FIRST_SEED = 1_000_000
 HEURISTIC = "heuristic"
+#: Of a result, those of the net and of the heuristic.
+MARGINS = ("net", "net_ci95", "heuristic", "heuristic_ci95")
 
 
 class FieldResult(BaseModel):
@@ -49,13 +49,7 @@ def fields_file(name: str, folder: Path) -> Path:
 
 def read_fields(name: str, folder: Path) -> list[FieldResult]:
     """The results in the file of a study, none where there is no file. Raises ``ValueError`` for a damaged one."""
-    file = fields_file(name, folder)
-    if not file.exists():
-        return []
-    try:
-        return [FieldResult.model_validate(row) for row in parse_json(read_text(file))]
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{file} is damaged ({error}): delete it, and make it again") from None
+    return read_rows(fields_file(name, folder), FieldResult)
 
 
 def play_fields(name: str, study: Study, runs: Sequence[Run], folders: Folders, console: Console) -> None:
@@ -90,31 +84,17 @@ def play_fields(name: str, study: Study, runs: Sequence[Run], folders: Folders, 
                         game, [agent, *others], study.field_deals, seed=FIRST_SEED + place, names=names
                     )
                     margins += [round(result["judged"].margin, 4), round(result["judged"].margin_ci95, 4)]
-                net, net_ci95, heuristic, heuristic_ci95 = margins
+                named = dict(zip(MARGINS, margins, strict=True))
                 results.append(
-                    FieldResult(
-                        rules=rules,
-                        seed=seed,
-                        field=field,
-                        deals=study.field_deals,
-                        net=net,
-                        net_ci95=net_ci95,
-                        heuristic=heuristic,
-                        heuristic_ci95=heuristic_ci95,
-                    )
+                    FieldResult(rules=rules, seed=seed, field=field, deals=study.field_deals, **named)
                 )
-                console.print(
+                net, net_ci95, heuristic, heuristic_ci95 = margins
+                say(
+                    console,
                     f"{rules}, seed {seed}, {field}: net {net:+.2f} ± {net_ci95:.2f}, "
                     f"heuristic {heuristic:+.2f} ± {heuristic_ci95:.2f}",
-                    soft_wrap=True,
-                    highlight=False,
-                    markup=False,
                 )
-    file = fields_file(name, folders.results)
-    with writing(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-    rows = [json.dumps(result.model_dump()) for result in results]
-    write_atomically(file, ("[\n" + ",\n".join(rows) + "\n]\n").encode())
+    write_rows(fields_file(name, folders.results), results)
 
 
 def fields_table(results: Sequence[FieldResult], rules: str) -> list[list[str]]:

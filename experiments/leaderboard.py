@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
@@ -19,13 +18,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from rich.console import Console
 
 import catbox_agents
-import catbox_env
 from catbox_agents import zoo
-from catbox_agents.cores import physical_cores
-from catbox_agents.files import parse_json, read_text, write_atomically, writing
+from catbox_agents.files import parse_json, read_text
+from catbox_agents.machine import physical_cores
 from catbox_app.games_progress import games_progress
 from catbox_env.core.checks import closest, shown
-from experiments.runner import commit, machine, say
+from experiments.results import write_file
+from experiments.runner import provenance, say
 from experiments.study import FOLDER
 
 LEADERBOARD_FILE = FOLDER / "leaderboard.yaml"
@@ -102,19 +101,8 @@ def play_leaderboard(names: Sequence[str], runs: Path, results: Path, console: C
         if file.exists() and content.items() <= parse_json(read_text(file)).items():
             say(console, f"{part.name}/{rules} was played before.")
             continue
-        about = {
-            "part": part.name,
-            "rules": rules,
-            "sha256": agent.sha256,
-            "version": catbox_env.__version__,
-            "commit": commit(),
-            "machine": machine(),
-            "date": datetime.now(UTC).date().isoformat(),
-        }
-        with writing(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({**content, **about}, indent=1) + "\n"
-        write_atomically(file, text.encode())
+        about = {"part": part.name, "rules": rules, "sha256": agent.sha256, **provenance()}
+        write_file(file, json.dumps({**content, **about}, indent=1) + "\n")
 
 
 def result_file(part: str, rules: str, results: Path) -> Path:

@@ -11,8 +11,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments.intervals import mean_of
-from experiments.results import RunResult
+from experiments.results import RunResult, mean_of
 
 #: Of Okabe and Ito (2008), told apart by colour-blind readers; the line styles differ too.
 STYLES = (("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import statistics
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from catbox_agents.arena.report import markdown_table
 from catbox_agents.files import write_atomically, writing
-from catbox_agents.markdown import markdown_table
 from experiments.fields import FieldResult, fields_table, read_fields
-from experiments.intervals import mean_of
 from experiments.pictures import checksum, picture
-from experiments.results import RunResult, read_results, results_file
+from experiments.results import RunResult, mean_of, read_results, results_file
 from experiments.speeds import Speeds
 from experiments.study import Study, read_study, settings_that_vary, study_names
 
@@ -97,9 +95,7 @@ def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...
     contents, sections, pictures = [CONTENTS, ""], [], {}
     for name in names:
         study = read_study(name, studies)
-        found = read_results(
-            results_file(name, results), lambda text: print(f"experiments: {text}", file=sys.stderr)
-        )
+        found = read_results(results_file(name, results))
         contents.append(_entry(study))
         sections.append(_section(name, study, found, read_fields(name, results), speeds))
         if found:

@@ -13,14 +13,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import math
+import statistics
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from scipy.stats import t
 
-from catbox_agents.files import parse_json, write_atomically, writing
+from catbox_agents.files import parse_json, read_text, write_atomically, writing
 from experiments.study import FOLDER
 
 RESULTS = FOLDER / "results"
@@ -68,11 +73,11 @@ def results_file(name: str, folder: Path = RESULTS) -> Path:
     return folder / f"{name}.jsonl"
 
 
-def read_results(file: Path, say: Callable[[str], None]) -> list[RunResult]:
+def read_results(file: Path) -> list[RunResult]:
     """The results in ``file``, none where there is no file.
 
-    A last line that is damaged is left out, and ``say`` is told: its run is not finished. Raises ``ValueError`` for
-    any other damaged line, a line of another study, and two lines of one run.
+    A last line that is damaged is left out, which is told on standard error: its run is not finished. Raises
+    ``ValueError`` for any other damaged line, a line of another study, and two lines of one run.
     """
     lines = [line for line in file.read_bytes().split(b"\n") if line] if file.exists() else []
     results: list[RunResult] = []
@@ -82,9 +87,8 @@ def read_results(file: Path, say: Callable[[str], None]) -> list[RunResult]:
         except ValueError as error:
             what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
             if number == len(lines):
-                say(
-                    f"{file}: left out the last line, which is damaged ({what}); its run has to be made again"
-                )
+                left_out = f"left out the last line, which is damaged ({what}); its run has to be made again"
+                print(f"experiments: {file}: {left_out}", file=sys.stderr)
                 break
             raise ValueError(
                 f"{file}, line {number} is damaged ({what}): put it back from version control, or delete it to "
@@ -100,11 +104,44 @@ def read_results(file: Path, say: Callable[[str], None]) -> list[RunResult]:
     return results
 
 
-def append_result(file: Path, result: RunResult, say: Callable[[str], None]) -> None:
+def append_result(file: Path, result: RunResult) -> None:
     """Add a line, whole or not at all; a damaged last line is dropped. Raises ``WriteError``."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(file.with_name(f".{file.name}.lock")):
-        results = [*read_results(file, say), result]
+        results = [*read_results(file), result]
         text = "".join(f"{line.model_dump_json()}\n" for line in results)
         write_atomically(file, text.encode())
+
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+def read_rows(file: Path, kind: type[Row]) -> list[Row]:
+    """The list in a file of JSON, none where there is no file. Raises ``ValueError`` for a damaged one."""
+    try:
+        return TypeAdapter(list[kind]).validate_python(parse_json(read_text(file))) if file.exists() else []  # type: ignore[valid-type]
+    except ValueError as error:
+        raise ValueError(f"{file} is damaged ({error}): delete it, and make it again") from None
+
+
+def write_rows(file: Path, rows: Sequence[BaseModel]) -> None:
+    """Write ``rows`` as `read_rows` reads them, a line each. Raises ``WriteError``."""
+    lines = [json.dumps(row.model_dump()) for row in rows]
+    write_file(file, "[\n" + ",\n".join(lines) + "\n]\n")
+
+
+def write_file(file: Path, text: str) -> None:
+    """Write ``text``, whole or not at all, with the folder of the file. Raises ``WriteError``."""
+    with writing(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, text.encode())
+
+
+def mean_of(values: Sequence[float]) -> tuple[float, float | None]:
+    """The mean, and half the width of its 95 % interval (Student's t); None for a single value."""
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return mean, None
+    quantile = float(t.ppf(0.975, len(values) - 1))
+    return mean, quantile * statistics.stdev(values) / math.sqrt(len(values))

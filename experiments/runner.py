@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -41,9 +42,9 @@ class Folders:
         """The folder of one run."""
         return self.runs / run.study / run.rules / run.variant / f"seed {run.seed}"
 
-    def results_of(self, study: str, console: Console) -> list[RunResult]:
+    def results_of(self, study: str) -> list[RunResult]:
         """The results of a study so far."""
-        return read_results(results_file(study, self.results), lambda text: say(console, text))
+        return read_results(results_file(study, self.results))
 
 
 def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console: Console) -> int:
@@ -54,14 +55,10 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
     made with other settings and for a run that does not fit into memory; in training what ``catbox_train.train``
     raises.
     """
-    results = {study: folders.results_of(study, console) for study in studies}
+    results = {study: folders.results_of(study) for study in studies}
     for study, runs in studies.items():
         _check_settings(study, runs, results[study], folders)
-    by_seed = sorted(
-        ((place, run) for runs in studies.values() for place, run in _with_place_of_seed(runs)),
-        key=lambda item: item[0],
-    )
-    runs_to_do = [run for _, run in by_seed]
+    runs_to_do = sorted((run for runs in studies.values() for run in runs), key=lambda run: run.seed_place)
     unfinished = [run for run in runs_to_do if run.key not in {result.key for result in results[run.study]}]
     for run in unfinished:
         try:
@@ -82,10 +79,10 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
             folder.mkdir(parents=True, exist_ok=True)
         try:
             with FileLock(folder / ".experiment.lock", timeout=0):
-                results[run.study] = folders.results_of(run.study, console)
+                results[run.study] = folders.results_of(run.study)
                 if run.key in {result.key for result in results[run.study]}:  # of another process by now
                     continue
-                same = None if run.net_needed else _made_with_the_same_settings(run, folders, console)
+                same = None if run.net_needed else _made_with_the_same_settings(run, folders)
                 if same:
                     say(
                         console,
@@ -95,21 +92,19 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
                     result = same.model_copy(update=changes)
                 else:
                     result = train_run(run, folder, console)
-                append_result(
-                    results_file(run.study, folders.results), result, lambda text: say(console, text)
-                )
+                append_result(results_file(run.study, folders.results), result)
         except Timeout:
             say(console, "Another process is training it.")
             elsewhere += 1
-        results[run.study] = folders.results_of(run.study, console)
+        results[run.study] = folders.results_of(run.study)
     return elsewhere
 
 
-def _made_with_the_same_settings(run: Run, folders: Folders, console: Console) -> RunResult | None:
+def _made_with_the_same_settings(run: Run, folders: Folders) -> RunResult | None:
     """A result of any study that was made with exactly the settings of ``run``."""
     settings = flat(run.config.settled())
     for file in sorted(folders.results.glob("*.jsonl")):
-        for result in folders.results_of(file.stem, console):
+        for result in folders.results_of(file.stem):
             if result.config == settings:
                 return result
     return None
@@ -187,12 +182,6 @@ def _check_settings(study: str, runs: Sequence[Run], results: Sequence[RunResult
             )
 
 
-def _with_place_of_seed(runs: Sequence[Run]) -> list[tuple[int, Run]]:
-    """Each run with the place of its seed in the study."""
-    seeds = list(dict.fromkeys(run.seed for run in runs))
-    return [(seeds.index(run.seed), run) for run in runs]
-
-
 def _time_left(runs: Sequence[Run], results: Sequence[RunResult]) -> str:
     """How long ``runs`` take at the mean speed of the results so far."""
     to_do = f"{len(runs)} run{'s' if len(runs) > 1 else ''} to do"
@@ -231,6 +220,16 @@ def _match(match: Mapping[str, Any]) -> Match:
         margin_ci95=round(one["margin_ci95"], DECIMALS),
         deals=match["deals"],
     )
+
+
+def provenance() -> dict[str, str]:
+    """What made a result: version, commit, machine and date."""
+    return {
+        "version": catbox_env.__version__,
+        "commit": commit(),
+        "machine": machine(),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
 
 
 def commit() -> str:

@@ -17,10 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Console
 
 from benchmarks.training import training_run
-from catbox_agents.files import parse_json, read_text, write_atomically, writing
 from catbox_train import load_config
 from catbox_train.algorithm import algorithm_class
 from catbox_train.opponents import OpponentOptions
+from experiments.results import read_rows, write_rows
 from experiments.runner import machine, say
 from experiments.study import Run, flat
 
@@ -56,13 +56,7 @@ class Speeds:
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE
-        self._found: dict[str, Speed] = {}
-        if self.file.exists():
-            try:
-                rows = [Speed.model_validate(row) for row in parse_json(read_text(self.file))]
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"{self.file} is damaged ({error}): delete it, and make it again") from None
-            self._found = {_key(speed.settings): speed for speed in rows}
+        self._found = {_key(speed.settings): speed for speed in read_rows(self.file, Speed)}
 
     def of(self, settings: Mapping[str, Any]) -> Speed | None:
         """That of a run with ``settings``, as ``flat`` gives them; None if it was not measured.
@@ -74,10 +68,7 @@ class Speeds:
     def add(self, speed: Speed) -> None:
         """Write it to the file."""
         self._found[_key(speed.settings)] = speed
-        with writing(self.file):
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps(found.model_dump()) for _, found in sorted(self._found.items())]
-        write_atomically(self.file, ("[\n" + ",\n".join(lines) + "\n]\n").encode())
+        write_rows(self.file, [found for _, found in sorted(self._found.items())])
 
 
 def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:

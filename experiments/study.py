@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from catbox_agents.arena import MIN_DEALS
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import closest, shown
 from catbox_train import TrainConfig, load_config
 from catbox_train.config import SECTIONS
 from catbox_train.runs.loop import check_run
@@ -62,6 +61,8 @@ class Run:
     rules: str
     variant: str
     seed: int
+    #: Which of the study's seeds that is, from 0.
+    seed_place: int
     config: TrainConfig
     #: Whether the study plays its nets in fields.
     net_needed: bool = False
@@ -101,13 +102,13 @@ def runs_of(name: str, study: Study) -> list[Run]:
         raise ValueError(f"study {name!r}: seeds = {study.seeds}: expected different ones")
     _check_fields(name, study)
     runs: list[Run] = []
-    for seed in study.seeds:
+    for place, seed in enumerate(study.seeds):
         for rules in study.rules:
             for variant in study.variants:
                 where = f"study {name!r}, variant {variant!r}, {rules}"
                 try:
                     config = _config(study, rules, variant, seed)
-                    runs.append(Run(name, rules, variant, seed, config, net_needed=bool(study.fields)))
+                    runs.append(Run(name, rules, variant, seed, place, config, net_needed=bool(study.fields)))
                 except ValueError as error:
                     raise ValueError(f"{where}: {error}") from error
     first = runs[: len(study.rules) * len(study.variants)]
@@ -232,5 +233,4 @@ def _explained(error: ValidationError) -> Iterator[str]:
 
 
 def _near(unknown: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(unknown, names, n=1)
-    return f": did you mean {near[0]!r}?" if near else f": expected one of {', '.join(names) or 'none'}"
+    return closest(unknown, names) or f": expected one of {', '.join(names) or 'none'}"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,16 @@ from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 
 import catbox_agents
-import catbox_env
 from catbox_agents import zoo
-from catbox_agents.files import parse_json, read_text, write_atomically, writing
+from catbox_agents.files import parse_json, read_text, write_atomically
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_env import Game
 from catbox_env.core.checks import closest
 from catbox_train import TrainConfig, load_config
 from catbox_train.runs.loop import check_run
 from catbox_train.settings_file import read_settings
-from experiments.runner import CONFIG_FILE, commit, machine, say, settings_of, train_in
+from experiments.results import write_file
+from experiments.runner import CONFIG_FILE, provenance, say, settings_of, train_in
 from experiments.study import FOLDER, PRESET, differences, dotted, flat
 
 ZOO_FILE = FOLDER / "zoo.yaml"
@@ -122,14 +121,9 @@ def make_zoo(names: Sequence[str], runs: Path, results: Path, console: Console) 
             half_precision=_cost_of_half_precision(
                 config.make_game(), zoo.FOLDER / f"{name}.safetensors", runs / name
             ),
-            version=catbox_env.__version__,
-            commit=commit(),
-            machine=machine(),
-            date=datetime.now(UTC).date().isoformat(),
+            **provenance(),
         )
-        with writing(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, (training.model_dump_json(indent=1) + "\n").encode())
+        write_file(file, training.model_dump_json(indent=1) + "\n")
         mean, low, high = training.half_precision
         say(
             console,

@@ -93,14 +93,6 @@ def test_a_file_with_another_sha256_is_refused_wherever_it_comes_from(
     assert list(cache.iterdir()) == []
 
 
-def test_a_kept_file_that_was_damaged_is_fetched_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache.mkdir()
-    (cache / "a.wasm").write_bytes(b"damaged")
-    monkeypatch.setattr(pyodide_files.urllib.request, "urlopen", lambda *_, **__: io.BytesIO(CONTENT))
-    pyodide_files.kept_files()
-    assert (cache / "a.wasm").read_bytes() == CONTENT
-
-
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(ValueError, match="is not empty and no playground: name a new folder"):

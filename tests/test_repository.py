@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -18,9 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 import catbox_env
-from catbox_agents.arena.records import write_records
 from catbox_app.cli import app
-from catbox_app.match import Match
 from catbox_train.config import preset_names
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,31 +58,12 @@ def test_importing_the_core_loads_none_of_the_extras() -> None:
     assert result.stdout.strip() == "[]", result.stdout + result.stderr
 
 
-def test_imports_point_one_way() -> None:
-    command = shutil.which("lint-imports", path=Path(sys.executable).parent)
-    assert command, "import-linter is not installed: pip install -e '.[dev]'"
-    result = subprocess.run([command, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout
-
-
 def test_the_version_is_the_same_everywhere() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert version == catbox_env.__version__
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"version = {{{version}}}" in (ROOT / "README.md").read_text()
     assert re.search(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
-
-
-def test_every_package_has_one_place_in_the_wheel() -> None:
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
-    assert build["targets"]["wheel"]["packages"] == [
-        "catbox_env",
-        "agents/catbox_agents",
-        "train/catbox_train",
-        "app/catbox_app",
-    ]
-    for package in build["targets"]["wheel"]["packages"]:
-        assert (ROOT / package / "py.typed").is_file()
 
 
 def test_generated_blocks_are_in_step_with_the_code() -> None:
@@ -159,25 +136,15 @@ NOT_FOR_PLAYING = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_playing_and_comparing_need_typer_and_rich_alone(tmp_path: Path) -> None:
+    """In a process in which nothing that another extra installs can be imported."""
+    commands = [
         ["info", "-p", "2"],
         ["evaluate", "best", "heuristic", "random", "search:worlds=1", "--deals", "10", "-p", "4"],
-        ["watch", "best", "random", "-p", "2", "--seed", "1"],
-        ["play", "heuristic", "-p", "2", "--seed", "1", "--hint", "--save", "TMP/played.jsonl"],
-        ["play", "hard", "-p", "3"],
-        ["watch", "easy", "normal", "--game", "cat_te_v0", "--rounds", "2", "--save", "TMP/watched.jsonl"],
-        ["replay", "GAMES"],
-    ],
-    ids=lambda command: " ".join(command[:2]),
-)
-def test_playing_and_comparing_need_typer_and_rich_alone(command: list[str], tmp_path: Path) -> None:
-    """In a process in which nothing that another extra installs can be imported."""
-    match = Match(catbox_env.make_game("cat_in_the_box_v0", num_players=2), ["random", "random"], seed=1)
-    write_records(tmp_path / "games", match.game, ["random"], [match.record()])
-    places = {"TMP": str(tmp_path), "GAMES": str(tmp_path / "games")}
-    command = [re.sub("TMP|GAMES", lambda found: places[found[0]], word) for word in command]
+        ["watch", "easy", "normal", "--game", "cat_te_v0", "--save", str(tmp_path / "watched.jsonl")],
+        ["replay", str(tmp_path / "watched.jsonl")],
+        ["play", "heuristic", "-p", "2", "--seed", "1", "--hint", "--save", str(tmp_path / "played.jsonl")],
+    ]
     program = (
         "import sys\n"
         "class Missing:\n"
@@ -186,15 +153,19 @@ def test_playing_and_comparing_need_typer_and_rich_alone(command: list[str], tmp
         "            raise ModuleNotFoundError(f'{name} is not installed', name=name)\n"
         "sys.meta_path.insert(0, Missing())\n"
         "from catbox_app.__main__ import main\n"
-        f"sys.argv[1:] = {command}\n"
-        "main()\n"
+        f"for command in {commands}:\n"
+        "    sys.argv[1:] = command\n"
+        "    try:\n"
+        "        main()\n"
+        "    except SystemExit as ended:\n"
+        "        assert not ended.code, (command, ended.code)\n"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, input="quit\n", capture_output=True, text=True, timeout=300,
         check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert len(ran.stdout.splitlines()) > 5
+    assert len(ran.stdout.splitlines()) > 50
 
 
 def test_the_page_about_the_architecture_names_functions_that_exist() -> None:
@@ -212,49 +183,6 @@ def test_the_page_about_the_architecture_names_functions_that_exist() -> None:
             assert re.search(rf"\b(def|class) {what}\b", code), f"{name} is not in {place}"
 
 
-def test_make_refuses_an_old_python(tmp_path: Path) -> None:
-    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
-        shutil.copy(ROOT / name, tmp_path)
-    old = tmp_path / "python3.9"
-    old.write_text(
-        "#!/bin/sh\n"
-        f'exec {sys.executable} -c \'import sys; sys.version_info = (3, 9, 1); sys.version = "3.9.1 (old)"; '
-        'exec(sys.argv[1])\' "$2"\n'
-    )
-    old.chmod(0o755)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    result = subprocess.run(
-        ["make", "lint", f"PYTHON={old}"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode != 0
-    assert "needs Python 3.11 or newer" in result.stderr
-    assert "is Python 3.9.1" in result.stderr
-    assert not (tmp_path / ".venv").exists()
-
-
-def test_every_make_target_sets_up_the_environment_first() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    for target in (
-        "train",
-        "test",
-        "test-checked",
-        "test-slow",
-        "test-web",
-        "lint",
-        "docs",
-        "format",
-        "notebooks",
-    ):
-        assert re.search(rf"^{target}: \$\(STAMP\)$", makefile, re.MULTILINE), target
-    assert re.search(r"^bench: \$\(BENCH\)$", makefile, re.MULTILINE)
-    assert re.search(r"^\$\(STAMP\): pyproject.toml constraints.txt$", makefile, re.MULTILINE)
-
-
 def test_benchmarks_write_their_metrics(tmp_path: Path) -> None:
     result = run_python("-m", "benchmarks", "step", "--quick", "--json", str(tmp_path / "metrics.json"))
     assert result.returncode == 0, result.stderr
@@ -262,9 +190,3 @@ def test_benchmarks_write_their_metrics(tmp_path: Path) -> None:
     assert "Python" in record["machine"]
     assert all(metric["value"] > 0 for metric in record["metrics"])
     assert "| vec.step, 4,096 games" in result.stdout
-
-
-def test_benchmarks_refuse_an_unknown_name() -> None:
-    result = run_python("-m", "benchmarks", "speed")
-    assert result.returncode == 2
-    assert "unknown measurement 'speed': expected one of engine" in result.stderr

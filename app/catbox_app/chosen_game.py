@@ -1,4 +1,4 @@
-"""The game that a command plays: by its options, or by a checkpoint among its agents."""
+"""What the options of a command say: its game, also by a checkpoint among its agents, and who plays."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import catbox_env
-from catbox_agents.compatibility import same_option
+from catbox_agents.agent import same_option
 from catbox_agents.specs import trained_for
-from catbox_app.options import rule_options
 from catbox_app.rules import DEFAULT_GAME, REWARD
 from catbox_env import Game
 from catbox_env.core.options import read_options
@@ -58,3 +57,40 @@ def _go_together(implied: dict[str, Any], options: dict[str, Any], game_id: str)
     chosen = game_class(game_id)
     both = [name for name in options if name in implied and name not in chosen.lenient_options]
     return all(same_option(chosen, name, options[name], implied[name]) for name in both)
+
+
+def rule_options(players: int | None, rounds: str | None, rule: list[str] | None) -> dict[str, Any]:
+    """The rules that the options of a command name, as typed. Raises ValueError for text that is not NAME=VALUE."""
+    options: dict[str, Any] = {}
+    if players is not None:
+        options["num_players"] = players
+    if rounds is not None:
+        options["rounds"] = rounds
+    add_pairs(options, rule, "--rule")
+    return options
+
+
+def add_pairs(into: dict[str, Any], texts: list[str] | None, option: str) -> None:
+    """Add the NAME=VALUE of each text to ``into``. Raises ValueError, naming ``option``, for a name that is there."""
+    for text in texts or []:
+        name, value = pair(text, option)
+        if name in into:
+            raise ValueError(f"{option} {text!r}: {name} was given before; give it once")
+        into[name] = value
+
+
+def pair(text: str, option: str) -> tuple[str, str]:
+    """The two sides of NAME=VALUE. Raises ValueError, naming ``option``, for anything else."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def fill(agents: Sequence[str], seats: int) -> list[str]:
+    """One agent for each of ``seats``, the last one repeated. Raises ValueError for none or too many."""
+    if not 1 <= len(agents) <= seats:
+        raise ValueError(
+            f"{len(agents)} agents for {seats} seats: name 1 to {seats} (the last fills those left)"
+        )
+    return [*agents, *[agents[-1]] * (seats - len(agents))]

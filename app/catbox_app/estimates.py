@@ -1,7 +1,8 @@
 """What each legal action is likely to bring, from what one seat sees: for hints and for a coach.
 
-Worlds are drawn that agree with what the seat sees, all alike (`Game.sample_states`). Every legal action is tried in
-each of them, and the hand-written player plays on for all seats to the end of the round (`catbox_agents.play_out`).
+Worlds that agree with what the seat sees are sampled, each as likely as any other (`Game.sample_states`). Every legal
+action is tried in each of them, and the hand-written player plays on for all seats to the end of the round
+(`catbox_agents.play_out`).
 """
 
 from __future__ import annotations
@@ -51,18 +52,18 @@ def estimates(
 
     Args:
         observation: int8 (O,), of the seat to move.
-        worlds: how many are drawn, at least 2.
+        worlds: how many are sampled, at least 2.
         seed: of the worlds. All actions are tried in the same ones, so that their luck is the same.
 
     Raises ``ValueError`` for an observation that no seat to move can have.
     """
     points_game = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
-    drawn = points_game.sample_states(observation, worlds, seed=seed)
-    if not np.array_equal(drawn.observation[0], observation):
+    sampled = points_game.sample_states(observation, worlds, seed=seed)
+    if not np.array_equal(sampled.observation[0], observation):
         raise ValueError("observation: it is not of the seat to move; only that seat can be advised")
-    actions = np.flatnonzero(drawn.action_mask[0])
-    seats = np.tile(drawn.current_player, len(actions))
-    tried = drawn.take(np.tile(np.arange(worlds), len(actions)))
+    actions = np.flatnonzero(sampled.action_mask[0])
+    seats = np.tile(sampled.current_player, len(actions))
+    tried = sampled.take(np.tile(np.arange(worlds), len(actions)))
     tried.step(np.repeat(actions, worlds))
     points, statistics = _played_out(points_game, tried)
     own = points[np.arange(len(points)), seats]

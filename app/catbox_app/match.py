@@ -20,7 +20,7 @@ from catbox_agents.arena.records import policy_pairs
 from catbox_agents.decisions import ask_agent, ask_policy
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Event, Game, GameState, Vec
-from catbox_env.core.checks import check_integer, check_seat, shown
+from catbox_env.core.checks import check_integer, check_seat
 from catbox_env.core.rng import seed_sequence
 
 #: The longest name of a seat.
@@ -47,18 +47,18 @@ class Match:
         game: the game and its rules.
         seats: for each seat the spec of an agent (`catbox_agents.make`), an agent, or None: a person.
         seed: of the deals and of the agents' random numbers; None: a new one.
-        names: what each seat is called, 1 to 80 printable characters. Default: the specs; ``you`` for one person,
-            ``person`` where there are several.
         deal: a given first deal, as ``new_initial_state`` takes it. Later rounds are dealt by the seed.
 
     Attributes (to be read only):
-        game, seed, names: as above.
+        game, seed: as above.
+        names: what each seat is called, at most 80 printable characters: the spec of its agent; ``you`` for one
+            person, ``person`` where there are several.
         agents: the agent of each seat; None: a person.
         state: the position, hidden cards included.
         actions: what was played so far; ``policies``: for each action the agent's probabilities, pairs
             [action, probability], or None where nobody told them.
 
-    Raises ``ValueError`` for a wrong number of seats or names, a seed or deal that is none, and agents that cannot play
+    Raises ``ValueError`` for a wrong number of seats, a seed or deal that is none, and agents that cannot play
     the game.
     """
 
@@ -67,14 +67,13 @@ class Match:
         game: Game,
         seats: Sequence[AgentSpec | None],
         seed: int | None = None,
-        names: Sequence[str] | None = None,
         deal: Any = None,
     ) -> None:
         if len(seats) != game.num_players:
             raise ValueError(f"{len(seats)} seats: expected {game.num_players}, one for each player")
         self.game = game
         self.seed = secrets.randbelow(SEEDS) if seed is None else check_integer("seed", seed, 0)
-        self.names = _checked_names(seats, names)
+        self.names = _names(seats)
         state = game.new_initial_state(seed=seed_sequence(self.seed).spawn(1)[0], deal=deal)
         # Nothing goes into an agent's seed but what it is shown itself.
         self._seeds = [
@@ -241,25 +240,10 @@ class Match:
         return agent_seed(self._seeds[seat], len(self.actions)) & (2**64 - 1)
 
 
-def _checked_names(seats: Sequence[AgentSpec | None], names: Sequence[str] | None) -> tuple[str, ...]:
-    """The names of the seats. Raises ``ValueError`` for others than the class describes."""
-    if names is None:
-        person = "you" if sum(seat is None for seat in seats) == 1 else "person"
-        given = [printable(person if seat is None else label_of(seat)) for seat in seats]
-        return tuple(
-            name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}" for name in given
-        )
-    fitting = [name for name in names if isinstance(name, str) and _is_name(name)]
-    if len(fitting) != len(seats) or len(names) != len(seats):
-        raise ValueError(
-            f"names={shown(list(names))}: expected {len(seats)} names of 1 to {LONGEST_NAME} printable characters, one "
-            "for each seat"
-        )
-    return tuple(fitting)
-
-
-def _is_name(text: str) -> bool:
-    return text.isprintable() and 0 < len(text.strip()) <= len(text) <= LONGEST_NAME
+def _names(seats: Sequence[AgentSpec | None]) -> tuple[str, ...]:
+    person = "you" if sum(seat is None for seat in seats) == 1 else "person"
+    names = [printable(person if seat is None else label_of(seat)) for seat in seats]
+    return tuple(name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}" for name in names)
 
 
 def with_names(text: str, names: Sequence[str]) -> str:

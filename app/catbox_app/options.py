@@ -1,12 +1,11 @@
-"""Options that several commands share: the game and its rules, agents, the seed."""
+"""Options that several commands share: the game and its rules, agents, the seed; and what the shell completes."""
 
 from __future__ import annotations
 
 import functools
+import glob
 import inspect
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +13,10 @@ import typer
 from rich.markup import escape
 
 import catbox_env
-from catbox_app.completion import complete_game, complete_words
-from catbox_app.rules import DEFAULT_GAME, REWARD, rule_help
+from catbox_agents import known_agents
+from catbox_agents.settings import complete_spec
+from catbox_app.chosen_game import pair
+from catbox_app.rules import DEFAULT_GAME, REWARD, rule_fields, rule_help
 from catbox_env.core.registry import game_class
 
 GAME_PANEL = "The game"
@@ -27,6 +28,30 @@ AGENTS = (
     "easy, normal, hard, random, heuristic, best, zoo:NAME, a search such as search:fast or pimc:samples=64, a "
     "checkpoint's path, package.module:Class"
 )
+#: The presets of training, and its algorithms. They stand here too, because training takes seconds to import.
+PRESETS = ("quick", "standard", "strong")
+ALGORITHMS = ("ppo", "dmc", "exit", "sb3")
+
+
+def complete_game(incomplete: str) -> list[str]:
+    """The ids of games that begin so."""
+    return [game_id for game_id in catbox_env.GAMES if game_id.startswith(incomplete)]
+
+
+def complete_agent(incomplete: str) -> list[str]:
+    """The names, settings and paths of agents that begin so."""
+    paths = glob.glob(glob.escape(incomplete) + "*") if incomplete else []
+    names = [*known_agents(), *complete_spec(incomplete), *paths]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_words(words: Sequence[str]) -> Callable[[str], list[str]]:
+    """What completes one of ``words``."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [word for word in words if word.startswith(incomplete)]
+
+    return complete
 
 
 def _in_each_game(told: Callable[[type], Any], between: str) -> str:
@@ -124,14 +149,11 @@ SaveGame = Annotated[
 def with_rules(command: Callable[..., None]) -> Callable[..., None]:
     """``command`` with an option for every rule of every game: ``--region laos`` is ``--rule region=laos``.
 
-    A rule that is named like an option of the command itself has none: ``--rule`` sets it.
+    A rule that is named like a parameter of the command itself has none: ``--rule`` sets it.
     """
     signature = inspect.signature(command, eval_str=True)
-    taken = _option_names(command)
     options = {
-        name: option
-        for name, option in _rule_parameters().items()
-        if name not in signature.parameters and _dashed(name) not in taken
+        name: option for name, option in _rule_parameters().items() if name not in signature.parameters
     }
     parameters = [*signature.parameters.values(), *options.values()]
 
@@ -154,14 +176,6 @@ def with_rules(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _option_names(command: Callable[..., None]) -> set[str]:
-    """The options of ``command`` as they are typed."""
-    alone = typer.Typer(add_completion=False)
-    alone.command()(command)
-    parameters = typer.main.get_command(alone).params
-    return {"--help"}.union(*([*parameter.opts, *parameter.secondary_opts] for parameter in parameters))
-
-
 def _dashed(name: str) -> str:
     """The option of the rule ``name`` as it is typed."""
     return f"--{name.replace('_', '-')}"
@@ -171,9 +185,9 @@ def _rule_parameters() -> dict[str, inspect.Parameter]:
     """A parameter of a command for each rule, by name, in the order of the games."""
     games: dict[str, list[str]] = {}
     for game_id in catbox_env.GAMES:
-        for field in fields(game_class(game_id).rules_class):
-            if field.name not in COMMON_RULES:
-                games.setdefault(field.name, []).append(game_id)
+        for name in rule_fields(game_id):
+            if name not in COMMON_RULES:
+                games.setdefault(name, []).append(game_id)
     return {
         name: inspect.Parameter(
             name,
@@ -187,61 +201,16 @@ def _rule_parameters() -> dict[str, inspect.Parameter]:
 
 def _rule_option(name: str, game_ids: list[str]) -> Any:
     """The option of the rule ``name`` of these games, described as their ``Rules`` describe it."""
-    helps: list[str] = []
-    types: list[str] = []
-    defaults: list[str] = []
-    words: list[str] = []
-    for game_id in game_ids:
-        rules_class = game_class(game_id).rules_class
-        field = next(field for field in fields(rules_class) if field.name == name)
-        described = rule_help(rules_class).get(name, "")
-        helps.append(described[:1].upper() + described[1:])
-        types += str(field.type).replace("tuple[int, ...]", "INT,INT,...").replace(" ", "").split("|")
-        words += ["true", "false"] if field.type in (bool, "bool") else re.findall(r'"(\w+)"', described)
-        defaults.append("" if field.default in (None, MISSING) else str(field.default))
+    rules = [rule_fields(game_id)[name] for game_id in game_ids]
+    types = [kind for rule in rules for kind in rule.kind.replace("tuple[int,...]", "INT,INT,...").split("|")]
     kinds = [kind.upper() for kind in dict.fromkeys(types) if kind not in ("str", "bool")]
+    words = [word for rule in rules for word in (["true", "false"] if rule.kind == "bool" else rule.words)]
+    defaults = ["" if rule.default is None else str(rule.default) for rule in rules]
     return typer.Option(
         _dashed(name),
         metavar="|".join([*kinds, *dict.fromkeys(words)]) or "STR",
-        help=escape(" / ".join(dict.fromkeys(helps))),
+        help=escape(" / ".join(dict.fromkeys(rule.help for rule in rules))),
         show_default=" / ".join(dict.fromkeys(defaults)) or False,
         autocompletion=complete_words(words),
         rich_help_panel=f"Rules of {', '.join(game_ids)}",
     )
-
-
-def rule_options(players: int | None, rounds: str | None, rule: list[str] | None) -> dict[str, Any]:
-    """The rules that the options of a command name, as typed. Raises ValueError for text that is not NAME=VALUE."""
-    options: dict[str, Any] = {}
-    if players is not None:
-        options["num_players"] = players
-    if rounds is not None:
-        options["rounds"] = rounds
-    add_pairs(options, rule, "--rule")
-    return options
-
-
-def add_pairs(into: dict[str, Any], texts: list[str] | None, option: str) -> None:
-    """Add the NAME=VALUE of each text to ``into``. Raises ValueError, naming ``option``, for a name that is there."""
-    for text in texts or []:
-        name, value = pair(text, option)
-        if name in into:
-            raise ValueError(f"{option} {text!r}: {name} was given before; give it once")
-        into[name] = value
-
-
-def pair(text: str, option: str) -> tuple[str, str]:
-    """The two sides of NAME=VALUE. Raises ValueError, naming ``option``, for anything else."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
-    return name.strip(), value.strip()
-
-
-def fill(agents: Sequence[str], seats: int) -> list[str]:
-    """One agent for each of ``seats``, the last one repeated. Raises ValueError for none or too many."""
-    if not 1 <= len(agents) <= seats:
-        raise ValueError(
-            f"{len(agents)} agents for {seats} seats: name 1 to {seats} (the last fills those left)"
-        )
-    return [*agents, *[agents[-1]] * (seats - len(agents))]

@@ -6,13 +6,18 @@ import inspect
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
 
 import catbox_env
 from catbox_env import Game
+from catbox_env.core.registry import game_class
 
 DEFAULT_GAME = "cat_in_the_box_v0"
 #: What the seats are paid unless --rule reward says otherwise: agents are compared by it.
 REWARD = "margin"
+#: The largest number of players that is tried.
+MOST_PLAYERS = 10
 #: Words of a title that begin small.
 _SMALL = {"in", "of", "the"}
 
@@ -34,6 +39,53 @@ def rule_help(rules_class: type) -> dict[str, str]:
         for names, described in entries
         for name in names.split(", ")
     }
+
+
+@dataclass(frozen=True)
+class RuleField:
+    """A field of a ``Rules`` as its class describes it.
+
+    Attributes:
+        kind: its type as it is written, without spaces.
+        default: None where there is none.
+        words: what it may be, of a text: those between quotation marks in the description.
+        help: the description, which begins with a capital letter.
+    """
+
+    name: str
+    kind: str
+    default: Any
+    words: list[str]
+    help: str
+
+
+def rule_fields(game_id: str) -> dict[str, RuleField]:
+    """The rules of a game by name, in the order of its ``Rules``."""
+    rules_class = game_class(game_id).rules_class
+    helps = rule_help(rules_class)
+    return {
+        field.name: RuleField(
+            field.name,
+            str(getattr(field.type, "__name__", field.type)).replace(" ", ""),
+            None if field.default is MISSING else field.default,
+            re.findall(r'"(\w+)"', helps.get(field.name, "")),
+            helps.get(field.name, "")[:1].upper() + helps.get(field.name, "")[1:],
+        )
+        for field in fields(rules_class)
+    }
+
+
+def player_counts(game_id: str) -> list[int]:
+    """The numbers of players, up to `MOST_PLAYERS`, that a game accepts."""
+
+    def is_possible(players: int) -> bool:
+        try:
+            catbox_env.make_game(game_id, num_players=players)
+        except ValueError:
+            return False
+        return True
+
+    return [players for players in range(1, MOST_PLAYERS + 1) if is_possible(players)]
 
 
 def command_line(command: str, agents: Sequence[str], game: Game, seed: int, seat: int = 0) -> str:

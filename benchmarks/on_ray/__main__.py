@@ -23,6 +23,8 @@ from rich.console import Console
 from benchmarks.on_ray.exchange import nothing, seconds_of_exchange
 from benchmarks.on_ray.model import MEASURED
 from benchmarks.report import alternate, machine
+from benchmarks.scaling import SIZE
+from benchmarks.training import training_config
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.memory import keep_freed_memory
@@ -36,20 +38,9 @@ ALONE, ONE, TWO = "1 worker, a thread of one process", "1 worker on Ray", "2 wor
 COUNTS, WIDTHS = (2, 4, 8), ((64, 64), (256, 256), (512, 512))
 
 
-def config(workers: int, quick: bool, hidden: tuple[int, ...] = (256, 256)) -> TrainConfig:
-    """Five players, as `python -m benchmarks scaling` has it."""
-    return TrainConfig(
-        game="cat_in_the_box_v0",
-        game_options={"num_players": 5},
-        device="cpu",
-        workers=workers,
-        hidden=hidden,
-        epochs=2,
-        num_envs=64 if quick else 2048,
-        batch_size=2048 if quick else 65_536,
-        minibatch_size=1024 if quick else 4096,
-        precision="float32",
-    ).settled()
+def config(workers: int, quick: bool, **settings: Any) -> TrainConfig:
+    """As `python -m benchmarks scaling` has it, in float32."""
+    return training_config("cpu", workers=workers, precision="float32", **SIZE[quick], **settings)
 
 
 def updates(algorithm: PPO, number: int) -> Callable[[], float]:

@@ -66,6 +66,12 @@ def fit(measured: dict[str, Any]) -> Model:
     )
 
 
+def between_machines(measured: dict[str, Any]) -> Model:
+    """The model of a cluster of such machines."""
+    model = fit(measured)
+    return Model(model.play, model.learn, *ETHERNET, model.fixed)
+
+
 def _not_negative(left: np.ndarray, right: np.ndarray) -> tuple[float, float]:
     """Least squares with two unknowns, none of them under 0."""
     found, *_ = np.linalg.lstsq(left, right, rcond=None)
@@ -110,15 +116,13 @@ def exchange_rows(measured: dict[str, Any]) -> list[Sequence[object]]:
     return rows
 
 
-def scaling_rows(measured: dict[str, Any], grows: bool, ethernet: bool) -> list[Sequence[object]]:
+def scaling_rows(measured: dict[str, Any], grows: bool) -> list[Sequence[object]]:
     """What to expect of each number of workers.
 
     ``grows``: each worker has as many decisions of a batch, and of a minibatch, as one worker alone; otherwise they
-    share these. ``ethernet``: the workers are on machines between which `ETHERNET` is assumed.
+    share these. The workers are on machines between which `ETHERNET` is assumed.
     """
-    run, model = measured["run"], fit(measured)
-    if ethernet:
-        model = Model(model.play, model.learn, *ETHERNET, model.fixed)
+    run, model = measured["run"], between_machines(measured)
     alone = model.update(1, run["rows"], run["steps"], run["epochs"], run["weight_bytes"])
     rows: list[Sequence[object]] = [
         (
@@ -149,17 +153,15 @@ def scaling_rows(measured: dict[str, Any], grows: bool, ethernet: bool) -> list[
     return rows
 
 
-def most_workers(measured: dict[str, Any], grows: bool, ethernet: bool, efficiency: float = 0.5) -> int:
-    """The largest number of workers, a power of 2, with at least so much ``efficiency``."""
-    run, model = measured["run"], fit(measured)
-    if ethernet:
-        model = Model(model.play, model.learn, *ETHERNET, model.fixed)
+def most_workers(measured: dict[str, Any], grows: bool) -> int:
+    """The largest number of workers, a power of 2, that wait for at most half of the time."""
+    run, model = measured["run"], between_machines(measured)
     alone = model.update(1, run["rows"], run["steps"], run["epochs"], run["weight_bytes"]) / run["rows"]
     best = 1
     for workers in (2**power for power in range(1, 13)):
         batch = run["rows"] * (workers if grows else 1)
         seconds = model.update(workers, batch, run["steps"], run["epochs"], run["weight_bytes"])
-        if alone * batch / seconds / workers >= efficiency:
+        if alone * batch / seconds / workers >= 0.5:
             best = workers
     return best
 
@@ -178,7 +180,7 @@ def model_in_words(measured: dict[str, Any]) -> str:
 
 def advice(measured: dict[str, Any]) -> str:
     """Where more workers stop paying."""
-    same, grown = (most_workers(measured, grows, ethernet=True) for grows in (False, True))
+    same, grown = (most_workers(measured, grows) for grows in (False, True))
     return (
         f"With the same batch more than about {same} workers wait for more than half of the time, and with a batch "
         f"that grows\nmore than about {grown}: each worker sends a message to every other one, so the time of a step "

@@ -71,17 +71,6 @@ def test_agents_that_were_trained_for_nothing_imply_nothing(
     )
 
 
-def test_every_command_with_agents_takes_the_rules_of_a_checkpoint(checkpoint: str) -> None:
-    assert "(4, 7)" not in run("info").stdout
-    said = run("play", checkpoint, typed="quit\n").stdout
-    assert "--players 2" in said
-    assert "num_ranks=4" in said
-    assert run("watch", checkpoint, "--seed", "1").exit_code == 0
-    assert run("evaluate", checkpoint, "random", "--deals", "10").exit_code == 0
-    tiny = run("exploitability", checkpoint, "--max-histories", "1000")
-    assert "too large to be solved exactly" in tiny.stderr
-
-
 def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
     (tmp_path / "policy.safetensors").write_bytes(b"rubbish")
     for command in ("play", "watch", "evaluate"):

@@ -7,13 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from typer.testing import CliRunner
 
 import catbox_agents
 import catbox_env
 from catbox_app.cli import app
-from tests.agents.test_arena_results import Impatient
+from tests.agents.test_evaluate import Impatient
 
 
 class Leaving(Impatient):
@@ -21,13 +20,6 @@ class Leaving(Impatient):
 
     def __init__(self, game: Any, seed: Any = None) -> None:
         super().__init__(game, seed, patience=700)
-
-
-class Hasty(Impatient):
-    """Presses Ctrl-C in the first batch of games."""
-
-    def __init__(self, game: Any, seed: Any = None) -> None:
-        super().__init__(game, seed, patience=20)
 
 
 def evaluate(agent: str, folder: Path, deals: str) -> Any:
@@ -40,8 +32,8 @@ def evaluate(agent: str, folder: Path, deals: str) -> Any:
     )
 
 
-@pytest.mark.parametrize("deals", ["1000", str(10**12)])
-def test_ctrl_c_shows_and_writes_the_deals_that_were_finished(tmp_path: Path, deals: str) -> None:
+def test_ctrl_c_shows_and_writes_the_deals_that_were_finished(tmp_path: Path) -> None:
+    deals = str(10**12)
     spec = f"{__name__}:Leaving"
     ran = evaluate(spec, tmp_path, deals)
     assert ran.exit_code == 130
@@ -55,14 +47,6 @@ def test_ctrl_c_shows_and_writes_the_deals_that_were_finished(tmp_path: Path, de
     assert written["standings"][1]["margin"] == whole["heuristic"].margin
     with (tmp_path / "result.csv").open(newline="") as lines:
         assert [row["name"] for row in csv.DictReader(lines)] == [spec, "heuristic"]
-
-
-def test_ctrl_c_before_anything_was_finished_writes_nothing(tmp_path: Path) -> None:
-    ran = evaluate(f"{__name__}:Hasty", tmp_path, "1000")
-    assert ran.exit_code == 130
-    assert ran.stderr == "catbox: interrupted: 0 of 1000 deals were finished\n"
-    assert ran.stdout == ""
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_table_tells_of_anybodys_paradox_and_fits_into_80_columns() -> None:

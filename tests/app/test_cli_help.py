@@ -11,14 +11,11 @@ import typer
 from typer.testing import CliRunner
 
 import catbox_env
-from catbox_app import options
+from catbox_app import options, rules
 from catbox_app.cli import app
-from catbox_app.commands import evaluate, exploitability, info, play, train, watch
-from catbox_app.completion import ALGORITHMS, PRESETS, complete_agent
-from catbox_app.options import rule_help, with_rules
+from catbox_app.options import complete_agent, with_rules
+from catbox_app.rules import rule_help
 from catbox_env.core.registry import game_class
-from catbox_train.algorithm import ALGORITHMS as LEARNING_ALGORITHMS
-from catbox_train.config import preset_names
 
 
 def run(*arguments: str) -> Any:
@@ -84,11 +81,6 @@ def test_the_shell_completes(words: str, completed: str) -> None:
     assert sorted(ran.stdout.split()) == completed.split()
 
 
-def test_what_is_completed_without_training_is_what_training_has() -> None:
-    assert sorted(PRESETS) == sorted(preset_names())
-    assert sorted(ALGORITHMS) == sorted(LEARNING_ALGORITHMS)
-
-
 def test_help_lists_values_and_defaults() -> None:
     text = " ".join(run("watch", "--help").stdout.replace("│", " ").split())
     for said in (
@@ -127,10 +119,6 @@ def test_the_results_fit_a_narrow_terminal_with_every_word_of_the_headers() -> N
     assert max(map(len, ran.stdout.splitlines())) <= 80
 
 
-def test_the_version_is_shown() -> None:
-    assert run("--version").stdout == f"catbox {catbox_env.__version__}\n"
-
-
 def test_a_rule_is_an_option_of_its_own() -> None:
     for arguments in (["--region", "khmer"], ["--region=khmer"], ["--rule", "region=khmer"]):
         result = CliRunner().invoke(app, ["info", "--game", "cat_te_v0", *arguments])
@@ -141,36 +129,10 @@ def test_a_rule_is_an_option_of_its_own() -> None:
     assert CliRunner().invoke(app, ["info", "--region", "khmer"]).exit_code == 2
 
 
-#: As the options and the parameters of commands are called, but for the last.
-TAKEN = "seed step deals seat output delay preset config settings set json json_path game rule help agents resume depth"
-
-
-@pytest.mark.parametrize(
-    "command",
-    [train.train, evaluate.evaluate, exploitability.exploitability, play.play, watch.watch, info.info],
-)
-def test_a_rule_that_is_named_like_an_option_of_a_command_is_left_to_rule(
-    command: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = typer.Typer()
-    own.command()(command)
-    rules_class = dataclasses.make_dataclass("Rules", [(name, "int", 1) for name in TAKEN.split()])
-    monkeypatch.setattr(options, "game_class", lambda game_id: type("Any", (), {"rules_class": rules_class}))
-    ruled = typer.Typer()
-    ruled.command()(with_rules(command))
-    before, after = (
-        [option for parameter in typer.main.get_command(made).params for option in parameter.opts]
-        for made in (own, ruled)
-    )
-    assert len(set(after)) == len(after)
-    assert set(before) | {"--depth"} <= set(after)
-    assert set(after) - set(before) <= {f"--{name.replace('_', '-')}" for name in TAKEN.split()}
-
-
 def test_the_rule_that_is_left_out_is_set_by_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
     rules_class = dataclasses.make_dataclass("Rules", [("seed", "int", 1), ("depth", "int", 1)])
-    monkeypatch.setattr(options, "game_class", lambda game_id: type("Any", (), {"rules_class": rules_class}))
+    monkeypatch.setattr(rules, "game_class", lambda game_id: type("Any", (), {"rules_class": rules_class}))
 
     def command(seed: options.Seed = None, rule: options.RuleOptions = None) -> None:
         given.append((seed, rule))

@@ -188,10 +188,6 @@ def test_a_faulty_agent_is_named_and_changes_nothing() -> None:
         ({"seats": ["random"]}, "1 seats: expected 3, one for each player"),
         ({"seed": -1}, "seed=-1: expected an integer of 0 or more"),
         ({"seed": "x"}, "seed='x': expected"),
-        ({"names": ["a", "b"]}, "expected 3 names of 1 to 80 printable characters"),
-        ({"names": ["a", "b", "c" * 81]}, "expected 3 names of 1 to 80 printable characters"),
-        ({"names": ["a", "b", "\x1b[2J"]}, "expected 3 names of 1 to 80 printable characters"),
-        ({"names": ["a", " ", "c"]}, "expected 3 names of 1 to 80 printable characters"),
         ({"seats": ["randm", None, None]}, "unknown agent 'randm'; did you mean 'random'"),
         ({"seats": [3, None, None]}, "has no method 'act'"),
         ({"deal": {"hands": []}}, "deal: hands of"),
@@ -216,7 +212,7 @@ def test_a_deal_can_be_given() -> None:
 
 
 @pytest.mark.parametrize("number", range(len(GAMES)))
-@pytest.mark.parametrize("moves", [0, 7, 1000])
+@pytest.mark.parametrize("moves", [7, 1000])
 def test_a_record_is_the_game_again(tmp_path: Path, number: int, moves: int) -> None:
     """Also of a game that was not finished."""
     game = game_of(number)

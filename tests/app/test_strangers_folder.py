@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     game = config.make_game()
     save_checkpoint(tmp_path / "run" / "policy.safetensors", network_for(game), game)
     for name in ("dill", "pynvml", "bots"):  # torch imports the first two where it finds them
-        agent = "from catbox_agents.uniform import RandomAgent as Agent\n" if name == "bots" else ""
+        agent = "from catbox_agents.random_agent import RandomAgent as Agent\n" if name == "bots" else ""
         (tmp_path / "run" / f"{name}.py").write_text(MARK + agent)
     return tmp_path / "run"
 
@@ -51,7 +51,7 @@ def catbox(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     "arguments",
     [
         ("evaluate", "./policy.safetensors", "random", "--deals", "10", *RULES),
-        ("train", "--resume", "--output", "."),
+        pytest.param(("train", "--resume", "--output", "."), marks=pytest.mark.slow),
     ],
     ids=["evaluate", "resume"],
 )
@@ -63,6 +63,7 @@ def test_a_command_in_the_folder_of_a_run_runs_no_file_of_it(
     assert not (folder / "ran").exists()
 
 
+@pytest.mark.slow
 def test_processes_of_an_arena_run_no_file_of_the_folder(folder: Path, tmp_path: Path) -> None:
     """Python starts them with the working directory on its path, unless it is told not to."""
     for name in ("multiprocessing", "signal", "pickle"):  # what a process imports first
@@ -110,7 +111,7 @@ def test_the_working_directory_comes_onto_the_path_for_a_module_of_its_own_alone
     path = [entry for entry in sys.path if entry not in ("", str(folder))]
     monkeypatch.setattr(sys, "path", list(path))
     game = small().make_game()
-    catbox_agents.make("catbox_agents.uniform:RandomAgent", game)
+    catbox_agents.make("catbox_agents.random_agent:RandomAgent", game)
     with pytest.raises(ValueError, match="there is no module 'nowhere' to import"):
         catbox_agents.make("nowhere:Expert", game)
     assert sys.path == path

@@ -12,8 +12,8 @@ import pytest
 
 import catbox_env
 from catbox_agents import read_record
+from catbox_app.chosen_game import fill
 from catbox_app.match import Match
-from catbox_app.options import fill
 from catbox_app.terminal.typed_actions import parse_action, shortened
 from tests.app.table import TINY, run, whole_game
 from tests.cat_in_the_box.positions import play, start
@@ -169,13 +169,6 @@ def test_an_action_is_taken_back() -> None:
     assert "player_0 (you) puts a 3 aside" in second
 
 
-def test_the_rules_are_printed() -> None:
-    game = catbox_env.make_game("cat_te_v0", side_pot=2)
-    ran = run("play", "random", "--game", "cat_te_v0", "--side-pot", "2", typed="rules\nquit\n", columns=2000)
-    for paragraph in game.describe_rules():
-        assert f"- {paragraph}" in ran.stdout
-
-
 def test_a_hint_speaks_of_points_and_of_the_risk_of_a_paradox() -> None:
     for arguments, typed in ((["--hint"], "quit\n"), ([], "hint\nquit\n")):
         ran = run("play", "random", "--players", "3", "--seed", "2", *arguments, typed=typed)
@@ -233,15 +226,6 @@ def position() -> catbox_env.GameState:
 def test_actions_may_be_shortened(typed: str, meant: str) -> None:
     state = position()
     assert state.game.action_to_string(parse_action(state, typed)) == meant
-
-
-def test_a_number_means_what_it_says_before_it_means_an_id() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
-    state = game.new_initial_state(seed=0)
-    held = {game.action_to_string(action) for action in state.legal_actions()}
-    rank = int(min(held).split()[1])
-    assert game.action_to_string(parse_action(state, str(rank))) == f"discard {rank}"
-    assert game.action_to_string(parse_action(state, f"#{rank - 1}")) == f"discard {rank}"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents import GameRecord, read_record
-from catbox_app.recorded_steps import positions
+from catbox_app.recorded import positions
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.replay import browse, frame, replay
 from tests.agents.arena_agents import Lowest, Middle, Raising, spec
@@ -177,17 +177,11 @@ def test_a_game_that_was_not_finished_says_so(tmp_path: Path) -> None:
     [
         ("hello\n", [], "line 1: it is no JSON"),
         (
-            "",
-            [],
-            "line 1: it is empty; give a file that catbox arena --record, catbox play --save or catbox watch",
-        ),
-        (
             '{"format": "catbox-policy-1"}\n',
             [],
             "line 1 is of format 'catbox-policy-1', expected 'catbox-games-1'",
         ),
         (None, ["--game", "2"], "holds 1 games; asked for game 2"),
-        (None, ["--game", "0"], "number of the game=0: expected an integer of 1 or more"),
         (None, ["--seat", "3"], "seat=3: expected a seat, an integer from 0 to 2"),
     ],
 )
@@ -203,12 +197,6 @@ def test_what_cannot_be_shown_is_one_clear_message(
     assert ran.stdout == ""
     assert said in ran.stderr
     assert ran.stderr.startswith("catbox: ")
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    ran = run("replay", str(tmp_path / "games.jsonl"))
-    assert ran.exit_code == 2
-    assert ran.stderr == f"catbox: {tmp_path / 'games.jsonl'}: No such file or directory\n"
 
 
 def test_on_a_terminal_the_keys_are_read_one_by_one(saved: Path) -> None:

@@ -81,24 +81,11 @@ def test_an_agent_that_breaks_the_rules_is_named_at_the_table(name: str, said: s
     assert f"catbox: agent '{__name__}:{name}' {said}" in ran.stderr
 
 
-@pytest.mark.parametrize("delay", ["inf", "1e12"])
-def test_a_delay_is_an_hour_at_most(delay: str) -> None:
-    ran = run("watch", *TINY, "--delay", delay)
-    assert ran.exit_code == 2
-    assert "3600" in ran.stderr
-
-
 def test_stopping_to_watch_is_polite(tmp_path: Path) -> None:
     ran = run("watch", *TINY, "--step", "--save", str(tmp_path / "game"), typed="\n")
     assert ran.exit_code == 0
     assert "Stopped watching" in ran.stdout
     assert read_record(tmp_path / "game").returns is None
-
-
-def test_plain_text_has_no_control_characters() -> None:
-    ran = run("watch", "random", "--game", "petrify_v0")
-    assert "\x1b" not in ran.stdout
-    assert ran.stdout.count("Petrify: ") > 3
 
 
 def test_in_plain_text_an_event_is_one_line_however_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from catbox_env.games.petrify.game import Petrify
-from catbox_env.games.petrify.kernels import KERNELS
+from catbox_env.games.petrify.game import KERNELS, Petrify
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Prints how often it is told of compiling, the number of warnings about the cache, how many of two functions were

@@ -17,7 +17,7 @@ from catbox_agents import Agent
 from catbox_agents.arena import evaluate
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.cli import app
-from catbox_app.options import rule_help
+from catbox_app.rules import rule_help
 from tests.core import fuzz, test_bad_input, test_saved, test_worlds
 from tests.core.bad_values import check_refusals
 from tests.core.game_cases import CASES, accepted_games, default_cases

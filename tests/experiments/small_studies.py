@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from experiments.__main__ import main
 from experiments.results import RunResult, read_results
 
@@ -67,7 +65,7 @@ class Workplace:
         return main(self.arguments("run"))
 
     def lines(self) -> list[RunResult]:
-        return read_results(self.file, pytest.fail)
+        return read_results(self.file)
 
 
 def measured(result: RunResult) -> dict[str, Any]:

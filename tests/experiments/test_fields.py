@@ -11,6 +11,7 @@ from catbox_agents import evaluate
 from catbox_env import make_game
 from experiments.__main__ import main
 from experiments.fields import FIRST_SEED, FieldResult, fields_file, fields_table, read_fields
+from experiments.speeds import FILE as SPEEDS
 from tests.experiments.small_studies import Workplace
 
 FIELDS: dict[str, Any] = {
@@ -69,9 +70,9 @@ def test_the_table_has_means_over_seeds_and_the_interval_of_the_difference() -> 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"judged": "lwo"}, "judged names variant 'lwo': did you mean 'low'?"),
+        ({"judged": "lwo"}, "judged names variant 'lwo'; did you mean 'low'"),
         ({"judged": None}, "judged names variant ''"),
-        ({"fields": {"own": ["net:hihg"]}}, "fields.own names variant 'hihg': did you mean 'high'?"),
+        ({"fields": {"own": ["net:hihg"]}}, "fields.own names variant 'hihg'; did you mean 'high'"),
         ({"fields": {"own": []}}, r"fields.own = \[\]: name at least one agent"),
         ({"seeds": [1]}, "fields.mixed: nets of another seed take two seeds at least"),
         ({"fields": None}, "has no fields: give it judged, fields and field_deals"),
@@ -85,8 +86,11 @@ def test_fields_that_cannot_be_played_are_refused(
     assert re.search(message, capsys.readouterr().err)
 
 
-def test_a_damaged_file_of_fields_is_named(workplace: Workplace) -> None:
-    workplace.results.mkdir(parents=True)
-    fields_file("small", workplace.results).write_text('[{"rules": 1}]')
-    with pytest.raises(ValueError, match=r"small\.fields\.json is damaged"):
-        read_fields("small", workplace.results)
+def test_damaged_files_of_results_are_named(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
+    for file in (fields_file("small", workplace.results), workplace.results / SPEEDS):
+        for text in ("[", '[{"settings": {}}]', "7"):
+            workplace.results.mkdir(exist_ok=True)
+            file.write_text(text)
+            assert main(workplace.arguments("report")) == 1
+            assert f"{file.name} is damaged" in capsys.readouterr().err
+        file.unlink()

@@ -63,15 +63,6 @@ def test_the_pool_of_earlier_policies_is_filled_from_the_first_update_on(
     assert kept == [25, 25]
 
 
-def test_a_damaged_file_is_refused(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
-    workplace.results.mkdir()
-    for text in ("[", '[{"settings": {}}]', "7"):
-        (workplace.results / FILE).write_text(text)
-        for command in ("speeds", "report"):
-            assert main(workplace.arguments(command)) == 1
-            assert f"{FILE} is damaged" in capsys.readouterr().err
-
-
 def test_a_setting_that_a_result_of_another_version_lacks_has_its_default(tmp_path: Path) -> None:
     found = Speeds(tmp_path)
     for hidden, head, speed in ((8, True, 100.0), (8, False, 200.0), (16, False, 300.0)):

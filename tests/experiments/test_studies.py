@@ -10,7 +10,6 @@ from catbox_train import memory
 from catbox_train.runs.loop import check_run
 from experiments.study import Run, flat, read_study, runs_of, settings_that_vary, study_names
 from tests.experiments.small_studies import BASE, Workplace
-from tests.train.agents_in_training import REMEMBERING
 
 TWO = {"low": {"entropy": 0.01}, "high": {"entropy": 0.12}}
 
@@ -61,14 +60,6 @@ def test_a_rule_set_may_be_another_game_with_a_preset_of_its_own(workplace: Work
     assert (config["game"], config["num_envs"], config["entropy"]) == ("petrify_v0", 1024, 0.01)
 
 
-def test_the_options_of_one_algorithm_do_not_vary_because_another_has_none_of_them() -> None:
-    ppo = {"seed": 1, "algorithm": "ppo", "clip": 0.15, "epochs": 1}
-    assert settings_that_vary([ppo, {**ppo, "seed": 2, "epochs": 2}, {"seed": 1, "algorithm": "dmc"}]) == [
-        "algorithm",
-        "epochs",
-    ]
-
-
 def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
     """The sections are mappings of settings; the shares of opponents are one setting."""
     workplace.write(
@@ -85,49 +76,25 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"base": {**BASE, "opponents_in_training": {"grandmaster": 0.1}}}, "training: unknown agent 'grandmaster'"),
-        ({"base": {**BASE, "device": "cuda:99"}}, "device = 'cuda:99' is not there"),
         (
             {"base": {**BASE, "algorithm": "exit", "start_from": "/no/such/run"}},
             "study 'small', variant 'low', 3 players: start_from: .*/no/such/run does not exist",
         ),
-        (
-            {"base": {**BASE, "algorithm": "exit", "rollout_policy": REMEMBERING}},
-            "variant 'low', 3 players: rollout_policy: .*asks for its history",
-        ),
         ({"base": {**BASE, "hidden": [2_000_000] * 2}}, "variant 'low', 3 players: not enough memory for hidden"),
         ({"title": None}, "study 'small': title is missing"),
-        ({"variant": {}}, "study 'small': unknown key 'variant': did you mean 'variants'?"),
-        ({"seeds": ["one"]}, r"study 'small': seeds\.0 = 'one': "),
+        ({"variant": {}}, "study 'small': unknown key 'variant'; did you mean 'variants'"),
         ({"seeds": [1, 2, 1]}, r"seeds = \[1, 2, 1\]: expected different ones"),
-        ({"seeds": [-1]}, r"seeds\.0 = '?-1'?: .*greater than or equal to 0"),
-        ({"final_deals": 3}, "final_deals = '?3'?: .*greater than or equal to 10"),
-        ({"variants": {"one": {}}}, "variants = .* at least 2"),
         ({"variants": {"../x": {}, "y": {}}}, r"variants\.\.\./x = '../x': .*pattern"),
-        ({"rules": {}}, "rules = .* at least 1"),
         (
             {"variants": {"low": {"entropi": 1}, "high": {}}},
             "study 'small', variant 'low', 3 players: unknown setting 'entropi' .* did you mean 'entropy'",
         ),
-        (
-            {"variants": {"low": {"entropy": "much"}, "high": {}}},
-            "study 'small', variant 'low', 3 players: entropy = 'much': expected a number",
-        ),
-        ({"variants": {"a": {"minibatch_size": 100}, "b": {}}}, "variant 'a', .*batch_size = 512: expected a mult"),
         ({"variants": {"a": {"seed": 4}, "b": {}}}, "seed in variant 'a': leave it out"),
         ({"base": {**BASE, "final_deals": 100}}, "final_deals in base: leave it out"),
         (
             {"variants": {"a": {"game_options.num_players": 4}, "b": {}}},
             r"game_options\.num_players is given by the variant and by its rules",
         ),
-        ({"base": {"game_options.rounds": 1, "game_options": {"rounds": 2}}}, r"game_options\.rounds was given before"),
-        ({"base": {**BASE, "preset": "fast"}}, "variant 'low', 3 players: unknown preset 'fast'"),
-        (
-            {"rules": {"7 players": {"game_options.num_players": 7}}},
-            "study 'small', variant 'low', 7 players: num_players=7",
-        ),
-        ({"base": {**BASE, "game_options.colors": 2}}, "variant 'low', 3 players: .*colors"),
-        ({"base": {**BASE, "opponents": ["heuristik"]}}, "'low', 3 players: opponents: unknown agent 'heuristik'"),
         ({"variants": {**TWO, "again": {"entropy": 0.01, "clip": 0.15}}}, "variants 'low' and 'again' have the same"),
     ],
 )  # fmt: skip
@@ -163,8 +130,3 @@ def test_nothing_is_trained_when_a_later_study_is_wrong(
     assert "study 'small', variant 'wrong', 3 players: entropy = " in capsys.readouterr().err
     assert not workplace.runs.exists()
     assert not workplace.results.exists()
-
-
-def test_a_study_that_does_not_exist_is_refused_with_the_nearest(workplace: Workplace) -> None:
-    with pytest.raises(ValueError, match="unknown study 'smal': did you mean 'small'"):
-        read_study("smal", workplace.studies)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.web.browser import find_browser
-from tests.web.server import Server
+from tests.web.server import Server, find_browser
 
 ARTEFACTS = Path(__file__).resolve().parent.parent.parent / ".web-artefacts"
 #: Milliseconds that a page may take for anything on a machine that is busy.
@@ -38,7 +37,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """`catbox web`, shared by the tests that do not stop it."""
-    with Server(tmp_path_factory.mktemp("web"), "--agent", "tests.web.agents:Failing") as running:
+    with Server(tmp_path_factory.mktemp("web"), "--agent", "tests.web.server:Failing") as running:
         yield running
 
 

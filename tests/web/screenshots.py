@@ -7,8 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.web.browser import find_browser
-from tests.web.server import ROOT, Server
+from tests.web.server import ROOT, Server, find_browser
 from tests.web.table import buttons, cards, number, open_table, wait_for_turn
 
 FOLDER = ROOT / "docs" / "screenshots"

@@ -1,8 +1,8 @@
-"""The server of the tests: the command ``catbox web``, as a process of its own."""
+"""What the tests run: the command ``catbox web`` as a process of its own, an opponent that fails, and the browser."""
 
 from __future__ import annotations
 
-import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,10 +12,32 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 from types import TracebackType
+from typing import Any
+
+from catbox_agents import Agent
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+#: Names of a browser of the machine; nothing is downloaded.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 #: Seconds that the server may take to answer for the first time: it may have to compile the games.
 STARTS_WITHIN = 180.0
+
+
+class Failing(Agent):
+    """Raises an error at its first move."""
+
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
+        raise RuntimeError("the cat has left the box")
+
+
+def find_browser() -> str:
+    """Its path. Raises ``FileNotFoundError``, with the line that installs one, where there is none."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        raise FileNotFoundError(
+            f"no browser: none of {', '.join(BROWSERS)} is installed. Install one: sudo apt-get install chromium"
+        )
+    return path
 
 
 class Server:
@@ -32,18 +54,9 @@ class Server:
 
     def start(self) -> None:
         """Starts it, and waits until it answers."""
-        command = [
-            sys.executable,
-            "-m",
-            "catbox_app",
-            "web",
-            "--port",
-            str(self.port),
-            "--no-browser",
-            *self._options,
-        ]
+        command = [sys.executable, "-m", "catbox_app", "web", "--port", str(self.port), "--no-browser"]
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd=ROOT, env=os.environ.copy())
+            self._process = subprocess.Popen([*command, *self._options], stdout=log, stderr=log, cwd=ROOT)
         deadline = time.monotonic() + STARTS_WITHIN
         while time.monotonic() < deadline:
             assert self._process.poll() is None, self.log.read_text()

@@ -17,17 +17,23 @@ def expect_accessible(page: Page) -> None:
     assert found.violations_count == 0, found.generate_report()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 360])
-def test_lobby(new_page: NewPage, theme: str, width: int) -> None:
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
+def test_lobby(new_page: NewPage, width: int, theme: str) -> None:
     page = new_page(width, theme=theme)
     page.locator(".lobby").wait_for()
     page.locator(".rules summary").click()
     expect_accessible(page)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(("title", "players"), [("Cat in the Box", 3), ("Cat Te", 3), ("Petrify", 2)])
+@pytest.mark.parametrize(
+    ("theme", "title", "players"),
+    [
+        ("light", "Cat in the Box", 3),
+        ("dark", "Cat in the Box", 3),
+        ("light", "Cat Te", 3),
+        ("dark", "Petrify", 2),
+    ],
+)
 def test_table(new_page: NewPage, theme: str, title: str, players: int) -> None:
     page = new_page(theme=theme)
     open_table(page, title, players)

@@ -116,10 +116,8 @@ def moves_ms(log: list[list[Any]]) -> list[float]:
     ("title", "players", "agent"),
     [
         ("Cat in the Box", 3, "heuristic"),
-        ("Cat in the Box", 5, "heuristic"),
         ("Cat in the Box", 5, "zoo:cat_in_the_box-5p"),
         ("Cat Te", 5, "heuristic"),
-        ("Petrify", 2, "heuristic"),
         ("Petrify", 4, "heuristic"),
         ("Petrify", 2, "zoo:petrify-4x4"),
     ],

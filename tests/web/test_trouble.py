@@ -74,7 +74,7 @@ def test_a_server_that_has_forgotten_its_tables(new_page: NewPage, tmp_path: Pat
 
 def test_an_opponent_that_fails(new_page: NewPage) -> None:
     page = new_page()
-    open_table(page, "Petrify", 2, "tests.web.agents:Failing")
+    open_table(page, "Petrify", 2, "tests.web.server:Failing")
     cards(page).first.click()
     notice = page.locator(".notice")
     expect(notice).to_contain_text("the cat has left the box")

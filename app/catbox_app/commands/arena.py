@@ -11,8 +11,6 @@ from rich.console import Console
 import catbox_agents
 from catbox_agents import DEAL_SETS, ArenaInterrupted, ArenaResult
 from catbox_app.chosen_game import choose_game
-from catbox_app.completion import complete_agent, complete_words
-from catbox_app.extras import require
 from catbox_app.games_progress import games_progress
 from catbox_app.options import (
     AGENTS,
@@ -21,8 +19,10 @@ from catbox_app.options import (
     RayAddress,
     Rounds,
     RuleOptions,
+    complete_agent,
+    complete_words,
 )
-from catbox_app.output_file import check_writable
+from catbox_app.preconditions import check_writable, require
 
 #: What the command needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
@@ -109,7 +109,7 @@ def arena(
     catbox arena heuristic runs/a runs/b --names heuristic,a,b --deal-set test --until-ci 0.05 --output arenas/test
     """
     require("catbox arena", NEEDED, "arena")
-    from catbox_agents.cores import physical_cores
+    from catbox_agents.machine import physical_cores
 
     if ray_address is not None:
         require("catbox arena --ray-address", ("ray",), "ray")

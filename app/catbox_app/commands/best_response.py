@@ -10,15 +10,17 @@ from rich.console import Console
 from rich.table import Table
 
 from catbox_app.commands.train import NEEDED, given_settings
-from catbox_app.completion import PRESETS, complete_agent, complete_words
-from catbox_app.extras import require
 from catbox_app.options import (
     AGENTS,
+    PRESETS,
     GameOfPreset,
     Players,
     Rounds,
     RuleOptions,
+    complete_agent,
+    complete_words,
 )
+from catbox_app.preconditions import require
 
 
 def best_response(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,20 +14,12 @@ from rich.table import Table
 
 import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
-from catbox_agents.arena.results_table import results_table
+from catbox_agents.arena.report import results_table
 from catbox_agents.files import write_atomically
 from catbox_app.chosen_game import choose_game
-from catbox_app.completion import complete_agent
 from catbox_app.games_progress import games_progress
-from catbox_app.options import (
-    AGENTS,
-    GameOfAgents,
-    Players,
-    Rounds,
-    RuleOptions,
-)
-from catbox_app.output_file import check_writable
-from catbox_env import Game
+from catbox_app.options import AGENTS, GameOfAgents, Players, Rounds, RuleOptions, complete_agent
+from catbox_app.preconditions import check_writable
 
 
 def evaluate(
@@ -60,41 +51,21 @@ def evaluate(
 
     catbox evaluate runs/standard heuristic --players 3 --json result.json
     """
-    try:
-        compare(choose_game(agents, game, players, rounds, rule), agents, deals, seed, json_path, csv_path)
-    except EvaluationInterrupted as stopped:
-        typer.echo(f"catbox: {stopped}", err=True)
-        raise typer.Exit(130) from None
-
-
-def compare(
-    game: Game,
-    agents: Sequence[str],
-    num_deals: int,
-    seed: int,
-    json_path: Path | None,
-    csv_path: Path | None,
-) -> Result:
-    """Compare ``agents``, print the table and write the files that were asked for.
-
-    Raises ValueError for what the arena refuses, and before anything is played for a path that cannot be written.
-    Ctrl-C prints and writes the result of the deals that were finished, and raises `EvaluationInterrupted`.
-    """
     if json_path is not None and csv_path is not None and json_path.resolve() == csv_path.resolve():
         raise ValueError(f"--json and --csv are both {csv_path}: give each a file of its own")
     for path in (json_path, csv_path):
         if path is not None:
             check_writable(path)
-    console = Console(stderr=True)
+    chosen = choose_game(agents, game, players, rounds, rule)
     try:
-        with games_progress(console) as progress:
-            result = catbox_agents.evaluate(game, agents, num_deals, seed, progress=progress)
-    except EvaluationInterrupted as interrupted:
-        if interrupted.result is not None:
-            show_and_write(interrupted.result, json_path, csv_path)
-        raise
+        with games_progress(Console(stderr=True)) as progress:
+            result = catbox_agents.evaluate(chosen, agents, deals, seed, progress=progress)
+    except EvaluationInterrupted as stopped:
+        if stopped.result is not None:
+            show_and_write(stopped.result, json_path, csv_path)
+        typer.echo(f"catbox: {stopped}", err=True)
+        raise typer.Exit(130) from None
     show_and_write(result, json_path, csv_path)
-    return result
 
 
 def show_and_write(result: Result, json_path: Path | None, csv_path: Path | None) -> None:

@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.table import Table
 
 import catbox_env
-from catbox_app.options import GameId, Players, Rounds, RuleOptions, rule_options
+from catbox_app.chosen_game import rule_options
+from catbox_app.options import GameId, Players, Rounds, RuleOptions
 from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.options import read_options
 

@@ -8,11 +8,19 @@ import typer
 from rich.console import Console
 
 from catbox_agents.specs import best_agent
-from catbox_app.chosen_game import choose_game
-from catbox_app.completion import complete_agent
+from catbox_app.chosen_game import choose_game, fill
 from catbox_app.match import Match
-from catbox_app.options import AGENTS, GameOfAgents, Players, Rounds, RuleOptions, SaveGame, Seed, fill
-from catbox_app.output_file import check_new
+from catbox_app.options import (
+    AGENTS,
+    GameOfAgents,
+    Players,
+    Rounds,
+    RuleOptions,
+    SaveGame,
+    Seed,
+    complete_agent,
+)
+from catbox_app.preconditions import check_new
 from catbox_app.rules import command_line
 from catbox_app.terminal.play import play as play_at_terminal
 from catbox_env.core.checks import check_seat

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import secrets
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlencode
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from catbox_agents import read_record
 from catbox_agents.files import write_atomically
-from catbox_app.animation import SECONDS, WIDTH, game_gif
 from catbox_app.commands.web import NEEDED
-from catbox_app.completion import complete_words
-from catbox_app.extras import require
 from catbox_app.games_progress import games_progress
-from catbox_app.output_file import check_writable
+from catbox_app.options import complete_words
+from catbox_app.preconditions import check_writable, require
+from catbox_app.recorded import SECONDS, WIDTH, game_gif
 from catbox_app.terminal.replay import replay as replay_at_terminal
 from catbox_env.core.checks import check_choice, check_seat
 from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
 
+_HOST = "127.0.0.1"
 WEB_PANEL, GIF_PANEL = "In the browser", "As an animation"
 
 
@@ -149,9 +152,7 @@ def replay(
         check_seat("seat", seat, record.game.num_players)
     console = Console()
     if web:
-        from catbox_app.web.showing import show_file
-
-        show_file(file, game, seat, move, port or 0, not no_browser, console)
+        _show_in_browser(file, game, seat, move, port or 0, not no_browser, console)
     elif out is None:
         replay_at_terminal(record, console, seat, move)
     else:
@@ -171,3 +172,33 @@ def _check_goes_with(what: str, given: object, options: dict[str, object]) -> No
     said = [name for name, value in options.items() if value is not None]
     if said and not given:
         raise ValueError(f"{', '.join(said)} without {what}: add {what}")
+
+
+def _show_in_browser(
+    path: Path,
+    game_number: int,
+    seat: int | None,
+    number: int,
+    port: int,
+    opens_browser: bool,
+    console: Console,
+) -> None:
+    """Serve a file of games on 127.0.0.1 until Ctrl-C.
+
+    ``game_number``, ``seat``, ``number``: what is shown at first: which game, whose view (None: all open), after how
+    many actions. ``port`` 0: any that is free. Raises ``ValueError`` for a port that cannot be used.
+    """
+    from catbox_app.web.server import web_app
+    from catbox_app.web.serving import address_of, listen, serve
+    from catbox_app.web.tables import Tables
+
+    tables = Tables()
+    key = secrets.token_urlsafe(16)
+    tables.recordings[key] = path
+    asked = {"replay": key, "game": game_number, "number": number}
+    if seat is not None:
+        asked["view"] = seat
+    listening = listen(_HOST, port)
+    address = f"{address_of(listening, _HOST)}#{urlencode(asked)}"
+    console.print(Text(f"The game is at {address}   (Ctrl-C ends it)"), soft_wrap=True)
+    serve(web_app(tables, _HOST), listening, address if opens_browser else None)

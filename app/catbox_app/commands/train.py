@@ -11,17 +11,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from catbox_app.completion import ALGORITHMS, PRESETS, complete_words
-from catbox_app.extras import require
+from catbox_app.chosen_game import add_pairs, rule_options
 from catbox_app.options import (
+    ALGORITHMS,
+    PRESETS,
     GameOfPreset,
     Players,
     RayAddress,
     Rounds,
     RuleOptions,
-    add_pairs,
-    rule_options,
+    complete_words,
 )
+from catbox_app.preconditions import require
 from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.options import QuotedText
 

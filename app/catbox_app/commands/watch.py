@@ -10,11 +10,19 @@ from rich.console import Console
 
 from catbox_agents import read_record
 from catbox_agents.specs import best_agent
-from catbox_app.chosen_game import choose_game
-from catbox_app.completion import complete_agent
+from catbox_app.chosen_game import choose_game, fill
 from catbox_app.match import Match
-from catbox_app.options import AGENTS, GameOfAgents, Players, Rounds, RuleOptions, SaveGame, Seed, fill
-from catbox_app.output_file import check_new
+from catbox_app.options import (
+    AGENTS,
+    GameOfAgents,
+    Players,
+    Rounds,
+    RuleOptions,
+    SaveGame,
+    Seed,
+    complete_agent,
+)
+from catbox_app.preconditions import check_new
 from catbox_app.rules import command_line
 from catbox_app.terminal.replay import replay as replay_at_terminal
 from catbox_app.terminal.watch import DELAY

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from catbox_app.completion import complete_agent
-from catbox_app.extras import require
+from catbox_app.options import complete_agent
+from catbox_app.preconditions import require
 
 #: What the server needs beyond the command line, by import name.
 NEEDED = ("starlette", "uvicorn", "websockets")

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from catbox_agents.arena.records import GameRecord
 from catbox_app.match import printable
-from catbox_app.recorded_steps import positions, shown_position
+from catbox_app.recorded import positions, shown_position
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.keys import has_keys, read_key, single_keys
 from catbox_env import GameState

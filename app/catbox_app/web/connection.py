@@ -11,8 +11,7 @@ from typing import Any
 from catbox_app.match import Match
 from catbox_app.web.coach import SHOWS, Coach
 from catbox_app.web.jobs import Job
-from catbox_app.web.lobby import game_of, lobby
-from catbox_app.web.opponents import NOT_COMPILED, check_opponent
+from catbox_app.web.lobby import NOT_COMPILED, check_opponent, game_of, lobby
 from catbox_app.web.pages import Viewer
 from catbox_app.web.reading import (
     Failed,

@@ -7,15 +7,15 @@ the header Host must name this server, and Origin, which browsers send with ever
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: Names of this machine for itself.
-LOCAL = ("localhost", "127.0.0.1", "::1")
+LOCAL = ("localhost", "127.0.0.1", "[::1]")
 #: Sent with every answer. Keys of seats stand behind the # of an address, which browsers do not send.
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
@@ -33,28 +33,23 @@ class Guard:
     """``app`` behind checks of Host and Origin, with the headers above.
 
     ``host``: what the server listens on. On 127.0.0.1 only the names of this machine for itself are answered; else also
-    addresses, the machine's own name, and ``host``.
+    the machine's own name, ``host``, and all addresses, for a foreign page comes under a name.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
-        self._app, self._names = app, {*LOCAL, host.lower()}
+        names = {*LOCAL, f"[{host.lower()}]" if ":" in host else host.lower()}
         self._open = not is_local(host)
         if self._open:
             own = socket.gethostname().lower()
-            self._names |= {own, f"{own}.local", own.partition(".")[0]}
+            names |= {own, f"{own}.local", own.partition(".")[0]}
+        self._app = app
+        self._named = TrustedHostMiddleware(app, sorted(names), www_redirect=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self._app(scope, receive, send)
-            return
-        headers = Headers(scope=scope)
-        host = headers.get("host", "")
-        if (why := self._refusal(scope, headers, host)) is not None:
-            refuse = PlainTextResponse(why, 403)
-            if scope["type"] == "http":
-                await refuse(scope, receive, send)
-            else:
-                await send({"type": "websocket.close", "code": 1008, "reason": "foreign page"})
+        headers = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers()
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if scope["type"] == "websocket" and origin is not None and _place(origin) != host.lower():
+            await send({"type": "websocket.close", "code": 1008, "reason": "foreign page"})
             return
 
         async def with_headers(message: Message) -> None:
@@ -63,25 +58,15 @@ class Guard:
                 for name, value in HEADERS.items():
                     sent[name] = value.replace("{sockets}", f"ws://{host} wss://{host}")
                 message["headers"] = sent.raw
+            elif message["type"] == "websocket.http.response.start":  # a refused name: Uvicorn takes no body here
+                message = {"type": "websocket.close", "code": 1008, "reason": "foreign name"}
+            elif message["type"] == "websocket.http.response.body":
+                return
             await send(message)
 
-        await self._app(scope, receive, with_headers)
-
-    def _refusal(self, scope: Scope, headers: Headers, host: str) -> str | None:
-        """Why the request is refused; None: it is not."""
-        if not self._is_own(host):
-            return (
-                "This server does not go by the name under which you came here. Use the address that catbox web has "
-                "shown, or name yours: catbox web --host NAME.\n"
-            )
-        origin = headers.get("origin")
-        if scope["type"] == "websocket" and origin is not None and _place(origin) != host.lower():
-            return "A page of another place asks for a table: refused.\n"
-        return None
-
-    def _is_own(self, host: str) -> bool:
-        name = _name(host)
-        return name is not None and (name in self._names or (self._open and _is_address(name)))
+        by_address = re.fullmatch(r"\[?([\d.]+|[\da-f:.]+)\]?(:\d+)?", host)
+        known = self._open and by_address is not None and _is_address(by_address[1])
+        await (self._app if known else self._named)(scope, receive, with_headers)
 
 
 def is_local(host: str) -> bool:
@@ -95,14 +80,6 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _name(host: str) -> str | None:
-    """The name or address in a header Host, without the port; None where it is none."""
-    try:
-        return urlsplit(f"//{host}").hostname if not set(host) & set("/?#@\\ ") else None
-    except ValueError:
-        return None
 
 
 def _place(origin: str) -> str | None:

@@ -1,29 +1,29 @@
-"""What can be chosen for a new table, and the game that a page has chosen."""
+"""What can be chosen for a new table, the game that a page has chosen, and the agents that it may name.
+
+Those are the agents that come with catbox, with bounds, and those that the server was started with. A page must not be
+able to load a file or to import a module: a spec may be a path, or ``package.module:Class``.
+"""
 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
-from dataclasses import MISSING, Field, fields
 from typing import Any
 
 import numpy as np
 
 import catbox_env
+from catbox_agents import known_agents
+from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
 from catbox_agents.zoo import zoo_agents
-from catbox_app.rules import REWARD, game_title, rule_help
-from catbox_app.web.opponents import NOT_COMPILED, is_offered
+from catbox_app.rules import MOST_PLAYERS, REWARD, RuleField, game_title, player_counts, rule_fields
 from catbox_app.web.pages import MOST_ACTIONS
 from catbox_app.web.reading import Message, integer_of, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import closest, shown
 from catbox_env.core.options import read_options
-from catbox_env.core.registry import game_class
 
-#: Numbers of players that are tried, to find those that a game has.
-_PLAYERS = range(1, 11)
 #: The agents that play every game: group -> spec -> title.
 _TITLES = {
     "levels": {"easy": "Easy", "normal": "Normal", "hard": "Hard"},
@@ -35,6 +35,21 @@ _TITLES = {
         "pimc": "Search in sampled worlds (PIMC)",
     },
 }
+
+#: The most of what a setting of a search may ask for: no decision of a page takes long.
+BOUNDS = {
+    "worlds": 512,
+    "budget": 2.0,
+    "proposals": 16,
+    "simulations": 4000,
+    "parallel": 64,
+    "samples": 512,
+}
+#: Why some agents are not offered where catbox is not compiled, for people who open a table.
+NOT_COMPILED = (
+    "catbox is not compiled here. Agents that search, the level hard and estimated points play hundreds of games for "
+    "one move, which takes too long without Numba: the command catbox web has them."
+)
 
 
 def lobby(also: Sequence[str], theme: str) -> Message:
@@ -59,7 +74,7 @@ def game_of(message: Message) -> Game:
         raise ValueError(f"rules={shown(rules)}: expected an object of names and values")
     given = {"reward": REWARD, **rules}
     if message.get("players") is not None:
-        given["num_players"] = integer_of(message, "players", 1, _PLAYERS[-1])
+        given["num_players"] = integer_of(message, "players", 1, MOST_PLAYERS)
     try:
         game = catbox_env.make_game(game_id, **read_options(game_id, given))
     except TypeError as error:  # a value of a type that no rule has
@@ -72,46 +87,55 @@ def game_of(message: Message) -> Game:
     return game
 
 
+def is_offered(spec: str) -> bool:
+    """Whether an agent that comes with catbox is quick enough here: without compilation, a search is not."""
+    return compilation.HAS_NUMBA or (spec != "hard" and not is_configured(spec))
+
+
+def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
+    """Raise ``ValueError`` unless a page may name ``spec``. ``also``: specs that the host allows."""
+    if not is_offered(spec):
+        raise ValueError(f"agent {shown(spec)}: {NOT_COMPILED}")
+    if spec in also or spec in known_agents():
+        return
+    if not is_configured(spec) or spec != spec.strip():
+        known = [*also, *known_agents()]
+        raise ValueError(
+            f"agent {shown(spec)}{closest(spec, known)}; expected one of {', '.join(known)}, or settings of "
+            f"{', '.join(CONFIGURED)}. Others, such as a checkpoint, are allowed by who starts the server: "
+            "catbox web --agent SPEC"
+        )
+    for name, value in read_settings(spec).items():
+        if name in BOUNDS and value > BOUNDS[name]:
+            raise ValueError(
+                f"agent {shown(spec)}: {name} is at most {BOUNDS[name]:g} at a table in the browser"
+            )
+    for within in specs_within(spec).values():
+        if is_configured(within):
+            raise ValueError(f"agent {shown(spec)}: no search within a search at a table in the browser")
+        check_opponent(within, also)
+
+
 @functools.cache
 def _game(game_id: str, theme: str) -> dict[str, Any]:
     game = catbox_env.make_game(game_id)
-    rules_class = game_class(game_id).rules_class
-    described = rule_help(rules_class)
     return {
         "id": game_id,
         "title": game_title(game_id),
-        "players": _numbers_of_players(game_id),
-        "rules": [
-            _rule(field, described.get(field.name, ""))
-            for field in fields(rules_class)
-            if field.name != "num_players"
-        ],
+        "players": player_counts(game_id),
+        "rules": [_rule(rule) for name, rule in rule_fields(game_id).items() if name != "num_players"],
         "svg": _middle(game, theme),
     }
 
 
-def _rule(field: Field[Any], described: str) -> dict[str, Any]:
-    kind = str(field.type).replace(" ", "")
-    words = re.findall(r'"(\w+)"', described)
-    default = None if field.default is MISSING else field.default
+def _rule(rule: RuleField) -> dict[str, Any]:
     return {
-        "name": field.name,
-        "type": kind,
-        "default": list(default) if isinstance(default, tuple) else default,
-        "choices": words if words and kind == "str" else None,
-        "help": described[:1].upper() + described[1:],
+        "name": rule.name,
+        "type": rule.kind,
+        "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
+        "choices": rule.words if rule.words and rule.kind == "str" else None,
+        "help": rule.help,
     }
-
-
-def _numbers_of_players(game_id: str) -> list[int]:
-    possible = []
-    for number in _PLAYERS:
-        try:
-            catbox_env.make_game(game_id, num_players=number)
-        except ValueError:
-            continue
-        possible.append(number)
-    return possible
 
 
 def _middle(game: Game, theme: str) -> str:

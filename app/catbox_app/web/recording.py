@@ -9,7 +9,7 @@ from typing import Any
 
 from catbox_agents.arena.records import GameRecord, count_games, read_record, read_record_from
 from catbox_app.match import printable, with_names
-from catbox_app.recorded_steps import shown_position
+from catbox_app.recorded import shown_position
 from catbox_app.web.coach import advice, probabilities
 from catbox_app.web.pages import MOST_ACTIONS, Viewer, events, joined, position
 from catbox_env import GameState

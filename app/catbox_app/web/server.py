@@ -61,7 +61,7 @@ def get_ready() -> None:
         match.events(0)
 
 
-class Host:
+class JobRunner:
     """Runs the jobs of ``tables`` in threads, and what they find in the loop that handles messages.
 
     ``folder``: where tables are kept, None: nowhere.
@@ -148,21 +148,21 @@ def _remove(path: Path) -> None:
 
 def web_app(tables: Tables, host: str = "127.0.0.1", folder: Path | None = None) -> Starlette:
     """The application. ``host``: what the server listens on; ``folder``: keeps the tables."""
-    hosts: list[Host] = []
+    runners: list[JobRunner] = []
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        hosts.append(Host(tables, folder))
-        running = asyncio.create_task(hosts[0].run())
+        runners.append(JobRunner(tables, folder))
+        running = asyncio.create_task(runners[0].run())
         try:
             yield
         finally:
             running.cancel()
             await asyncio.wait({running})
-            hosts.clear()
+            runners.clear()
 
     async def page(socket: WebSocket) -> None:
-        await _serve_page(socket, hosts[0])
+        await _serve_page(socket, runners[0])
 
     routes = [
         WebSocketRoute("/ws", page),
@@ -171,29 +171,29 @@ def web_app(tables: Tables, host: str = "127.0.0.1", folder: Path | None = None)
     return Starlette(routes=routes, middleware=[Middleware(Guard, host=host)], lifespan=lifespan)
 
 
-async def _serve_page(socket: WebSocket, host: Host) -> None:
+async def _serve_page(socket: WebSocket, runner: JobRunner) -> None:
     """One page, until it goes."""
     await socket.accept()
-    if host.pages >= MOST_PAGES:
+    if runner.pages >= MOST_PAGES:
         text = f"{MOST_PAGES} pages are open here, the most that this server has. Try again later."
         await socket.send_text(json.dumps({"type": "failed", "code": "full", "text": text}))
         await socket.close(1013)
         return
-    host.pages += 1
+    runner.pages += 1
     waiting: asyncio.Queue[Message] = asyncio.Queue()
-    connection = Connection(host.tables, waiting.put_nowait)
+    connection = Connection(runner.tables, waiting.put_nowait)
     sending = asyncio.create_task(_send(socket, waiting))
     try:
-        await _receive(socket, connection, waiting, host)
+        await _receive(socket, connection, waiting, runner)
     finally:
-        host.pages -= 1
+        runner.pages -= 1
         sending.cancel()
         connection.close()
-        host.wake()
+        runner.wake()
 
 
 async def _receive(
-    socket: WebSocket, connection: Connection, waiting: asyncio.Queue[Message], host: Host
+    socket: WebSocket, connection: Connection, waiting: asyncio.Queue[Message], runner: JobRunner
 ) -> None:
     """Take the messages of a page, no faster than `RATE`."""
     allowed, before = BURST, time.monotonic()
@@ -213,7 +213,7 @@ async def _receive(
             waiting.put_nowait({"type": "failed", "text": "bytes; expected a message as JSON text"})
         else:
             connection.receive_text(text)
-            host.wake()
+            runner.wake()
         now = time.monotonic()
         cost = min(BURST, max(1.0, (now - begun) / SECONDS))
         allowed = min(BURST, allowed + RATE * (now - before)) - cost

@@ -11,7 +11,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from catbox_app import extras
+from catbox_app import preconditions
 from catbox_app.web import server, serving
 from tests.app.table import ROOT, run
 
@@ -65,7 +65,7 @@ def test_what_cannot_be_served_is_refused_in_words(tmp_path: Path, monkeypatch: 
         ran = run("web", *arguments)
         assert ran.exit_code == 2
         assert said in ran.stderr
-    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(preconditions.importlib.util, "find_spec", lambda name: None)
     ran = run("web")
     assert ran.exit_code == 2
     assert 'pip install "catbox-env[web]"' in ran.stderr

@@ -79,28 +79,6 @@ def test_the_policy_of_an_agent_is_shown_where_the_view_shows_its_hand() -> None
     assert page.last("coach")["agent"] == "random"
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda text: "", "expected a text"),
-        (lambda text: "hello", "no JSON"),
-        (lambda text: text[: len(text) // 2], "the file, line"),
-        (lambda text: text.replace("catbox-games-1", "catbox-games-9"), "newer version"),
-        (lambda text: text.replace('"actions":[', '"actions":[999,'), "line 2"),
-        (lambda text: text.splitlines()[0], "holds 0 games"),
-        (lambda text: text.replace("cat_in_the_box_v0", "chess_v7"), "line 1"),
-    ],
-)
-def test_a_damaged_file_is_refused_with_the_reason_and_the_table_goes_on(change: object, said: str) -> None:
-    page = Page(Tables())
-    text = saved(page, "person", "random", seed=5)
-    page.send("replay", text=change(text))  # type: ignore[operator]
-    page.tables.run_due()
-    assert said in page.last("failed")["text"]
-    page.send("again", deal="same")
-    assert page.position["number"] == 0
-
-
 def test_a_game_that_is_too_long_for_a_page_is_refused() -> None:
     page = Page(Tables())
     text = saved(page, "person", "random", seed=5)

@@ -283,20 +283,23 @@ def test_wrong_and_expired_links_are_told_apart() -> None:
 
 def test_tables_are_bounded_and_the_one_left_longest_ago_makes_room() -> None:
     clock = Clock()
-    tables = Tables(clock=clock, most=2)
-    pages = [Page(tables) for _ in range(3)]
+    tables = Tables(clock=clock, most=3)
+    pages = [Page(tables) for _ in range(4)]
     keys = []
-    for page in pages[:2]:
+    for page in pages[:3]:
         clock.now += 1
         keys.append(page.sit("person", "random"))
-    pages[2].send("open", game="petrify_v0", players=2, seats=["person", "random"])
+    pages[3].send("open", game="petrify_v0", players=2, seats=["person", "random"])
     tables.run_due()
-    assert pages[2].last("failed")["code"] == "full"
-    pages[0].connection.close()
-    pages[2].sit("person", "random")
-    assert len(list(tables)) == 2
-    assert Page(tables).send("join", seat_key=keys[0])[0]["code"] == "no_seat"
-    assert pages[1].act()[0]["type"] == "events"
+    assert pages[3].last("failed")["code"] == "full"
+    for page in (pages[1], pages[0]):  # the one that was opened first is left last
+        clock.now += 1
+        page.connection.close()
+    pages[3].sit("person", "random")
+    assert len(list(tables)) == 3
+    assert Page(tables).send("join", seat_key=keys[1])[0]["code"] == "no_seat"
+    assert Page(tables).send("join", seat_key=keys[0])[0]["type"] == "joined"
+    assert pages[2].act()[0]["type"] == "events"
 
 
 def test_pictures_are_drawn_as_the_page_wants_them(page: Page) -> None:

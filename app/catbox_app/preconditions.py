@@ -1,0 +1,42 @@
+"""What a command checks before it begins: packages beyond the core installation, and files that it is to write."""
+
+from __future__ import annotations
+
+import importlib.util
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def require(command: str, packages: Sequence[str], extra: str) -> None:
+    """Raise ``ValueError``, with what to install, unless all ``packages`` can be imported."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        # Here: `main` looks at the settings of Numba before it loads Numba.
+        from catbox_env.core.versions import install_line
+
+        raise ValueError(
+            f"{command} needs {', '.join(missing)}, which this installation leaves out.\n{install_line(extra)}"
+        )
+
+
+def check_writable(path: Path) -> None:
+    """Raise ValueError unless a file can be written at ``path``; found out by beginning one beside it."""
+    if path.is_dir():
+        raise ValueError(f"cannot write {path}: it is a folder; give the name of a file in it")
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"cannot write {path}: {error.strerror}; give a file in a folder that exists and is yours"
+        ) from None
+
+
+def check_new(path: Path | None) -> None:
+    """Raise ValueError unless a file can be written at ``path`` and there is none yet; None: nothing is written."""
+    if path is None:
+        return
+    if path.exists():
+        raise ValueError(f"{path} is there already, and a game would take its place: give another name")
+    check_writable(path)

@@ -40,9 +40,9 @@ class Past(NamedTuple):
     - ``beginnings``: a `Vec` of the same worlds at the beginning of the round; ``auto_deal`` is off.
     - ``actions`` (N, T) int64: what was then done, by whoever was to move: the hidden actions too; -2 after the last.
     - ``weights`` (N,) float64, importance weights: 0 where these actions do not lead to the world, because the history
-      excludes it. Else in proportion to P / Q: Q is the chance with which the world and the hidden actions were sampled,
-      P the chance of the deal that they imply. Multiplied by the chances of all ``actions`` they are posterior weights,
-      by Bayes' rule.
+      excludes it. Else in proportion to P / Q: Q is the chance with which the world and the hidden actions were
+      sampled, P the chance of the deal that they imply. Multiplied by the chances of all ``actions`` they are posterior
+      weights, by Bayes' rule.
     - ``acceptance`` (N,) float64, probabilities: 0 where the weight is 0, else in proportion to the number of pasts
       that lead to the world, with all cards told apart. Worlds that are kept with these have uniform pasts.
     """

@@ -90,7 +90,9 @@ CASES: dict[str, GameCases] = {
             5: ({"region": "khmer", "dealer": 2, "reward": "margin"}, 0),
             6: ({"instant_wins_double": True, "side_pot": 1, "rounds": 2, "dealer": 0}, 2415),
         },
-        other_rules=[{"side_pot": 2}, {"rounds": 3}, {"side_pot": 1, "rounds": "match"}, {"side_pot": 100, "rounds": 3}],
+        other_rules=[
+            {"side_pot": 2}, {"rounds": 3}, {"side_pot": 1, "rounds": "match"}, {"side_pot": 100, "rounds": 3},
+        ],
         conditions={
             "(only with a side pot)": lambda rules: rules.side_pot > 0,
             "(only for more than one round)": lambda rules: rules.num_rounds > 1,

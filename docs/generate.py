@@ -65,12 +65,16 @@ def state(arguments: str) -> str:
 
 def features(arguments: str) -> str:
     """The features of a position."""
-    return features_table(named_game(arguments).features.layout)
+    features = named_game(arguments).features
+    assert features is not None
+    return features_table(features.layout)
 
 
 def action_features(arguments: str) -> str:
     """The features of one action."""
-    return features_table(named_game(arguments).features.action_layout)
+    features = named_game(arguments).features
+    assert features is not None
+    return features_table(features.action_layout)
 
 
 def features_table(layout: Layout) -> str:

@@ -125,7 +125,7 @@ class EveryPlay:
         return other_than_red if not position.trick and not broken and other_than_red else free
 
     def known_after(self, position: Position, seat: int, color: int) -> tuple[tuple[int, ...], ...]:
-        """``may_hold`` once ``seat`` has declared ``color``: who leads the first red had to, so nothing else was legal."""
+        """``may_hold`` once ``seat`` has declared ``color``: the first red is led only by who can lead nothing else."""
         if position.trick or color != 0 or any(owner >= 0 for owner in position.owners[: self.ranks]):
             return position.may_hold
         left = tuple(

@@ -91,7 +91,10 @@ CASES: dict[str, GameCases] = {
             6: ({"instant_wins_double": True, "side_pot": 1, "rounds": 2, "dealer": 0}, 2415),
         },
         other_rules=[
-            {"side_pot": 2}, {"rounds": 3}, {"side_pot": 1, "rounds": "match"}, {"side_pot": 100, "rounds": 3},
+            {"side_pot": 2},
+            {"rounds": 3},
+            {"side_pot": 1, "rounds": "match"},
+            {"side_pot": 100, "rounds": 3},
         ],
         conditions={
             "(only with a side pot)": lambda rules: rules.side_pot > 0,

@@ -3,12 +3,14 @@
 # It needs python3 (3.11 or newer) with venv and pip, and nothing else.
 #
 #   make train   train a self-play agent for three players and show how it plays (a few minutes)
-#   make test    run the tests (in about eleven minutes)
-#   make test-checked    run the engine's tests once more without compilation, and mutated input with every index checked
-#   make test-slow       run the notebooks, the examples of the pages, and tests that compile or train much
-#   make test-toolkits   run the tests with other toolkits, each in an environment of its own in .toolkits
-#   make test-web        run the tests of the browser table in Chromium, which has to be there; screenshots in .web-artefacts
-#   make test-ray        run the tests of what runs on Ray, in an environment of its own, .venv-ray
+#   make test    run the tests, before every commit (about five minutes on two cores)
+#   make test-all          run the tests and all of the next six, as continuous integration does
+#   make test-faults       processes that are killed, signals, damaged files, full disks
+#   make test-checked      the engine once more without compilation, and mutated input with every index checked
+#   make test-slow         the notebooks, the examples of the pages, and what compiles, plays or trains much
+#   make test-web          the browser table in Chromium (apt-get install chromium); screenshots in .web-artefacts
+#   make test-toolkits     other toolkits, each in an environment of its own in .toolkits
+#   make test-ray          what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
 #   make docs    build the documentation site into site/
 #   make bench   measure catbox beside other libraries
@@ -29,11 +31,11 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-checked test-slow test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
+.PHONY: help train test test-all test-faults test-checked test-slow test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -17
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -20
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
@@ -99,13 +101,19 @@ train: $(STAMP)
 test: export OMP_NUM_THREADS = 1
 test: $(STAMP)
 	$(PY) -c "import catbox_env; print(*catbox_env.GAMES)" | xargs -n 1 -P 3 $(PY) -m catbox_app compile --game
-	$(PY) -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/web --ignore tests/core/test_fuzz.py $(COV)
+	$(PY) -m pytest -n 2 --dist worksteal -m "not slow and not faults" --ignore tests/web --ignore tests/core/test_fuzz.py $(COV)
+
+test-all: test test-faults test-checked test-slow test-web test-toolkits test-ray
 
 # Without compilation an index past the end of an array is an error; the tests of mutated input compile such checks in.
 test-checked: export OMP_NUM_THREADS = 1
 test-checked: $(STAMP)
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -m nojit -n 2 --dist worksteal --ignore tests/web $(COV)
 	$(PY) -m pytest -n 2 tests/core/test_fuzz.py
+
+test-faults: export OMP_NUM_THREADS = 1
+test-faults: $(STAMP)
+	$(PY) -m pytest -n 2 --dist worksteal -m "faults and not slow" --ignore tests/web $(COV)
 
 test-slow: export OMP_NUM_THREADS = 1
 test-slow: $(STAMP)
@@ -114,6 +122,7 @@ test-slow: $(STAMP)
 # Coverage cannot be measured in compiled code.
 coverage:
 	$(MAKE) test COV='--cov --cov-report='
+	$(MAKE) test-faults COV='--cov --cov-append --cov-report='
 	$(MAKE) test-checked COV='--cov --cov-append'
 
 lint: $(STAMP)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from benchmarks.report import Metric, alternate, metric_of, ratio_of
 from benchmarks.training import InThreads, training_config, training_run
-from catbox_agents.cores import physical_cores
+from catbox_agents.machine import physical_cores
 from catbox_train.memory import keep_freed_memory
 
 #: Games, decisions of a batch and of a minibatch; of a short run.

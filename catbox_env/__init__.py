@@ -12,7 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from catbox_env.core.registry import GAMES, make_game, make_vec
-from catbox_env.registration import register
+from catbox_env.registration import pettingzoo_module, register
 
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
@@ -40,7 +40,7 @@ _CLASSES = {
 def __getattr__(name: str) -> Any:
     """Import a PettingZoo module or a class on first use: Numba takes a while to load."""
     if name in GAMES:
-        return importlib.import_module(f"catbox_env.{name}")
+        return pettingzoo_module(name)
     if name in _CLASSES:
         return getattr(importlib.import_module(_CLASSES[name]), name)
     raise AttributeError(f"module 'catbox_env' has no attribute {name!r}")

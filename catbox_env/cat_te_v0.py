@@ -52,6 +52,7 @@ next clockwise. The vector's parts, in order; ``game.observation_layout`` gives 
 | ``scores`` | P | antes won in the finished rounds, within -128..127 (only for more than one round) |
 | ``seat`` | P | the observer's own seat, counted from seat 0, one-hot (only for more than one round) |
 | ``claim_trick`` | 5 | tricks completed when it was claimed, one-hot; zeros: nobody has (only with a side pot) |
+| ``exact_scores`` | P, 3 | scores as digits to base 256, lowest first (only where one may be beyond -128..127) |
 
 The sixth trick leaves no choice, so it is played at once after the fifth. With ``history=True`` the cards that others
 fold or choose blind are -1.
@@ -91,6 +92,6 @@ def raw_env(**options: Any) -> AECGame:
 
 def env(**options: Any) -> AECEnv:
     """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
-    from catbox_env.adapters.aec import wrapped
+    from catbox_env.adapters import aec
 
-    return wrapped(raw_env(**options))
+    return aec.env(GAME_ID, **options)

@@ -82,6 +82,6 @@ def raw_env(**options: Any) -> AECGame:
 
 def env(**options: Any) -> AECEnv:
     """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
-    from catbox_env.adapters.aec import wrapped
+    from catbox_env.adapters import aec
 
-    return wrapped(raw_env(**options))
+    return aec.env(GAME_ID, **options)

@@ -1,4 +1,4 @@
-"""Registers every game with Gymnasium and PettingZoo.
+"""Every game in Gymnasium's and PettingZoo's registries, and its PettingZoo module.
 
 The entry points are strings, so that Numba and the environments are imported only when one is made. A library that
 is not installed, as in a browser, is left out: the games are played without it.
@@ -7,9 +7,11 @@ is not installed, as in a browser, is left out: the games are played without it.
 from __future__ import annotations
 
 import importlib
+import sys
 from types import ModuleType
+from typing import Any
 
-from catbox_env.core.registry import GAMES
+from catbox_env.core.registry import GAMES, game_class
 
 
 def gymnasium_id(game_id: str) -> str:
@@ -31,7 +33,37 @@ def register() -> None:
                 kwargs={"game_id": game_id},
             )
         if pettingzoo and hasattr(pettingzoo, "register"):  # PettingZoo has a registry since 1.27
-            pettingzoo.register("aec", f"catbox/{game_id}", f"catbox_env.{game_id}:env")
+            pettingzoo.register(
+                "aec", f"catbox/{game_id}", "catbox_env.adapters.aec:env", kwargs={"game_id": game_id}
+            )
+
+
+def pettingzoo_module(game_id: str) -> ModuleType:
+    """The module ``catbox_env.NAME_v0`` of a game: its file, or else one that is made here, without a specification."""
+    name = f"catbox_env.{game_id}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+    rules_class = game_class(game_id).rules_class
+
+    def raw_env(**options: Any) -> Any:
+        """The environment without wrappers; an illegal action raises ``ValueError`` and changes nothing."""
+        from catbox_env.adapters.aec import AECGame  # needs PettingZoo; the rest of the module does not
+
+        return AECGame(game_id, **options)
+
+    def env(**options: Any) -> Any:
+        """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
+        from catbox_env.adapters import aec
+
+        return aec.env(game_id, **options)
+
+    module = ModuleType(name, rules_class.__doc__)
+    vars(module).update(env=env, raw_env=raw_env, Rules=rules_class, __all__=["Rules", "env", "raw_env"])
+    sys.modules[name] = module
+    return module
 
 
 def _installed(name: str) -> ModuleType | None:

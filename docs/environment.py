@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 
-from catbox_agents.markdown import markdown_table
+from catbox_agents.arena.report import markdown_table
 from catbox_app.rules import player_counts
 from catbox_env import Game, make_game
 from catbox_env.registration import gymnasium_id

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.on_ray import model as on_ray
-from catbox_agents.markdown import markdown_table
+from catbox_agents.arena.report import markdown_table
 from catbox_app.rules import player_counts
 from catbox_env import GAMES, Game, Layout, make_game
 from catbox_env.registration import gymnasium_id
@@ -65,12 +65,16 @@ def state(arguments: str) -> str:
 
 def features(arguments: str) -> str:
     """The features of a position."""
-    return features_table(named_game(arguments).features.layout)
+    features = named_game(arguments).features
+    assert features is not None
+    return features_table(features.layout)
 
 
 def action_features(arguments: str) -> str:
     """The features of one action."""
-    return features_table(named_game(arguments).features.action_layout)
+    features = named_game(arguments).features
+    assert features is not None
+    return features_table(features.action_layout)
 
 
 def features_table(layout: Layout) -> str:

@@ -9,15 +9,67 @@ from typing import Any
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported about the use of Ray
 
+import numpy as np
 import ray
+import torch
 from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.distribution.torch.torch_distribution import TorchCategorical
+from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
+from torch import nn
 
 import catbox_agents
 import catbox_env
-from catbox_agents.rllib import MaskedModule, ModuleAgent, SelfPlayEnv
+from catbox_agents.rllib import KEYS, SelfPlayEnv
 
+OBSERVATIONS, ACTION_MASK = KEYS
 GAME: dict[str, Any] = {"game": "cat_in_the_box_v0", "num_players": 3, "reward": "margin"}
+
+
+class MaskedModule(TorchRLModule, ValueFunctionAPI):
+    """A policy and a value function, which give illegal actions the probability 0.
+
+    For observations with ``KEYS``: those of ``SelfPlayEnv``, and of the Gymnasium view with ``mask_in_observation``.
+    """
+
+    def setup(self) -> None:
+        """Make the networks; ``model_config["hidden"]`` is the width of their hidden layer."""
+        width = self.model_config["hidden"]
+        inputs = self.observation_space[OBSERVATIONS].shape[0]
+        self.policy = nn.Sequential(
+            nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, int(self.action_space.n))
+        )
+        self.values = nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, 1))
+        self.action_dist_cls = TorchCategorical
+
+    def logits(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
+        """(..., A) float32, the lowest number where an action is illegal."""
+        outputs: torch.Tensor = self.policy(observations[OBSERVATIONS].float())
+        return outputs.masked_fill(observations[ACTION_MASK] == 0, torch.finfo(torch.float32).min)
+
+    def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        return {Columns.ACTION_DIST_INPUTS: self.logits(batch[Columns.OBS])}
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
+        """The value of each observation (...,)."""
+        found: torch.Tensor = self.values(batch[Columns.OBS][OBSERVATIONS].float())
+        return found.squeeze(-1)
+
+
+class ModuleAgent(catbox_agents.Agent):
+    """A ``MaskedModule`` as an agent of catbox: the action that it finds most likely."""
+
+    def __init__(self, game: catbox_env.Game, module: MaskedModule) -> None:
+        super().__init__(game)
+        self.module = module
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        """(N,) actions for ``observations`` (N, O) and ``action_masks`` (N, A)."""
+        seen = {OBSERVATIONS: torch.from_numpy(observations), ACTION_MASK: torch.from_numpy(action_masks)}
+        with torch.no_grad():
+            return np.asarray(self.module.logits(seen).argmax(dim=1))
 
 
 def make_config(batch_size: int = 2000, runners: int = 0) -> PPOConfig:
@@ -26,7 +78,7 @@ def make_config(batch_size: int = 2000, runners: int = 0) -> PPOConfig:
         PPOConfig()
         .environment(SelfPlayEnv, env_config=GAME, disable_env_checking=True)
         .multi_agent(policies={"policy"}, policy_mapping_fn=lambda agent, episode, **more: "policy")
-        .rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedModule, model_config={"hidden": [128]}))
+        .rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedModule, model_config={"hidden": 128}))
         .env_runners(num_env_runners=runners)
         .learners(num_learners=0)
         .training(

@@ -19,8 +19,8 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents import zoo
-from catbox_agents.cores import physical_cores
 from catbox_agents.files import parse_json, read_text
+from catbox_agents.machine import physical_cores
 from catbox_app.games_progress import games_progress
 from catbox_env.core.checks import closest, shown
 from experiments.results import write_file

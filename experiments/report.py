@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from catbox_agents.arena.report import markdown_table
 from catbox_agents.files import write_atomically, writing
-from catbox_agents.markdown import markdown_table
 from experiments.fields import FieldResult, fields_table, read_fields
 from experiments.pictures import checksum, picture
 from experiments.results import RunResult, mean_of, read_results, results_file

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from catbox_agents import zoo
-from catbox_agents.arena.report import milliseconds
+from catbox_agents.arena.report import markdown_table, milliseconds
 from catbox_agents.files import parse_json, read_text, write_atomically
-from catbox_agents.markdown import markdown_table
 from catbox_env.core.checks import shown
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts, result_file
 from experiments.study import PRESET, dotted
@@ -25,7 +24,7 @@ INTRODUCTION = f"""\
 
 Every agent among copies of every other, in both directions, and tables of all of them ("mixed"): what
 [the arena](arena.md) measures, on its deal set `{DEAL_SET}`, which no agent was trained on or chosen by. A margin is an
-agent's score minus the mean of the others' at its table, in points a game, with its 95 % interval from a bootstrap over
+agent's score minus the mean of the others' at its table, in points a game, with its 95 % interval over the
 deals. A rating is in points of the Elo scale, with mean 0 among the agents named, so those of two tables cannot be
 compared. `zoo` is the agent of the [zoo](zoo.md) for the rules of the table. Agents with a budget of time have it for
 each decision, as on their own; many decisions are searched side by side, so that each gets more done in its time. Where

@@ -6,6 +6,7 @@ import ast
 import importlib
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,8 @@ NEED_RAY = ("catbox_agents.rllib", "catbox_train.ray")
 #: Registries: modules that name, in strings, modules that they may not import.
 REGISTRIES = {
     "catbox_env.core.registry": "catbox_env.games",
-    # Gymnasium imports the entry point when an environment is made.
-    "catbox_env.registration": "catbox_agents.gymnasium",
+    # Gymnasium and PettingZoo import the entry point when an environment is made.
+    "catbox_env.registration": ("catbox_agents.gymnasium", "catbox_env.adapters.aec"),
 }
 
 
@@ -38,7 +39,11 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
         "catbox_env.adapters.openspiel",
         "catbox_train.sb3",
     ]
-    modules = [*PACKAGES, *apart, *(f"catbox_env.{game_id}" for game_id in catbox_env.GAMES)]
+    modules = [
+        *PACKAGES,
+        *apart,
+        *filter(find_spec, (f"catbox_env.{game_id}" for game_id in catbox_env.GAMES)),
+    ]
     listed = public_names()
     assert set(listed) == {*modules, *NEED_RAY}
     for name in modules:

@@ -1,4 +1,4 @@
-"""What an agent is.
+"""What an agent is, and which games an object that is one may play: only the rules it was made for.
 
 An agent is given the observation and the action mask of the seat to move, and that seat's history if it asks for it.
 It is never given anything else. It holds no state of a game, so one agent may play several seats of many games at once.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import secrets
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ class Agent:
       alone, those of row i from ``seeds[i]``. Decisions of different agents are then compared with the same luck.
     - ``policy_batch(observations, action_masks, histories=None)``: how likely it takes each action, (N, A) floats, 0
       where illegal, that sum to 1; it must not change what ``act_batch`` does. Games are recorded with it, and searches
-      weigh worlds with it.
+      weight worlds with it.
     """
 
     #: True: the agent is given the ``history`` argument; otherwise it gets None.
@@ -121,3 +121,53 @@ def needs_history(agent: Agent) -> bool:
 def tells_policy(agent: Agent) -> bool:
     """Whether the agent has the method ``policy_batch``."""
     return callable(getattr(agent, "policy_batch", None))
+
+
+def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
+    """``agent`` itself. Raises ValueError if it lacks a member of :class:`Agent` or, with ``game`` given, was made for
+    another game or for rules that play differently (`other_rules`)."""
+    if isinstance(agent, type):
+        raise ValueError(
+            f"{name} is the class {agent.__name__}, expected an agent: {agent.__name__}(game, seed)"
+        )
+    for method in ("act", "act_batch"):
+        if not callable(getattr(agent, method, None)):
+            raise ValueError(
+                f"{name} is not an agent: {type(agent).__name__} has no method {method!r}; expected a subclass of "
+                "catbox_agents.Agent that defines act()"
+            )
+    own = getattr(agent, "game", None)
+    if game is not None and isinstance(own, Game) and (other := other_rules(own, game)):
+        raise ValueError(f"{name} was made for {other}: make it for these rules")
+    return cast(Agent, agent)
+
+
+def other_rules(own: Game, game: Game) -> str:
+    """What keeps an agent that was made or trained for ``own`` from playing ``game``; empty: nothing does.
+
+    Such as ``"petrify_v0 with size=4, asked to play with size=5"``.
+
+    The reward and the game's ``lenient_options`` may differ, if both observations have the same parts; they are named
+    only where nothing else differs. Values that the game calls ``synonyms`` are the same.
+    """
+    if own.id != game.id:
+        return f"the game {own.id!r}, asked to play {game.id!r}"
+
+    def parts(of: Game) -> list[tuple[str, tuple[int, ...]]]:
+        return [(part.name, part.shape) for part in of.observation_layout.values()]
+
+    one, other = own.options, game.options
+    names = sorted({**one, **other})
+    differing = [name for name in names if not same_option(type(own), name, one.get(name), other.get(name))]
+    strict = [name for name in differing if name not in ("reward", *own.lenient_options)]
+    named = strict if strict or parts(own) == parts(game) else differing
+    if not named:
+        return ""
+    theirs, ours = (", ".join(f"{name}={options.get(name)!r}" for name in named) for options in (one, other))
+    return f"{own.id} with {theirs}, asked to play with {ours}"
+
+
+def same_option(game_class: type[Game], name: str, one: Any, other: Any) -> bool:
+    """Whether two values of the option ``name`` stand for the same rules."""
+    synonyms = game_class.synonyms.get(name, ())
+    return bool(one == other or (one in synonyms and other in synonyms))

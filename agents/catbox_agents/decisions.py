@@ -12,6 +12,9 @@ from catbox_agents.errors import AgentError
 from catbox_env import Vec
 from catbox_env.core.checks import shown
 
+#: How far the sum of the probabilities that an agent tells may be from 1: float32 is not exact.
+TOLERANCE = 1e-3
+
 
 def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The legal actions (M,) that ``agent`` chooses in the games ``rows`` (M,) of ``vec``.
@@ -19,7 +22,7 @@ def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> ND
     The agent is given copies of only these rows. Raises ValueError, naming the agent ``label``, for any other answer,
     and `AgentError` for an error in the agent's code.
     """
-    actions = answers_of(agent, label, vec, rows)
+    actions = answers_of(agent, label, *_copies(agent, vec, rows))
     legal = are_legal(vec.action_mask[rows], actions)
     if not legal.all():
         first = int(np.argmin(legal))
@@ -27,38 +30,56 @@ def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> ND
     return actions
 
 
-def answers_of(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The integers (M,) that ``agent`` answers, whether they are legal actions or not; otherwise as `ask_agent`."""
-    histories = vec.history[rows] if needs_history(agent) else None
-    return _answers(agent, label, vec.observation[rows], vec.action_mask[rows], histories)
+def ask_agents(
+    agents: Sequence[Agent],
+    labels: Sequence[str],
+    asked: NDArray[np.int64],
+    vec: Vec,
+    rows: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The actions (M,): agent ``agents[asked[k]]`` chooses in game ``rows[k]``. Errors as in `ask_agent`."""
+    actions = np.empty(len(rows), np.int64)
+    for i, agent in enumerate(agents):
+        own = np.flatnonzero(asked == i)
+        if len(own):
+            actions[own] = ask_agent(agent, labels[i], vec, rows[own])
+    return actions
 
 
 def ask_about(
-    agent: Agent, label: str, observations: NDArray[np.int8], masks: NDArray[np.bool_]
+    agent: Agent,
+    label: str,
+    observations: NDArray[np.int8],
+    masks: NDArray[np.bool_],
+    histories: NDArray[np.int8] | None = None,
 ) -> NDArray[np.int64]:
-    """The actions (M,) that ``agent``, which needs no history, chooses for ``observations`` (M, O), ``masks`` (M, A).
-
-    Errors as in `ask_agent`.
-    """
-    actions = _answers(agent, label, observations.copy(), masks.copy(), None)
+    """The legal actions (M,) that ``agent`` chooses, given copies of ``observations`` (M, O), ``masks`` (M, A) and, if
+    it asks for them, ``histories`` (M, T, 2). Errors as in `ask_agent`."""
+    past = histories.copy() if histories is not None and needs_history(agent) else None
+    actions = answers_of(agent, label, observations.copy(), masks.copy(), past)
     legal = are_legal(masks, actions)
     if not legal.all():
         first = int(np.argmin(legal))
-        allowed = np.flatnonzero(masks[first]).tolist()
         raise ValueError(
-            f"agent {label!r} chose the action {int(actions[first])} where only {shown(allowed)} are allowed; "
-            "act_batch must return actions that its action masks allow"
+            f"agent {label!r} chose the illegal action {int(actions[first])}; act_batch must return actions that its "
+            f"action masks allow, here {shown(np.flatnonzero(masks[first]).tolist())}"
         )
     return actions
 
 
-def _answers(
+def answers_in(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The integers (M,) that ``agent`` answers in the games ``rows`` (M,), whether they are legal actions or not."""
+    return answers_of(agent, label, *_copies(agent, vec, rows))
+
+
+def answers_of(
     agent: Agent,
     label: str,
     observations: NDArray[np.int8],
     masks: NDArray[np.bool_],
     histories: NDArray[np.int8] | None,
 ) -> NDArray[np.int64]:
+    """The integers (M,) that ``agent`` answers, which is given the arrays themselves. Errors as in `ask_agent`."""
     try:
         actions = np.asarray(agent.act_batch(observations, masks, histories))
     except Exception as error:
@@ -86,41 +107,31 @@ def refusal(label: str, vec: Vec, row: int, action: int) -> str:
     )
 
 
-def ask_agents(
-    agents: Sequence[Agent],
-    labels: Sequence[str],
-    asked: NDArray[np.int64],
-    vec: Vec,
-    rows: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """The actions (M,): agent ``agents[asked[k]]`` chooses in game ``rows[k]``. Errors as in `ask_agent`."""
-    actions = np.empty(len(rows), np.int64)
-    for i, agent in enumerate(agents):
-        own = np.flatnonzero(asked == i)
-        if len(own):
-            actions[own] = ask_agent(agent, labels[i], vec, rows[own])
-    return actions
-
-
-#: How far the sum of the probabilities that an agent tells may be from 1.
-TOLERANCE = 1e-3
-
-
 def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     """How likely ``agent`` takes each action in the games ``rows`` (M,) of ``vec``: (M, A) float64, rows that sum to 1.
 
     An agent that does not tell its policy takes the action that it chooses now. Errors as in `ask_agent`; also for
     probabilities that are none.
     """
-    masks = vec.action_mask[rows]
-    if not tells_policy(agent):
-        certain = np.zeros(masks.shape)
-        certain[np.arange(len(rows)), ask_agent(agent, label, vec, rows)] = 1.0
-        return certain
-    histories = vec.history[rows] if needs_history(agent) else None
+    if tells_policy(agent):
+        return policy_of(agent, label, *_copies(agent, vec, rows))
+    certain = np.zeros((len(rows), vec.action_mask.shape[1]))
+    certain[np.arange(len(rows)), ask_agent(agent, label, vec, rows)] = 1.0
+    return certain
+
+
+def policy_of(
+    agent: Agent,
+    label: str,
+    observations: NDArray[np.int8],
+    masks: NDArray[np.bool_],
+    histories: NDArray[np.int8] | None,
+) -> NDArray[np.float64]:
+    """What the method ``policy_batch`` of ``agent`` tells, (M, A) float64, rows that sum to 1; the agent is given the
+    arrays themselves, but for the masks. Errors as in `ask_policy`."""
     try:
-        ask = agent.policy_batch  # type: ignore[attr-defined]  # tells_policy has looked
-        told = np.asarray(ask(vec.observation[rows], masks.copy(), histories))
+        ask = agent.policy_batch  # type: ignore[attr-defined]  # the agent has it
+        told = np.asarray(ask(observations, masks.copy(), histories))
     except Exception as error:
         raise AgentError(label, error) from error
     if told.shape != masks.shape or told.dtype.kind != "f":
@@ -137,3 +148,10 @@ def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> N
             "row; expected probabilities of 0 or more that sum to 1"
         )
     return policy / policy.sum(axis=1, keepdims=True)
+
+
+def _copies(
+    agent: Agent, vec: Vec, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.int8] | None]:
+    """What ``agent`` is given of ``rows``: observations, masks, and histories if it asks for them."""
+    return vec.observation[rows], vec.action_mask[rows], vec.history[rows] if needs_history(agent) else None

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history
 from catbox_agents.decisions import ask_agent
+from catbox_agents.random_agent import RandomAgent
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of
-from catbox_agents.uniform import RandomAgent
 from catbox_env import Game, Vec
 from catbox_env.core.bits import legal_at
 from catbox_env.core.checks import as_array, check_choice, is_integer, is_word, shown

@@ -63,7 +63,7 @@ def play_out(
     line_up = np.array([[place[id(agent)] for agent in (made if len(made) == seats else made * seats)]])
     paid = np.zeros((vec.num_envs, seats))
     running = np.flatnonzero(vec.current_player >= 0)
-    for rows in steps(vec, different, list(names.values()), line_up, running, until):
+    for rows in rollout(vec, different, list(names.values()), line_up, running, until):
         paid[rows] += vec.rewards[rows]
     return paid
 
@@ -77,7 +77,7 @@ def _check_history(agent: Agent, label: str, vec: Vec) -> None:
             raise ValueError(f"agent {label!r} asks for its history: {error}") from None
 
 
-def steps(
+def rollout(
     vec: Vec,
     agents: Sequence[Agent],
     labels: Sequence[str],

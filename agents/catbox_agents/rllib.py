@@ -1,35 +1,29 @@
-"""Every game for RLlib (new API stack): an environment with all seats, a module that masks, and the module as an agent.
+"""Every game for RLlib (new API stack): an environment with all seats.
 
     from ray.rllib.algorithms.ppo import PPOConfig
-    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-    from catbox_agents.rllib import MaskedModule, SelfPlayEnv
+    from catbox_agents.rllib import SelfPlayEnv
 
     config = (
         PPOConfig()
-        .environment(
-            SelfPlayEnv, env_config={"game": "cat_in_the_box_v0", "num_players": 3}, disable_env_checking=True
-        )
-        .multi_agent(policies={"policy"}, policy_mapping_fn=lambda agent, episode, **_: "policy")
-        .rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedModule, model_config={"hidden": [256, 256]}))
+        .environment(SelfPlayEnv, env_config={"game": "cat_te_v0"}, disable_env_checking=True)
+        .multi_agent(policies={"policy"}, policy_mapping_fn=lambda agent, episode, **more: "policy")
     )
 
-RLlib's check of environments plays actions that no rule allows, so it is turned off. One learner among agents is the
-Gymnasium view with ``mask_in_observation={"observation": "observations", "action_mask": "action_mask"}``, which
-``MaskedModule`` and RLlib's own modules with masks take as it is. Needs the extra ``ray``.
+RLlib's check of environments plays actions that no rule allows, so it is turned off. ``examples/rllib_self_play.py``
+has a module that masks illegal actions, and makes an agent of it. One learner among agents is the Gymnasium view with
+``mask_in_observation={"observation": "observations", "action_mask": "action_mask"}``, which modules with masks take as
+it is. Needs the extra ``ray``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed, check_rows
 from catbox_agents.ray_cluster import check_installed
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.checks import shown
@@ -37,17 +31,11 @@ from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.core.versions import missing_extra
 
 try:
-    import torch
-    from ray.rllib.core.columns import Columns
-    from ray.rllib.core.distribution.torch.torch_distribution import TorchCategorical
-    from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
-    from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
-    from torch import nn
 except ModuleNotFoundError as error:
     raise missing_extra(error, "catbox_agents.rllib", "ray") from error
 
-__all__ = ["KEYS", "MaskedModule", "ModuleAgent", "SelfPlayEnv"]
+__all__ = ["KEYS", "SelfPlayEnv"]
 
 check_installed()
 
@@ -148,87 +136,3 @@ class SelfPlayEnv(MultiAgentEnv):
             }
             for seat in seats
         }
-
-
-#: Takes the number of inputs and of outputs, and makes a network: float32 (..., inputs) to float32 (..., outputs).
-MakeNetwork = Callable[[int, int], nn.Module]
-
-
-def _layers(hidden: list[int]) -> MakeNetwork:
-    def make(inputs: int, outputs: int) -> nn.Module:
-        widths = [inputs, *hidden]
-        layers: list[nn.Module] = []
-        for before, after in pairwise(widths):
-            layers += [nn.Linear(before, after), nn.ReLU()]
-        return nn.Sequential(*layers, nn.Linear(widths[-1], outputs))
-
-    return make
-
-
-class MaskedModule(TorchRLModule, ValueFunctionAPI):
-    """A policy and a value function of any networks, which give illegal actions the probability 0.
-
-    For observations with ``KEYS``: those of ``SelfPlayEnv``, and of the Gymnasium view. ``model_config``:
-
-    - ``network``: a function ``(inputs, outputs) -> torch.nn.Module`` that is called once for the policy and once for
-      the values; the module takes float32 (..., inputs). Or
-    - ``hidden``: widths of fully connected layers, ``[256, 256]`` by default.
-    """
-
-    def setup(self) -> None:
-        config = self.model_config if isinstance(self.model_config, Mapping) else {}
-        space = self.observation_space
-        if not isinstance(space, spaces.Dict) or not set(KEYS) <= set(space.spaces):
-            raise ValueError(
-                f"MaskedModule: the observation space is {shown(space)}, expected a Dict with the keys "
-                f"{', '.join(KEYS)}: give the Gymnasium view mask_in_observation={{'observation': '{OBSERVATIONS}', "
-                f"'action_mask': '{ACTION_MASK}'}}"
-            )
-        assert isinstance(self.action_space, gymnasium.spaces.Discrete)
-        make = config.get("network") or _layers(list(config.get("hidden", (256, 256))))
-        seen = space[OBSERVATIONS].shape
-        assert seen is not None
-        self.policy = make(seen[0], int(self.action_space.n))
-        self.values = make(seen[0], 1)
-        self.action_dist_cls = TorchCategorical
-
-    def logits(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
-        """(..., A) float32, the lowest number where an action is illegal."""
-        outputs: torch.Tensor = self.policy(observations[OBSERVATIONS].float())
-        return outputs.masked_fill(observations[ACTION_MASK] == 0, torch.finfo(torch.float32).min)
-
-    def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        return {Columns.ACTION_DIST_INPUTS: self.logits(batch[Columns.OBS])}
-
-    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> torch.Tensor:
-        """The value of each observation (...,)."""
-        found: torch.Tensor = self.values(batch[Columns.OBS][OBSERVATIONS].float())
-        return found.squeeze(-1)
-
-
-class ModuleAgent(Agent):
-    """A ``MaskedModule`` as an agent of catbox, for evaluations, arenas and ``catbox play``.
-
-    Args:
-        greedy: take the most probable action; otherwise draw one, with random numbers of ``seed``.
-    """
-
-    def __init__(self, game: Game, module: MaskedModule, seed: Seed = None, greedy: bool = True) -> None:
-        super().__init__(game, seed)
-        self.module, self.greedy = module, greedy
-        self._generator = np.random.default_rng(seed)
-
-    def act_batch(
-        self,
-        observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.int64]:
-        seen, masks = check_rows(self.game, observations, action_masks)
-        with torch.no_grad():
-            logits = self.module.logits(
-                {OBSERVATIONS: torch.from_numpy(seen), ACTION_MASK: torch.from_numpy(masks)}
-            ).numpy()
-        if not self.greedy:
-            logits = logits + self._generator.gumbel(size=logits.shape)
-        return np.where(masks, logits, -np.inf).argmax(axis=1)

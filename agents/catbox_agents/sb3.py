@@ -22,13 +22,12 @@ import numpy as np
 from gymnasium import Wrapper, spaces
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed
-from catbox_agents.compatibility import check_agent
-from catbox_agents.drawing import DrawingAgent, draw_actions
+from catbox_agents.agent import Seed, check_agent
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
 from catbox_agents.learner_options import make_learner_game
 from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.sb3_file import note_game, noted_game
+from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game
 from catbox_env.core.checks import check_integer, shown
 from catbox_env.core.game import check_game_object
@@ -257,7 +256,7 @@ class VecEnv(BaseVecEnv):
         return self.games.vec.render_text(row, int(self.games.seats[row]))
 
 
-class SB3Agent(DrawingAgent):
+class SB3Agent(SamplingAgent):
     """An agent that plays with a model of Stable-Baselines3, as the model is at that moment.
 
     It takes the legal action that the policy finds most likely, or with ``greedy=False`` one drawn from the policy.
@@ -308,7 +307,7 @@ class SB3Agent(DrawingAgent):
         policies = self.policy_batch(observations, action_masks)
         if self.greedy:
             return policies.argmax(axis=1)
-        return draw_actions(policies, self.uniforms(len(policies)))
+        return sample_actions(policies, self.uniforms(len(policies)))
 
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None

@@ -10,13 +10,13 @@ A preset stands for its settings; a setting that is given beside it counts inste
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catbox_env.core.checks import closest, shown
+from catbox_env.core.checks import closest, is_integer, shown
+from catbox_env.core.options import parse_value
 
 #: Of a setting that is a number of things.
 LARGEST = 2**31 - 1
@@ -24,14 +24,14 @@ LARGEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class Setting:
-    """How a setting is written.
+    """A setting of an agent.
 
-    Attributes: ``read``: from its text to its value, ValueError for others; ``expected``: what may stand there;
-    ``doc``: what it means.
+    Attributes: ``expected``: what may stand there; ``allows``: whether that is so, of its value as the grammar of
+    options reads it (`catbox_env.core.options`); ``doc``: what it means.
     """
 
-    read: Callable[[str], Any]
     expected: str
+    allows: Callable[[Any], bool]
     doc: str
 
 
@@ -48,45 +48,45 @@ class Configured:
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def _whole(text: str) -> int:
-    number = int(text) if re.fullmatch("[0-9]{1,10}", text) else 0
-    if not 1 <= number <= LARGEST:
-        raise ValueError
-    return number
-
-
-def _number(text: str) -> float:
-    if not re.fullmatch(r"[0-9]*\.?[0-9]+", text):
-        raise ValueError
-    return float(text)
-
-
-def _share(text: str) -> float:
-    if not 0 <= (number := _number(text)) <= 1:
-        raise ValueError
-    return number
-
-
-def _seconds(text: str) -> float:
-    found = re.fullmatch(r"([0-9]*\.?[0-9]+) ?(ms|s)", text)
-    seconds = float(found[1]) / (1000 if found[2] == "ms" else 1) if found else 0.0
-    if not 0 < seconds < math.inf:
-        raise ValueError
-    return seconds
-
-
-def _spec(text: str) -> str:
-    if not text:
-        raise ValueError
-    return text
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _count(doc: str) -> Setting:
-    return Setting(_whole, f"an integer from 1 to {LARGEST}", doc)
+    return Setting(
+        f"an integer from 1 to {LARGEST}", lambda value: is_integer(value) and 1 <= value <= LARGEST, doc
+    )
+
+
+def _number(doc: str) -> Setting:
+    return Setting("a number of 0 or more", lambda value: _is_number(value) and value >= 0, doc)
+
+
+def _share(doc: str) -> Setting:
+    return Setting("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1, doc)
+
+
+#: What is expected of a time, and of the spec of an agent; these are not read as other values are.
+_TIME, _SPEC = "a time above 0, such as 100ms or 1.5s", "the spec of an agent"
 
 
 def _agent(doc: str) -> Setting:
-    return Setting(_spec, "the spec of an agent", doc)
+    return Setting(_SPEC, bool, doc)
+
+
+def _read(setting: Setting, text: str) -> Any:
+    """The value that ``text`` stands for. Raises ``ValueError``, of no words, where the setting does not allow it."""
+    value: Any = text
+    if setting.expected == _TIME:
+        number, unit, rest = text.partition("ms" if text.endswith("ms") else "s")
+        value = parse_value(number) if unit and not rest else text
+        if unit and _is_number(value):
+            value = float(value) / (1000 if unit == "ms" else 1)
+    elif setting.expected != _SPEC:
+        value = parse_value(text)
+    if not setting.allows(value):
+        raise ValueError
+    return value
 
 
 _POLICY = _agent("the agent that plays the rollouts; by default the heuristic, where the game has one")
@@ -97,28 +97,20 @@ CONFIGURED: dict[str, Configured] = {
         "catbox_agents.search.agents:SearchAgent",
         {
             "worlds": _count(
-                "worlds drawn for a decision, at most; 128 where no budget is given, else no bound"
+                "worlds sampled for a decision, at most; 128 where no budget is given, else no bound"
             ),
             "policy": _POLICY,
             "opponents": _agent("a second policy that each of the other seats may follow"),
-            "caution": Setting(
-                _number,
-                "a number of 0 or more",
-                "by how many standard errors an action must be better to be done instead of the policy's own",
+            "caution": _number(
+                "by how many standard errors an action must be better to be done instead of the policy's own"
             ),
-            "budget": Setting(_seconds, "a time above 0, such as 100ms or 1.5s", "time for a decision"),
-            "beta": Setting(
-                _share, "a number from 0 to 1", "power of the likelihood that weighs the worlds; 0: all alike"
+            "budget": Setting(_TIME, lambda value: _is_number(value) and value > 0, "time for a decision"),
+            "beta": _share("power of the likelihood that weights the worlds; 0: all alike"),
+            "effective": _share(
+                "the power is lowered until the effective number of worlds is this share of those that are tried"
             ),
-            "effective": Setting(
-                _share,
-                "a number from 0 to 1",
-                "the power is lowered until the effective number of worlds is this share of those that are tried",
-            ),
-            "proposals": _count("worlds drawn and weighed for each one that is tried; default 8"),
-            "epsilon": Setting(
-                _share, "a number from 0 to 1", "how often other seats are taken to play at random"
-            ),
+            "proposals": _count("worlds sampled and weighted for each one that is tried; default 8"),
+            "epsilon": _share("how often other seats are taken to play at random"),
         },
         {"fast": {"budget": 0.02}, "normal": {"budget": 0.1}, "deep": {"budget": 1.0}},
     ),
@@ -127,9 +119,7 @@ CONFIGURED: dict[str, Configured] = {
         {
             "simulations": _count("simulations for a decision; default 1000"),
             "policy": _POLICY,
-            "exploration": Setting(
-                _number, "a number of 0 or more", "weight of actions that were tried seldom"
-            ),
+            "exploration": _number("weight of actions that were tried seldom"),
             "parallel": _count("simulations of a tree that run side by side; default 16"),
         },
     ),
@@ -179,8 +169,8 @@ def read_settings(spec: str) -> dict[str, Any]:
             raise ValueError(f"agent {shown(spec)}: {key} is given twice; give it once")
         setting = kind.settings[key]
         try:
-            given[key] = setting.read(value)
-        except ValueError:
+            given[key] = _read(setting, value)
+        except (ValueError, OverflowError):
             raise ValueError(
                 f"agent {shown(spec)}: {key}={shown(value)}; expected {setting.expected}"
             ) from None
@@ -191,7 +181,7 @@ def specs_within(spec: str) -> dict[str, str]:
     """The agents in the settings of a spec for which `is_configured` holds: setting -> spec. Errors as above."""
     settings = CONFIGURED[spec.strip().partition(":")[0]].settings
     given = read_settings(spec)
-    return {name: value for name, value in given.items() if settings[name].read is _spec}
+    return {name: value for name, value in given.items() if settings[name].expected == _SPEC}
 
 
 def complete_spec(incomplete: str) -> list[str]:

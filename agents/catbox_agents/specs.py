@@ -5,7 +5,7 @@
 | ``"random"`` | plays a random legal action, every game |
 | ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
 | ``"best"`` | the strongest agent without search: that of the zoo, else the heuristic, else random |
-| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (:mod:`catbox_agents.levels`) |
+| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (:func:`meaning`) |
 | ``"zoo:NAME"`` | a trained agent that comes with catbox (:mod:`catbox_agents.zoo`) |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
 | a path | a trained checkpoint, or a model that Stable-Baselines3 saved (``.zip``) |
@@ -24,8 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from catbox_agents.agent import Agent, Seed
-from catbox_agents.compatibility import check_agent
+from catbox_agents.agent import Agent, Seed, check_agent
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
@@ -37,9 +36,14 @@ from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
 
 #: The agents that every game has: name -> "module:Class".
-BUILT_IN = {"random": "catbox_agents.uniform:RandomAgent"}
-#: How strong an opponent is, in a word. :mod:`catbox_agents.levels` says what each plays.
-LEVELS = ("easy", "normal", "hard")
+BUILT_IN = {"random": "catbox_agents.random_agent:RandomAgent"}
+#: How strong an opponent is, in a word. The search of ``hard`` has a number of worlds, and no time, so that it plays
+#: alike on every machine.
+LEVELS = {
+    "easy": "catbox_agents.levels:EasyAgent",
+    "normal": "{hand_written}",
+    "hard": "search:worlds=64,policy={best}",
+}
 
 #: The spec of the strongest agent without search that comes with catbox, see :func:`best_agent`.
 BEST = "best"
@@ -86,11 +90,16 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
 
 
 def meaning(spec: str, game: Game) -> str:
-    """The spec for which ``"best"`` or a level stands in ``game``; any other as it is."""
-    if spec in LEVELS:
-        from catbox_agents.levels import level_spec  # it makes agents with `make`
+    """The spec for which ``"best"`` or a level stands in ``game``; any other as it is.
 
-        return level_spec(spec, game)
+    | level | how it plays |
+    |---|---|
+    | ``easy`` | every other action, chosen anew each time, is random; the others are those of the hand-written player |
+    | ``normal`` | the hand-written player (``heuristic``; ``random`` in a game without one) |
+    | ``hard`` | a search in 64 worlds, in which the strongest agent that needs no search (``best``) plays on |
+    """
+    if spec in LEVELS:
+        return LEVELS[spec].format(hand_written=hand_written_agent(game.id), best=best_agent(game))
     return best_agent(game) if spec == BEST else spec
 
 

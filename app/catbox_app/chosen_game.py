@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import catbox_env
-from catbox_agents.compatibility import same_option
+from catbox_agents.agent import same_option
 from catbox_agents.specs import trained_for
 from catbox_app.rules import DEFAULT_GAME, REWARD
 from catbox_env import Game

@@ -218,6 +218,11 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
             self._console = _make_console()
 
 
+def env(game_id: str, **options: Any) -> AECEnv:
+    """The game ``game_id`` in PettingZoo's wrappers; ``options`` as in `AECGame`."""
+    return wrapped(AECGame(game_id, **options))
+
+
 def wrapped(raw: AECGame) -> AECEnv:
     """``raw`` in PettingZoo's usual wrappers: an illegal action ends the game with the lowest possible reward."""
     env = wrappers.TerminateIllegalWrapper(raw, illegal_reward=min(-1.0, raw.game.min_utility))

@@ -35,7 +35,6 @@ from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.past import sample_past
 from catbox_env.core.registry import GAMES, game_class, make_game
 from catbox_env.core.rng import new_generators, seed_sequence
-from catbox_env.core.state import copy_records
 from catbox_env.core.versions import missing_extra, warn_untested
 
 try:
@@ -205,7 +204,7 @@ class SpielState(pyspiel.State):
             play.state = game.initial_state_from(self.get_game().generators.copy(), deal)
         else:
             game.set_deal(play.state.record, deal)
-        play.beginnings = (*play.beginnings, Beginning(game, copy_records(play.state.records)))
+        play.beginnings = (*play.beginnings, Beginning.of(play.state))
         play.drawn = None
 
     def current_player(self) -> int:
@@ -302,7 +301,7 @@ class SpielState(pyspiel.State):
             state.observation(seat)[None],
             int(rng() * 2**53),
             state.history_observation(seat),
-            np.stack([beginning.seen(seat) for beginning in play.beginnings]),
+            np.stack([beginning.observations[seat] for beginning in play.beginnings]),
             seat,
         )
         other = spiel_game.new_initial_state()

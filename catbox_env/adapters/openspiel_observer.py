@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,31 +15,23 @@ from catbox_env.core.layout import Layout
 from catbox_env.core.state import GameState
 
 
-class Beginning:
-    """A round that has been dealt: the records (1,) at its beginning. Not changed any more, so that copies share it."""
+class Beginning(NamedTuple):
+    """What was seen when a round had been dealt; not changed any more, so that copies share it.
 
-    def __init__(self, game: Game, records: NDArray[Any]) -> None:
-        self.game, self.records = game, records
-        self._seen: dict[int, NDArray[np.int8]] = {}
-        self._texts: dict[tuple[int, tuple[str, ...]], str] = {}
+    Attributes: ``observations`` (P, O): what each player saw; ``states`` (P, S): everything, as seen from each seat.
+    """
 
-    def seen(self, player: int) -> NDArray[np.int8]:
-        """What ``player`` saw: (O,)."""
-        if player not in self._seen:
-            vector = np.empty(self.game.observation_layout.size, np.int8)
-            self.game.loops.observe_one(self.game.params, self.records, player, vector)
-            self._seen[player] = vector
-        return self._seen[player]
+    observations: NDArray[np.int8]
+    states: NDArray[np.int8]
 
-    def text(self, player: int, names: tuple[str, ...]) -> str:
-        """The parts ``names`` of it in words."""
-        key = player, names  # one observer may see less than another
-        if key not in self._texts:
-            self._texts[key] = text_of(self.game.observation_layout, names, self.seen(player))
-        return self._texts[key]
-
-    def __reduce__(self) -> tuple:
-        return Beginning, (self.game, self.records)
+    @classmethod
+    def of(cls, state: GameState) -> Beginning:
+        """That of ``state``, where a round begins."""
+        players = range(state.game.num_players)
+        return cls(
+            np.stack([state.observation(player) for player in players]),
+            np.stack([state.state_vector(player) for player in players]),
+        )
 
 
 class Play:
@@ -61,9 +53,6 @@ class Play:
     def __deepcopy__(self, memo: dict) -> Play:
         state = None if self.state is None else self.state.__deepcopy__(memo)
         return Play(state, None if self.drawn is None else self.drawn.copy(), self.beginnings)
-
-    def __reduce__(self) -> tuple:
-        return Play, (self.state, self.drawn, self.beginnings)
 
 
 class Observer:
@@ -89,16 +78,12 @@ class Observer:
         self.all_hidden, self.own_hidden = hidden == "all", hidden == "own"
         self.layout = game.state_layout if self.all_hidden else game.observation_layout
         # Hidden cards have a row for each seat in the state.
-        public = [name for name, part in self.layout.items() if game.state_layout[name].shape == part.shape]
-        if self.all_hidden:
-            own = game.observation_layout
-            public = [name for name, part in self.layout.items() if own[name].shape == part.shape]
-        private = [name for name in self.layout if name not in public]
+        own, everything = game.observation_layout, game.state_layout
         shows_hidden = self.all_hidden or self.own_hidden
         self.parts = tuple(
             name
             for name in self.layout
-            if (sees_public and name in public) or (shows_hidden and name in private)
+            if (sees_public if own[name].shape == everything[name].shape else shows_hidden)
         )
         slices = [np.arange(self.layout.size)[self.layout[name].slice] for name in self.parts]
         self.places = np.concatenate([np.empty(0, np.int64), *slices]).astype(np.int64)
@@ -145,11 +130,7 @@ class Observer:
             lines.append("to be dealt")
         if "beginnings" in self.dict:
             for i, beginning in enumerate(play.beginnings):
-                seen = (
-                    text_of(self.layout, self.parts, self._seen_at(beginning, player))
-                    if self.all_hidden
-                    else beginning.text(player, self.parts)
-                )
+                seen = text_of(self.layout, self.parts, self._seen_at(beginning, player))
                 lines.append(f"round {i + 1} began with {seen}")
         if "history" in self.dict:
             rows = self._history(play.state, player).tolist()
@@ -165,11 +146,7 @@ class Observer:
         return state.state_vector(player) if self.all_hidden else state.observation(player)
 
     def _seen_at(self, beginning: Beginning, player: int) -> NDArray[np.int8]:
-        if not self.all_hidden:
-            return beginning.seen(player)
-        vector = np.empty(self.layout.size, np.int8)
-        self.game.loops.state_one(self.game.params, beginning.records, player, vector)
-        return vector
+        return (beginning.states if self.all_hidden else beginning.observations)[player]
 
     def _history(self, state: GameState | None, player: int) -> NDArray[np.int8]:
         """Rows (T, 2) of (relative seat, action), as the type of observation shows them."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from catbox_env.core.checks import as_array, check_integer, shown
-from catbox_env.core.game import Game, GameState
 from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
 from catbox_env.core.saved import check_records, check_same_game
-from catbox_env.core.state import gather_states
+from catbox_env.core.state import GameState, gather_states
 from catbox_env.core.storage import Storage, alone
+
+if TYPE_CHECKING:  # a game makes batches
+    from catbox_env.core.game import Game
 
 #: Most random decisions that are played before Ctrl-C is looked at again.
 UNINTERRUPTED = 200_000

@@ -1,13 +1,10 @@
 """Compiled functions that are kept on disk, wherever they can be, and never stop a program where they cannot.
 
-Numba's own cache raises when no folder can be written, when the disk is full, and when a file of it was cut short; and
-processes that start together all compile the same functions. The cache here goes on without a folder after one
-warning, compiles a damaged entry anew, lets one process compile while the others wait for it, and reads a folder named
-by ``NUMBA_CACHE_DIR`` that cannot be written (of a container, say).
-
-Numba's cache also looks for changes in the file of the function alone. Here the name of an entry holds the digest of
-the function and of everything that is compiled into it, from whatever file (`core.digest`), so that a changed rule
-or constant is never played from an old entry.
+Numba's own cache raises when no folder can be written, when the disk is full, and when a file of it was cut short; it
+looks for changes in the file of the function alone (Numba's issue 1833); and processes that start together all compile
+the same functions. The cache here goes on without a folder after one warning, compiles a damaged entry anew, names its
+entries by a digest of all sources (`core.sources`), lets one process compile while the others wait for it, and reads a
+folder named by ``NUMBA_CACHE_DIR`` that cannot be written (of a container, say).
 
 Only `core.compilation` imports this module, and only where Numba is installed.
 """
@@ -16,17 +13,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import itertools
 import os
 import pickle
 import secrets
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -35,24 +29,16 @@ from numba.core.caching import (
 )
 from numba.core.compiler_lock import global_compiler_lock
 
-from catbox_env.core.digest import code_digest
+from catbox_env.core.sources import sources_digest
 
 try:
     import fcntl
 except ImportError:  # Windows: processes that start together compile side by side
     fcntl = None  # type: ignore[assignment]
 
-#: Longest wait for another process that compiles, in seconds: it may have been stopped.
-LONGEST_WAIT = 300.0
-#: How often it is looked whether the other process is done, in seconds.
-_INTERVAL = 0.02
 _CHECKSUM_SIZE = hashlib.sha256().digest_size
-
-
-# Numba names a function in machine code by its module, its name, the types of its arguments and a number, which it
-# counts from 1 in every process. So an edited function, run again in a notebook, could get the name of another version
-# that was kept by an earlier process, and be taken for it. Here each process begins somewhere else.
-FunctionIdentity._unique_ids = itertools.count(secrets.randbits(62))
+#: The end of the names of what this process compiles.
+_OF_PROCESS = f"_{secrets.token_hex(6)}"
 
 #: What is called when this process first compiles something, or waits for another one that does.
 _tell: Callable[[], None] | None = None
@@ -64,38 +50,53 @@ def tell_of_compiling(tell: Callable[[], None]) -> None:
     _tell = tell
 
 
+def name_apart(function: Callable[..., Any]) -> None:
+    """Give ``function`` a name in machine code that no other process gives.
+
+    Numba names a function by its module, its name, the types of its arguments and a number, which it counts from 1 in
+    every process. So one version of a function, compiled by this process, could be taken for another version, which an
+    earlier process has kept on disk: two closures of one function, for example.
+    """
+    if not function.__qualname__.endswith(_OF_PROCESS):
+        function.__qualname__ += _OF_PROCESS
+
+
 def keep_on_disk(dispatcher: Any) -> Any:
     """``dispatcher``, what ``numba.njit`` made of a function, with a cache on disk where that is possible.
 
-    It looks for the cache when the function is first called.
+    It looks for the cache when the function is first called: only then is everything that it names defined.
     """
     if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT
         return dispatcher
     compile_plainly = dispatcher.compile
-    cache: _Cache | None = None
+    looked = False
 
     def compile_with_cache(signature: Any) -> Any:
-        nonlocal cache
+        nonlocal looked
         with global_compiler_lock:
-            if cache is None:  # only now is everything that the function names defined
-                cache = _make_cache(dispatcher)
-                dispatcher._cache = cache or dispatcher._cache
-            if cache is None:
+            if not looked:
+                looked = True
+                dispatcher._cache = _make_cache(dispatcher) or dispatcher._cache
+            cache = dispatcher._cache
+            if not isinstance(cache, _Cache):
                 _tell_once()
+                return compile_plainly(signature)
             try:
                 return compile_plainly(signature)
             finally:
-                if cache is not None:
-                    cache.release()
+                cache.release()
 
     dispatcher.compile = compile_with_cache
     return dispatcher
 
 
 def _make_cache(dispatcher: Any) -> _Cache | None:
-    """The cache of a compiled function; None, with a warning, where there is no folder for it."""
+    """The cache of a compiled function; None where there is no digest, or, with a warning, no folder for it."""
+    digest = sources_digest(dispatcher)
+    if digest is None:
+        return None
     try:
-        return _Cache(dispatcher)
+        return _Cache(dispatcher.py_func, digest)
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
@@ -126,7 +127,7 @@ class _CacheImpl(CompileResultCacheImpl):
         files of its own."""
         kind = ".boundscheck" if numba.config.BOUNDSCHECK else ""
         kind += f".opt{numba.config.OPT:d}" if numba.config.OPT < 3 else ""
-        return super().get_filename_base(fullname + kind, abiflags)
+        return super().get_filename_base(fullname.replace(_OF_PROCESS, "") + kind, abiflags)
 
 
 class _CheckedFile(IndexDataCacheFile):
@@ -157,9 +158,8 @@ class _Cache(FunctionCache):
 
     _impl_class = _CacheImpl
 
-    def __init__(self, dispatcher: Any) -> None:
-        super().__init__(dispatcher.py_func)
-        digest = code_digest(dispatcher)
+    def __init__(self, function: Callable[..., Any], digest: str) -> None:
+        super().__init__(function)
         self._name_on_disk = f"{self._impl.filename_base}.{digest}"
         self._cache_file = _CheckedFile(self._cache_path, self._name_on_disk, source_stamp=digest)
         self._lock: int | None = None
@@ -187,9 +187,8 @@ class _Cache(FunctionCache):
         """Let the next process compile."""
         lock, self._lock = self._lock, None  # at once: another thread may be here too
         if lock is not None:
-            if fcntl is not None:
-                with contextlib.suppress(OSError):  # a file system without locks
-                    fcntl.flock(lock, fcntl.LOCK_UN)  # a child forked meanwhile holds the file open
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(lock, fcntl.LOCK_UN)  # a child forked meanwhile holds the file open
             os.close(lock)
 
     def _load(self, sig: Any, target_context: Any) -> Any:
@@ -202,23 +201,10 @@ class _Cache(FunctionCache):
         """Take the lock of this function, or go on without one where there can be none."""
         if fcntl is None:
             return
-        path = os.path.join(self._cache_path, f"{self._name_on_disk}.lock")
-        try:
-            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError:
-            return
-        until = time.monotonic() + LONGEST_WAIT
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    break
-                time.sleep(_INTERVAL)
-            except OSError:  # a file system without locks
-                break
-        self._lock = lock
+        with contextlib.suppress(OSError):
+            path = os.path.join(self._cache_path, f"{self._name_on_disk}.lock")
+            self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
 
 
 def _tell_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 from collections.abc import Callable
 
@@ -21,28 +22,21 @@ def check_events(require: Require, before: GameState, action: int, after: GameSt
     """An action has well-formed events, which change no state and tell a seat nothing that it does not see."""
     game = before.game
     states = before.serialize(), after.serialize()
-    for viewer in (None, *range(game.num_players)):
-        events = game.events(before, action, after, viewer)
-        require(bool(events), f"action {action} has no event")
-        for event in events:
-            _check_form(require, event, game.num_players)
+    told = {viewer: game.events(before, action, after, viewer) for viewer in (None, *range(game.num_players))}
+    require(all(told.values()), f"action {action} has no event")
+    for event in itertools.chain(*told.values()):
+        _check_form(require, event, game.num_players)
     require(states == (before.serialize(), after.serialize()), "events change a state")
-    for viewer in range(game.num_players):
-        if after.round_ended:  # its cards are laid open
-            continue
-        told = game.events(before, action, after, viewer)
+    for viewer in range(game.num_players) if not after.round_ended else ():  # then its cards are laid open
         other = game.sample_state(before.observation(viewer), seed)
-        for like in _alike(before, action, after, viewer, other):
-            same = game.events(other, like[0], like[1], viewer) == told
-            require(same, f"an event tells seat {viewer} something that it does not see: {told}")
+        for like, then in _alike(before, action, after, viewer, other):
+            same = game.events(other, like, then, viewer) == told[viewer]
+            require(same, f"an event tells seat {viewer} something that it does not see: {told[viewer]}")
 
 
 def _check_form(require: Require, event: Event, num_players: int) -> None:
-    require(isinstance(event, Event), f"{event!r} is no Event")
-    sentence = isinstance(event.text, str) and event.text.strip() and not event.text.endswith(".")
-    require(
-        bool(sentence) and "\n" not in event.text, f"the text of {event} is no sentence without a full stop"
-    )
+    sentence = event.text.strip() and not event.text.endswith(".") and "\n" not in event.text
+    require(bool(sentence), f"the text of {event} is no sentence without a full stop")
     require(event.kind.isidentifier(), f"the kind of {event} is no identifier")
     require(event.seat is None or event.seat in range(num_players), f"{event} is of no seat of the game")
     try:

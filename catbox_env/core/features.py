@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import is_array, shown
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.layout import Layout
 
@@ -79,10 +79,9 @@ def part_offsets(layout: Layout, parts: Sequence[str]) -> np.ndarray:
 
 def _checked(name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
     """``array`` itself. Raises ``ValueError`` unless it is an array of this dtype and shape."""
-    is_array = isinstance(array, np.ndarray)
-    if is_array and array.dtype == dtype and array.shape == shape:
+    if is_array(array, shape, np.dtype(dtype)):
         return array
-    given = f"{array.dtype} of shape {array.shape}" if is_array else shown(array)
+    given = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else shown(array)
     raise ValueError(
         f"{name}: {given}; expected an array of {np.dtype(dtype)} of shape {shape}, as a Vec of this game has"
     )
@@ -92,7 +91,6 @@ def _target(name: str, array: NDArray[np.int8] | None, shape: tuple[int, ...]) -
     """``array``, checked, or a new one of this shape."""
     if array is None:
         return np.empty(shape, np.int8)
-    _checked(name, array, np.int8, shape)
-    if not (array.flags.c_contiguous and array.flags.writeable):
+    if not _checked(name, array, np.int8, shape).flags.carray:
         raise ValueError(f"{name}: expected a C-contiguous array that can be written; give one, or None")
     return array

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catbox_env.core.compilation import njit
-from catbox_env.core.records import Record
+from catbox_env.core.compilation import Record, njit
 
 #: How a game's rewards are paid; the place in this tuple is ``params.reward_mode``.
 REWARDS = ("score", "margin", "win")
@@ -70,6 +69,17 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
 CORE_PARAMS: list[tuple] = [("num_players", np.int64), ("num_actions", np.int64), ("reward_mode", np.int64)]
 
 
+def new_params(
+    dtype: np.dtype, *, num_players: int, num_actions: int, reward: str, **rules: int
+) -> np.ndarray:
+    """An array (1,) of ``dtype``, which begins with `CORE_PARAMS`; ``rules``: the values of the game's own fields."""
+    params = np.zeros(1, dtype)
+    core = {"num_players": num_players, "num_actions": num_actions, "reward_mode": REWARDS.index(reward)}
+    for name, value in (core | rules).items():
+        params[name] = value
+    return params
+
+
 @njit
 def history_rows(history) -> int:  # type: ignore[no-untyped-def]  # compiled: (T, 2) int8
     """How many rows of a history are used."""
@@ -85,6 +95,18 @@ def accept_state(params, state) -> bool:  # type: ignore[no-untyped-def]  # comp
     return True
 
 
+@njit
+def show_action(params, state, action) -> int:  # type: ignore[no-untyped-def]  # compiled: records
+    """The default of ``shown_action``, for a game in which everybody sees all actions."""
+    return action
+
+
+@njit
+def sample_none(params, observation, generators, states) -> int:  # type: ignore[no-untyped-def]  # compiled
+    """The default of ``sample``, for a game that is not searched."""
+    return 1
+
+
 @dataclass(frozen=True)
 class Kernels:
     """The compiled functions of one game.
@@ -93,12 +115,17 @@ class Kernels:
     - ``apply(params, generator, state, action)``: a legal action; may deal the next round of the same game.
     - ``write_mask(params, state, mask)``: every element of ``mask`` (A,), for the seat to move.
     - ``write_observation(params, state, seat, out)``: what ``seat`` sees, every element of ``out`` (O,).
-    - ``write_state(params, state, seat, out)``: everything, seats relative to ``seat``, into ``out`` (S,).
+
+    These have defaults:
+
+    - ``write_state(params, state, seat, out)``: everything, seats relative to ``seat``, into ``out`` (S,). None: as
+      ``write_observation``, for a game that hides nothing.
     - ``shown_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
-      ``state``: the action itself, or ``HIDDEN``.
+      ``state``: the action itself, which is the default, or ``HIDDEN``.
     - ``sample(params, observation, generators, states) -> int``: fill each of ``states`` (M,), all zeros, with a
       uniform draw of its own from all those consistent with ``observation``, state i with ``generators[i]``; 0, or 1
-      when there is none. ``observation`` is within the bounds of the layout, and nothing else is known of it.
+      when there is none. ``observation`` is within the bounds of the layout, and nothing else is known of it. The
+      default returns 1: the game cannot be searched.
     - ``check_state(params, state) -> bool``: whether a state from outside can be played to its end without harm. Every
       field is within ``Game.state_bounds``; the kernel checks what these cannot say and the other kernels rely on, such
       as the number of cards in a hand. Whether the position can have come up is not its question. The default accepts
@@ -125,9 +152,13 @@ class Kernels:
     apply: Callable[..., None]
     write_mask: Callable[..., None]
     write_observation: Callable[..., None]
-    write_state: Callable[..., None]
-    shown_action: Callable[..., int]
-    sample: Callable[..., int]
+    write_state: Callable[..., None] | None = None
+    shown_action: Callable[..., int] = show_action
+    sample: Callable[..., int] = sample_none
     check_state: Callable[..., bool] = accept_state
     rewind: Callable[..., tuple[float, float]] | None = None
     draw_round: Callable[..., int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.write_state is None:
+            object.__setattr__(self, "write_state", self.write_observation)

@@ -11,8 +11,10 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -23,9 +25,13 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "no", "off"), False),
     **dict.fromkeys(("none", "null"), None),
 }
-_CLOSING = {"[": "]", "(": ")", "{": "}"}
-#: Brackets inside one another that are read; a text with more of them, which no option takes, stays a text.
-_DEEPEST = 4
+#: What a text is made of beside brackets, commas, and the colons of mappings: what is in quotes, words, and quotes that
+#: do not match. A colon within a word, as in ``module:Class``, is a part of it.
+_TOKEN = re.compile(
+    r"""(?P<quoted>'[^']*'|"[^"]*")(?=\s*(?:[])},:]|$))"""
+    r"""|(?P<word>[^][(){},:'"\s](?:[^][(){},:]|:(?![][(){}\s]|$))*)"""
+    r"""|['"]"""
+)
 
 
 class QuotedText(str):
@@ -34,27 +40,48 @@ class QuotedText(str):
 
 def parse_value(text: str) -> Any:
     """The value that ``text`` stands for (see the table above). Never raises: other text stays a text."""
-    text = text.strip()
-    items = _items(text)
-    if items is not None:
-        return [parse_value(item) for item in items]
-    if _is_enclosed(text, "{", "}"):
-        return _mapping(text)
-    if _is_quoted(text):
-        return text[1:-1]
-    return _number_or_word(text)
+    return _parse(text, _number_or_word)
 
 
 def parse_text(text: str) -> str:
     """The text that ``text`` stands for, which may look like a number: without the quotes around it."""
     text = text.strip()
-    return text[1:-1] if _is_quoted(text) else text
+    found = _TOKEN.fullmatch(text)
+    return text[1:-1] if found and found["quoted"] else text
 
 
 def parse_texts(text: str) -> list[str]:
     """The texts that ``text`` lists, which may look like numbers; one that is no list is a list of one."""
-    items = _items(text.strip())
-    return [parse_text(item) for item in ([text] if items is None else items)]
+    found = _parse(text, str)
+    return found if isinstance(found, list) else [parse_text(text)]
+
+
+def _parse(text: str, word: Callable[[str], Any]) -> Any:
+    """``text`` as a literal of Python, once every word without quotes, which ``word`` reads, is written as one."""
+
+    def literal(token: re.Match[str]) -> str:
+        if token["word"]:
+            return repr(word(token["word"].rstrip()))
+        return repr(token["quoted"][1:-1]) if token["quoted"] else "?"
+
+    text = text.strip()
+    if not text:
+        return []
+    try:
+        return _listed(ast.literal_eval(_TOKEN.sub(literal, text)))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def _listed(value: Any) -> Any:
+    """``value`` with lists for tuples. Raises ``ValueError`` for a set: one value in braces, which has no name."""
+    if isinstance(value, set):
+        raise ValueError("a set")
+    if isinstance(value, list | tuple):
+        return [_listed(item) for item in value]
+    if isinstance(value, dict):
+        return {str(name): _listed(item) for name, item in value.items()}
+    return value
 
 
 def read_value(value: Any) -> Any:
@@ -109,69 +136,8 @@ def _number_or_word(text: str) -> Any:
         return text
     for read in (int, float, lambda digits: int(digits, 0)):
         try:
-            return read(text)
+            number: float = read(text)
         except ValueError:
             continue
+        return text if number in (math.inf, -math.inf) or number != number else number
     return text
-
-
-def _is_quoted(text: str) -> bool:
-    return len(text) > 1 and text[0] in "'\"" and text.find(text[0], 1) == len(text) - 1
-
-
-def _is_enclosed(text: str, opening: str, closing: str) -> bool:
-    """Whether the first character is the bracket ``opening``, and the last one closes it."""
-    enclosed = text.startswith(opening) and text.endswith(closing)
-    return enclosed and _parts(text) is not None and _parts(text[1:-1]) is not None
-
-
-def _items(text: str) -> list[str] | None:
-    """The items of a list; None where ``text`` is none. Nothing after the last comma is no item."""
-    bracketed = _is_enclosed(text, "[", "]") or _is_enclosed(text, "(", ")")
-    parts = _parts(text[1:-1] if bracketed else text)
-    if parts is None or (len(parts) == 1 and text and not bracketed):
-        return None
-    return parts if parts[-1] else parts[:-1]
-
-
-def _mapping(text: str) -> Any:
-    """The mapping that ``text``, in braces, lists as ``name: value``; the text itself where it does not."""
-    pairs = [_pair(part) for part in _parts(text[1:-1]) or [] if part]
-    return text if None in pairs else {name: parse_value(value) for name, value in filter(None, pairs)}
-
-
-def _pair(text: str) -> tuple[str, str] | None:
-    """The name and the text of the value of one ``name: value``; None where ``text`` is none.
-
-    A name with a colon in it, ``module:Class``, stands in quotes or has a space after the colon that ends it.
-    """
-    if found := re.fullmatch(r"""(['"])(.*?)\1\s*:(.*)""", text, re.DOTALL):
-        return found[2], found[3]
-    if found := re.fullmatch(r"""([^][(){}'"]*?):\s(.*)""", text, re.DOTALL):
-        return found[1].strip(), found[2]
-    name, colon, value = text.partition(":")
-    return (name.strip().strip("'\""), value) if colon else None
-
-
-def _parts(text: str) -> list[str] | None:
-    """What stands between the commas that are in no brackets and no quotes; None where these do not match."""
-    parts, begin, quote, previous = [], 0, "", ""
-    expected: list[str] = []  # the brackets that are open, as what closes them
-    for place, character in enumerate(text):
-        before, previous = previous, previous if character == " " else character
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "'\"" and before in ("", *",[({:"):  # elsewhere it is an apostrophe
-            quote = character
-        elif character in _CLOSING:
-            expected.append(_CLOSING[character])
-            if len(expected) > _DEEPEST:
-                return None
-        elif expected and character == expected[-1]:
-            expected.pop()
-        elif character in "])}":
-            return None
-        elif character == "," and not expected:
-            parts.append(text[begin:place].strip())
-            begin = place + 1
-    return None if expected or quote else [*parts, text[begin:].strip()]

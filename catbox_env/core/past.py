@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from catbox_env.core.batch import Vec
 from catbox_env.core.checks import as_array, shown
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import new_generators, seed_sequence, split_generators
 from catbox_env.core.sampling import checked_observations
 from catbox_env.core.saved import check_same_game
+from catbox_env.core.state import GameState
 
-if TYPE_CHECKING:
-    from catbox_env.core.batch import Vec
-    from catbox_env.core.game import Game, GameState
+if TYPE_CHECKING:  # a game makes pasts
+    from catbox_env.core.game import Game
 
 #: Worlds, or deals of an earlier round, that are drawn before a history counts as impossible.
 MOST_DRAWN = 1_000_000
@@ -54,8 +55,6 @@ class Past(NamedTuple):
 
 def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarray | None = None) -> Past:
     """See `Game.rewind`."""
-    from catbox_env.core.batch import Vec  # a batch holds its game, and a game makes batches
-
     if game.kernels.rewind is None:
         raise ValueError(
             f"{game.id} hides nothing, so no world has to be taken back: its history is the past of the one world"
@@ -74,8 +73,6 @@ def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarra
 
 def _rewind(game: Game, worlds: Vec, seats: np.ndarray, histories: np.ndarray, of: np.ndarray) -> Past:
     """As `rewind`; world i was drawn for the seat ``seats[i]`` and has the history ``histories[of[i]]``."""
-    from catbox_env.core.batch import Vec
-
     records, generators, _ = worlds._copied(0)
     actions = np.empty((worlds.num_envs, game.history_length), np.int64)
     weights, shares = np.empty(worlds.num_envs), np.empty(worlds.num_envs)

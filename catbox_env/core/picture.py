@@ -18,6 +18,8 @@ from html import escape
 import numpy as np
 
 from catbox_env.core.checks import check_choice, check_integer
+from catbox_env.core.events import action_seen
+from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.state import GameState
 
 #: Widths of a picture, in pixels: the least, the most, and the first one at which two panels stand side by side.
@@ -375,12 +377,12 @@ def winners_of(state: GameState) -> list[int]:
 
 
 def last_action(state: GameState, seat: int | None) -> tuple[int, int] | None:
-    """Who acted last and what, as ``seat`` saw it (-1: hidden), as everybody together for None.
+    """Who acted last and what, as ``seat`` saw it (HIDDEN where it did not), as everybody together for None.
 
     None at the beginning, and where the state has no past.
     """
     moves = int(state.records["num_moves"][0])
     if not 0 < moves <= len(state.log):
         return None
-    mover, taken, shown = state.log[moves - 1].tolist()
-    return mover, taken if seat in (None, mover) else shown
+    mover, action, _ = state.log[moves - 1].tolist()
+    return mover, action if action_seen(state, seat) else HIDDEN

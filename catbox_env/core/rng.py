@@ -11,8 +11,7 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from catbox_env.core.checks import is_integer, shown
-from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.records import Record
+from catbox_env.core.compilation import Record, cached_njit, njit
 
 #: ``a, b, c``: 32-bit words of the state; ``counter``: 32-bit counter; ``children``: generators split off so far.
 GENERATOR = np.dtype(

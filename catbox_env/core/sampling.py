@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from catbox_env.core.batch import Vec
 from catbox_env.core.checks import as_array, is_array, shown
 from catbox_env.core.rng import GENERATOR, split_generators
 
-if TYPE_CHECKING:
-    from catbox_env.core.batch import Vec
+if TYPE_CHECKING:  # a game makes worlds
     from catbox_env.core.game import Game
 
 
@@ -18,8 +18,6 @@ def sample_worlds(
     game: Game, observations: np.ndarray, counts: np.ndarray, generators: np.ndarray, num_threads: int
 ) -> Vec:
     """See `Game.sample_states_from`."""
-    from catbox_env.core.batch import Vec  # a batch holds its game, and a game makes batches
-
     observations = checked_observations(game, observations, 2)
     shape = (len(observations),)
     if not is_array(counts, shape, np.dtype(np.int64)) or (counts < 1).any():

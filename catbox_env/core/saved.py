@@ -1,9 +1,9 @@
 """Saved games: their header, their checksum, and how damaged ones are refused.
 
 The header names the game, its rules, its reward and the format of its records, so that records of other rules are never
-read as records of these. A SHA-256 checksum over header and content finds accidental damage. Anybody can compute a
-valid checksum, so `check_records` also accepts only states that can be played to their end without harm: each field
-within its bounds, and what the kernel ``check_state`` of the game asks.
+read as records of these. A SHA-256 checksum over header and content finds damage. Anybody can compute a valid checksum,
+so `check_records` accepts only states that can be played to their end without harm: each field within its bounds, and
+what the kernel ``check_state`` of the game asks. Whether a position can have come up is not asked.
 """
 
 from __future__ import annotations
@@ -11,30 +11,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from catbox_env.core.checks import shown
+from catbox_env.core.definition import FORMAT, GameDefinition
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import GENERATOR, MASK32
 
-if TYPE_CHECKING:
-    from catbox_env.core.game import Game
-
-#: Goes up when the format of saved games changes.
-FORMAT = 2
-#: Most generators split off one generator: `split` multiplies their number, and the product has to stay below 2**63.
-MAX_CHILDREN = 2**31
-#: The longest header that is read, in bytes; headers that are written have a few hundred.
-MAX_HEADER = 10_000
-
-
-def header_of(game: Game) -> bytes:
-    """The header of the saved records of a game, as JSON: format, game, options, and a hash of the record's dtype."""
-    dtype_hash = hashlib.sha256(repr(game.state_dtype.descr).encode()).hexdigest()[:16]
-    header = {"format": FORMAT, "game": game.id, "options": game.options, "records": dtype_hash}
-    return json.dumps(header, sort_keys=True).encode()
+#: Bounds of the fields of a generator. `split` multiplies the number of children, and the product has to stay below
+#: 2**63.
+GENERATOR_BOUNDS = {**dict.fromkeys(("a", "b", "c", "counter"), (0, MASK32)), "children": (0, 2**31)}
 
 
 def checksum(*parts: bytes | np.ndarray) -> bytes:
@@ -47,60 +34,53 @@ def checksum(*parts: bytes | np.ndarray) -> bytes:
     return digest.digest()
 
 
-def check_header(what: str, header: bytes, game: Game) -> None:
+def check_origin(
+    what: str, game: GameDefinition, digest: bytes, header: bytes, *content: bytes | np.ndarray
+) -> None:
+    """Raise ``ValueError`` unless ``header`` and ``content`` are as they were saved, of ``game``."""
+    if digest != checksum(header, *content):
+        raise ValueError(f"{what}: it is damaged (its checksum does not fit); use another copy")
+    check_header(what, header, game)
+
+
+def check_same_game(what: str, given: GameDefinition, own: GameDefinition) -> None:
+    """Raise ``ValueError``, naming the difference, unless the two games are equal."""
+    if given is not own and given != own:
+        check_header(what, given.header, own)
+
+
+def check_header(what: str, header: bytes, game: GameDefinition) -> None:
     """Raise ``ValueError``, naming the difference, unless ``header`` is that of ``game``."""
-    own = game._header
-    if header == own:
+    if header == game.header:
         return
-    found = _parsed(header)
-    if found is None:
-        raise ValueError(f"{what}: the header is damaged; save it again, or use another copy")
-    given = found.get("format")
+    try:
+        found = json.loads(header)
+        given, options = found["format"], dict(found["options"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ValueError(f"{what}: no header of catbox; use another copy") from None
     if given != FORMAT:
-        newer = isinstance(given, int) and given > FORMAT
-        remedy = (
-            "upgrade catbox" if newer else "an older version of catbox wrote it: load it with that version"
-        )
-        raise ValueError(f"{what}: format {given!r}, expected {FORMAT}; {remedy}")
-    if found.get("game") != game.id:
-        raise ValueError(f"{what}: a game of {found.get('game')!r}, expected {game.id!r}; make that game")
-    options = found.get("options")
-    if not isinstance(options, dict):
-        raise ValueError(f"{what}: the header is damaged (options={options!r:.80}); use another copy")
-    differing = sorted(name for name in {**options, **game.options} if not _same(name, options, game.options))
-    if differing:
-        differences = ", ".join(
-            f"{name}={options.get(name)!r:.80}, expected {game.options.get(name)!r}" for name in differing
-        )
         raise ValueError(
-            f"{what}: other rules or reward ({differences}); make the game with the same options"
+            f"{what}: format {shown(given)}, expected {FORMAT}; load it with the version of catbox that wrote it"
+        )
+    if found.get("game") != game.id:
+        raise ValueError(
+            f"{what}: a game of {shown(found.get('game'))}, expected {game.id!r}; make that game"
+        )
+    differing = [
+        f"{name}={shown(options.get(name))}, expected {game.options.get(name)!r}"
+        for name in sorted({**options, **game.options})
+        if options.get(name) != game.options.get(name)
+    ]
+    if differing:
+        raise ValueError(
+            f"{what}: other rules or reward ({', '.join(differing)}); make the game with the same options"
         )
     raise ValueError(f"{what}: another version of catbox wrote it, or another kind of machine; load it there")
 
 
-def check_same_game(what: str, given: Game, own: Game) -> None:
-    """Raise ``ValueError``, naming the difference, unless the two games are equal."""
-    if given is not own and given != own:
-        check_header(what, given._header, own)
-
-
-def _same(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return name in one and name in other and one[name] == other[name]
-
-
-def _parsed(header: bytes) -> dict[str, Any] | None:
-    if len(header) > MAX_HEADER:
-        return None
-    try:
-        found = json.loads(header.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def state_bounds(game: Game) -> dict[str, tuple[float, float]]:
-    """The lowest and highest value of the fields of a state: those of ``core``, and those that the game has declared."""
-    most = np.finfo(np.float32).max
+def state_bounds(game: GameDefinition) -> dict[str, tuple[float, float]]:
+    """The lowest and highest value of each field of a state: of those of ``core``, and of the game's own."""
+    most = float(np.finfo(np.float32).max)
     return {
         "current_player": (-1, game.num_players - 1),
         "terminated": (0, 1),
@@ -115,48 +95,34 @@ def state_bounds(game: Game) -> dict[str, tuple[float, float]]:
 
 
 def check_records(
-    what: str, game: Game, records: np.ndarray, generators: np.ndarray, logs: np.ndarray
+    what: str, game: GameDefinition, records: np.ndarray, generators: np.ndarray, logs: np.ndarray
 ) -> None:
     """Raise ``ValueError`` unless every one of these games can be played on.
 
     ``records`` (N,), ``generators`` (N,) and ``logs`` (N, T, 3) as the batch holds them; T is 0 without histories.
     """
-    damaged = np.zeros(len(generators), np.bool_)
-    for name, most in (
-        ("a", MASK32),
-        ("b", MASK32),
-        ("c", MASK32),
-        ("counter", MASK32),
-        ("children", MAX_CHILDREN),
-    ):
-        damaged |= (generators[name] < 0) | (generators[name] > most)
-    if damaged.any():
-        raise ValueError(
-            f"{what}: the generator of game {int(damaged.argmax())} is damaged; use another copy"
-        )
-    for name, (low, high) in state_bounds(game).items():
-        outside = ~((records[name] >= low) & (records[name] <= high)).reshape(len(records), -1).all(axis=1)
-        if outside.any():
-            raise ValueError(
-                f"{what}: {name!r} of game {int(outside.argmax())} is not within {low} .. {high}; use another copy"
-            )
+    for array, bounds in ((generators, GENERATOR_BOUNDS), (records, state_bounds(game))):
+        for name, (low, high) in bounds.items():
+            outside = ~((array[name] >= low) & (array[name] <= high)).reshape(len(array), -1).all(axis=1)
+            if outside.any():
+                raise ValueError(
+                    f"{what}: {name!r} of game {int(outside.argmax())} is not within {low} .. {high}; use another copy"
+                )
     moverless = (records["current_player"] < 0) != (records["terminated"] != 0)
     row = int(moverless.argmax()) if moverless.any() else int(game.loops.first_refused(game.params, records))
     if row >= 0:
         raise ValueError(f"{what}: game {row} is in a state that cannot be played on; use another copy")
-    if logs.shape[1] == 0:
-        return
-    used = np.arange(logs.shape[1]) < records["num_moves"][:, None]
     seats, actions, seen = (logs[..., i].astype(np.int64) for i in range(3))
-    sound = (seats >= 0) & (seats < game.num_players) & (actions >= 0) & (actions < game.num_actions)
-    sound &= (seen == actions) | (seen == HIDDEN)
-    wrong = (used & ~sound).any(axis=1)
+    used = np.arange(logs.shape[1]) < records["num_moves"][:, None]
+    valid = (seats >= 0) & (seats < game.num_players) & (actions >= 0) & (actions < game.num_actions)
+    valid &= (seen == actions) | (seen == HIDDEN)
+    wrong = (used & ~valid).any(axis=1)
     if wrong.any():
         raise ValueError(f"{what}: the history of game {int(wrong.argmax())} is damaged; use another copy")
 
 
 def read_saved(
-    saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], game: Game
+    saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], game: GameDefinition
 ) -> dict[str, np.ndarray]:
     """Checked copies of the arrays in ``saved``, which a batch wrote; ``own``: the arrays of the batch that reads it.
 
@@ -164,37 +130,18 @@ def read_saved(
     """
     what = "saved games"
     expected = ["header", *own, "checksum"]
-    if not isinstance(saved, Mapping) or set(saved) != set(expected):
+    arrays = isinstance(saved, Mapping) and all(isinstance(array, np.ndarray) for array in saved.values())
+    if not arrays or set(saved) != set(expected):
         found = shown(sorted(map(str, saved)) if isinstance(saved, Mapping) else saved)
-        raise ValueError(f"{what}: {found}; expected what save() returned, with {', '.join(expected)}")
-    header, digest = saved["header"], saved["checksum"]
-    for name, array in (("header", header), ("checksum", digest)):
-        if not isinstance(array, np.ndarray) or array.dtype != np.uint8 or array.ndim != 1:
-            raise ValueError(f"{what}: {name!r} is damaged; use another copy")
-    check_header(what, header.tobytes(), game)
-    given: dict[str, np.ndarray] = {}
-    for name, array in own.items():
-        other = saved[name]
-        if not isinstance(other, np.ndarray) or (other.shape, other.dtype) != (array.shape, array.dtype):
-            found = f"{other.dtype} {other.shape}" if isinstance(other, np.ndarray) else type(other).__name__
+        raise ValueError(f"{what}: {found}; expected what save() returned, arrays {', '.join(expected)}")
+    given = {name: saved[name].copy() for name in own}  # so that nothing can change after it was checked
+    check_origin(what, game, saved["checksum"].tobytes(), saved["header"].tobytes(), *given.values())
+    for name, array in given.items():
+        if (array.shape, array.dtype) != (own[name].shape, own[name].dtype):
             raise ValueError(
-                f"{what}: {name!r} is {found}, expected {array.dtype} {array.shape}: make the batch with the "
-                f"same game, num_envs and history as the one that was saved"
+                f"{what}: {name!r} is {array.dtype} {array.shape}, expected {own[name].dtype} {own[name].shape}: make "
+                "the batch with the same game, num_envs and history as the one that was saved"
             )
-        given[name] = other.copy()  # so that nothing can change after it was checked
-    if digest.tobytes() != checksum(header, *given.values()):
-        raise ValueError(f"{what}: damaged (the checksum does not fit); use another copy")
-    for name in ("terminated", "round_ended"):
-        if (given[name].view(np.uint8) > 1).any():
-            raise ValueError(f"{what}: {name!r} holds values other than True and False; use another copy")
-    for name in ("rewards", "win_shares"):
-        if not np.isfinite(given[name]).all():
-            raise ValueError(f"{what}: {name!r} holds numbers that are not finite; use another copy")
-    check_records(
-        what,
-        game,
-        given["records"].view(game.state_dtype),
-        given["generators"].view(GENERATOR),
-        given["logs"],
-    )
+    records, generators = given["records"].view(game.state_dtype), given["generators"].view(GENERATOR)
+    check_records(what, game, records, generators, given["logs"])
     return given

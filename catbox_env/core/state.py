@@ -9,13 +9,7 @@ import numpy as np
 
 from catbox_env.core.checks import check_action, check_seat, shown
 from catbox_env.core.rng import GENERATOR
-from catbox_env.core.saved import (
-    MAX_HEADER,
-    check_header,
-    check_records,
-    check_same_game,
-    checksum,
-)
+from catbox_env.core.saved import check_origin, check_records, check_same_game, checksum
 
 if TYPE_CHECKING:
     from catbox_env.core.game import Game
@@ -175,7 +169,7 @@ class GameState:
 
     def serialize(self) -> bytes:
         """Everything as bytes, for ``game.deserialize_state``."""
-        header = self.game._header
+        header = self.game.header
         body = self.records.tobytes() + self.generators.tobytes() + self.log.tobytes()
         return _MAGIC + checksum(header, body) + header + b"\n\n" + body
 
@@ -197,28 +191,19 @@ class GameState:
 def read_state(game: Game, data: bytes) -> GameState:
     """The state that ``GameState.serialize`` wrote; errors as in ``Game.deserialize_state``."""
     what = "a serialised state"
-    if not isinstance(data, bytes | bytearray | memoryview):
-        raise ValueError(f"data: {type(data).__name__}; expected the bytes that state.serialize() returned")
-    data = bytes(data)
+    if not isinstance(data, bytes | bytearray | memoryview) or bytes(data[: len(_MAGIC)]) != _MAGIC:
+        raise ValueError(f"data={shown(data)}: expected the bytes that state.serialize() returned")
     start = len(_MAGIC) + len(checksum())
-    header, separator, body = data[start:].partition(b"\n\n")
-    if not data.startswith(_MAGIC) or not separator or len(header) > MAX_HEADER:
+    header, _, body = bytes(data[start:]).partition(b"\n\n")
+    check_origin(what, game, bytes(data[len(_MAGIC) : start]), header, body)
+    sizes = [game.state_dtype.itemsize, GENERATOR.itemsize, game.empty_log().nbytes]
+    if len(body) != sum(sizes):
         raise ValueError(
-            "data: no serialised state of catbox; expected the bytes that state.serialize() returned"
+            f"{what}: {len(body)} bytes after the header, expected {sum(sizes)}; use another copy"
         )
-    if data[len(_MAGIC) : start] != checksum(header, body):
-        raise ValueError(f"{what}: it is damaged (its checksum does not fit); use another copy")
-    check_header(what, header, game)
-    arrays = [np.zeros(1, game.state_dtype), np.zeros(1, GENERATOR), game.empty_log()]
-    if len(body) != sum(array.nbytes for array in arrays):
-        raise ValueError(
-            f"{what}: {len(body)} bytes after the header, expected {sum(a.nbytes for a in arrays)}; use another copy"
-        )
-    first = 0
-    for array in arrays:
-        array.view(np.uint8).reshape(-1)[:] = np.frombuffer(body[first : first + array.nbytes], np.uint8)
-        first += array.nbytes
-    records, generators, log = arrays
+    parts = np.split(np.frombuffer(bytearray(body), np.uint8), np.cumsum(sizes)[:-1])
+    records, generators = parts[0].view(game.state_dtype), parts[1].view(GENERATOR)
+    log = parts[2].view(np.int8).reshape(-1, 3)
     check_records(what, game, records, generators, log[None])
     return GameState(game, records, generators, log)
 

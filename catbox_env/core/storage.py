@@ -6,16 +6,19 @@ import copy
 import functools
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
 from catbox_env.core.checks import check_flag, check_integer
-from catbox_env.core.game import Game, check_game_object
+from catbox_env.core.definition import check_game_object
 from catbox_env.core.loops import Games, Outcomes, Views
 from catbox_env.core.rng import GENERATOR
 from catbox_env.core.saved import checksum, read_saved
 from catbox_env.core.threads import Threads
+
+if TYPE_CHECKING:  # a game makes batches
+    from catbox_env.core.game import Game
 
 #: Most threads of a batch.
 MAX_THREADS = 1024
@@ -172,7 +175,7 @@ class Storage:
 
         ``header`` (uint8) says what game it is, ``checksum`` (32,) uint8 covers it and every other array.
         """
-        header = np.frombuffer(self.game._header, np.uint8)
+        header = np.frombuffer(self.game.header, np.uint8)
         saved = {"header": header.copy(), **{name: array.copy() for name, array in self._contents().items()}}
         saved["checksum"] = np.frombuffer(checksum(*saved.values()), np.uint8).copy()
         return saved

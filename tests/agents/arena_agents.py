@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from catbox_agents import Agent
-from catbox_agents.uniform import RandomAgent
+from catbox_agents.random_agent import RandomAgent
 
 
 class Lowest(Agent):
@@ -100,19 +100,6 @@ class IllegalByte(Illegal):
 
     def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
         return super().act_batch(observations, action_masks).astype(np.uint8)
-
-
-class Wordless(Faulty):
-    """Raises an error that cannot be printed."""
-
-    class Error(Exception):
-        def __str__(self) -> str:
-            raise RuntimeError("no words")
-
-    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
-        if self.wrong(observations).any():
-            raise Wordless.Error
-        return super().act_batch(observations, action_masks)
 
 
 class NotANumber(Faulty):

@@ -97,7 +97,7 @@ def test_an_error_of_an_agent_names_it_and_keeps_its_cause(
         assert ours not in shown
 
 
-@pytest.mark.parametrize("use", [evaluated, watched, played_out, opposed])
+@pytest.mark.parametrize("use", [evaluated, opposed])
 def test_an_error_while_an_agent_is_made_names_it_too(
     users_module: str, use: Callable[[str], object]
 ) -> None:
@@ -105,13 +105,8 @@ def test_an_error_while_an_agent_is_made_names_it_too(
         use(f"{users_module}:Unmade")
 
 
-@pytest.mark.parametrize(
-    "command", [["evaluate", "{}", "random"], ["watch", "{}"], ["play", "{}", "--seat", "1"]]
-)
-def test_the_command_line_shows_the_agents_part_of_the_traceback(
-    users_module: str, command: list[str]
-) -> None:
-    ran = CliRunner().invoke(app, [word.format(f"{users_module}:Broken") for word in command])
+def test_the_command_line_shows_the_agents_part_of_the_traceback(users_module: str) -> None:
+    ran = CliRunner().invoke(app, ["evaluate", f"{users_module}:Broken", "random"])
     assert ran.exit_code == 2
     *traceback, message = ran.stderr.splitlines()
     assert message.startswith(f"catbox: agent '{users_module}:Broken' raised ZeroDivisionError")
@@ -120,7 +115,7 @@ def test_the_command_line_shows_the_agents_part_of_the_traceback(
     assert "ZeroDivisionError" in traceback[-1]
 
 
-@pytest.mark.parametrize("answer", [0.0, 1.9, None, "0", np.float32(1), [0, 1]])
+@pytest.mark.parametrize("answer", [1.9, None, np.float32(1)])
 def test_an_answer_that_is_not_an_integer_is_refused_and_not_rounded(answer: Any) -> None:
     class One(Agent):
         def act(self, observation: Any, action_mask: Any, history: Any = None) -> Any:
@@ -136,17 +131,6 @@ def test_an_answer_that_is_not_an_integer_is_refused_and_not_rounded(answer: Any
         catbox_agents.play_out(Vec(game, 3, seed=1), One(game))
     with pytest.raises(TypeError, match=r"Many chose .*: expected an integer"):
         Many(game).act(state.observation(0), state.action_mask())
-
-
-@pytest.mark.parametrize("kind", [int, np.int8, np.uint64, np.array, torch.tensor])
-def test_an_answer_may_be_any_integer(kind: Any) -> None:
-    class One(Agent):
-        def act(self, observation: Any, action_mask: Any, history: Any = None) -> Any:
-            return kind(int(np.argmax(action_mask)))
-
-    game = game_for()
-    first = catbox_agents.play_out(Vec(game, 3, seed=1, auto_deal=False), One(game))
-    assert first.any()
 
 
 def test_ctrl_c_in_an_agent_is_not_reported_as_its_error() -> None:
@@ -168,13 +152,6 @@ class TwoWords(ValueError):
         super().__init__(f"{one} {other}")
 
 
-class Undecodable(UnicodeDecodeError):
-    """One whose built-in type takes more than a text, too."""
-
-    def __init__(self, one: str, other: str) -> None:
-        super().__init__("ascii", b"\xff", 0, 1, f"{one} {other}")
-
-
 class WithoutText(OSError):
     """One that cannot even be shown."""
 
@@ -190,7 +167,6 @@ class WithoutText(OSError):
     [
         (KeyError("x"), KeyError, "'x'"),
         (TwoWords("two", "words"), ValueError, "two words"),
-        (Undecodable("two", "words"), RuntimeError, ".*Undecodable: 'ascii' .* two words"),
         (WithoutText(), RuntimeError, ".*WithoutText: <exception str.. failed>"),
     ],
 )
@@ -204,8 +180,9 @@ def test_every_error_can_be_given_to_another_process(
     assert found.__notes__ == ["where it was"]
 
 
-@pytest.mark.parametrize("error", [TwoWords("two", "words"), Undecodable("two", "words")])
-def test_the_error_of_an_agent_keeps_its_text_and_traceback_there(error: Exception) -> None:
+def test_the_error_of_an_agent_keeps_its_text_and_traceback_there() -> None:
+    error = TwoWords("two", "words")
+
     class Failing(Agent):
         def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
             raise error
@@ -226,8 +203,7 @@ def test_the_error_of_an_agent_keeps_its_text_and_traceback_there(error: Excepti
 # Trained policies ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("greedy", [True, False])
-@pytest.mark.parametrize("kind", ["infinite", "not a number"])
+@pytest.mark.parametrize(("kind", "greedy"), [("infinite", True), ("not a number", False)])
 def test_weights_that_overflow_are_refused_by_name(tmp_path: Path, kind: str, greedy: bool) -> None:
     game = game_for()
     network = MLP.for_policy(NetworkInputs(game), (16, 8), "relu").initialise(torch.Generator(), 1.0)

@@ -12,9 +12,8 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent
-from catbox_agents.agent import agent_seed
 from catbox_agents.arena import evaluation
-from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.match import Match
 
 #: Hands so small that different deals often show a seat the same cards.
@@ -79,17 +78,6 @@ def test_an_agent_is_given_arrays_of_its_own() -> None:
     assert all(array.base is None for array in vandal.given)
 
 
-def test_a_mask_that_an_agent_has_changed_makes_nothing_legal() -> None:
-    class Forger(Agent):
-        def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
-            action_masks[:, -1] = True
-            return np.full(len(action_masks), action_masks.shape[1] - 1)
-
-    game = game_for()
-    with pytest.raises(ValueError, match=r"agent 'Forger' chose the illegal action 34 \(paradox: "):
-        catbox_agents.evaluate(game, [Forger(game), "random"], 10)
-
-
 # Rows ------------------------------------------------------------------------------------------------------------
 
 
@@ -115,10 +103,10 @@ def test_neither_the_order_of_rows_nor_that_of_calls_tells_the_deal(players_of_i
     game = game_for(2, num_ranks=9, copies=4, revealed_cards=8, hand_size=10)
     agent = Remembers(game)
     agents = [agent, agent] if players_of_its_kind == 2 else [agent, "heuristic"]
-    catbox_agents.evaluate(game, agents, 400)
+    catbox_agents.evaluate(game, agents, 200)
     rows = [deal for call in agent.calls for deal in call]
-    assert len(rows) == 400 * 2 * players_of_its_kind  # every deal from both seats
-    assert len(set(rows)) > 350
+    assert len(rows) == 200 * 2 * players_of_its_kind  # every deal from both seats
+    assert len(set(rows)) > 180
     guesses = right = 0
     for call, following in zip(agent.calls, agent.calls[1:], strict=False):  # the same place in the next call
         guesses += min(len(call), len(following))
@@ -127,7 +115,7 @@ def test_neither_the_order_of_rows_nor_that_of_calls_tells_the_deal(players_of_i
         pairs = [*pairwise(call), *zip(call, call[len(call) // 2 :], strict=False)]
         guesses += len(pairs)
         right += sum(one == other for one, other in pairs)
-    assert guesses > 800
+    assert guesses > 400
     assert right < 50  # by chance about one in a call, and there are some twenty
 
 
@@ -157,19 +145,6 @@ def test_no_object_of_a_users_class_meets_a_deal_twice_or_sits_in_two_seats() ->
     for notebook in Notebook.made:
         assert len({seat for seat, _ in notebook.seen}) == 1
         assert len({deal for _, deal in notebook.seen}) == len(notebook.seen) == 12
-
-
-@pytest.mark.parametrize("num_deals", [10, 17, 33, 49, 1000, 1023, 10**9 + 1])
-def test_the_last_batch_of_deals_is_not_small(num_deals: int) -> None:
-    total, sizes = 0, []
-    for size in evaluation._chunks(num_deals, 5):
-        total += size
-        sizes.append(size)
-        if len(sizes) > 50:
-            return
-    assert total == num_deals
-    assert min(sizes) >= min(num_deals, 8)
-    assert max(sizes) <= 1.5 * evaluation.CHUNK / 5
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -202,21 +177,6 @@ def test_the_seeds_of_agents_do_not_depend_on_the_deals() -> None:
     assert results[0].deal_scores.tolist() != results[1].deal_scores.tolist()
     assert len(set(seeds[0])) == 9  # one for each seat of each rotation
     assert all(type(seed) is int and 64 < seed.bit_length() <= 128 for seed in seeds[0])
-
-
-def test_an_agent_that_tries_the_small_seeds_does_not_find_its_own() -> None:
-    own = seeds_given(lambda: catbox_agents.evaluate(game_for(), [FIRST, FIRST], 10, seed=3))
-    words = (
-        {seed & 2**64 - 1 for seed in own} | {seed >> 64 for seed in own} | {seed & 2**32 - 1 for seed in own}
-    )
-    for root in range(10_001):
-        sequence = np.random.SeedSequence(root)
-        children = [
-            np.random.SeedSequence(root, spawn_key=key) for key in ((0,), (1,), (0, 0), (0, 1), (1, 0, 0))
-        ]
-        for candidate in (sequence, *children):
-            assert words.isdisjoint(candidate.generate_state(4, np.uint32).tolist())
-            assert words.isdisjoint(candidate.generate_state(2, np.uint64).tolist())
 
 
 def test_without_a_seed_a_random_one_is_used_and_reported() -> None:
@@ -258,36 +218,3 @@ def test_an_opponents_seed_follows_from_the_cards_that_it_sees() -> None:
         found.setdefault(seen, set()).update(given)
         hidden.setdefault(seen, set()).add(state.observation(0).tobytes())
     same_cards_same_seed(found, hidden)
-
-
-def test_an_opponent_that_was_drawn_for_no_seat_gets_a_seed_that_is_always_the_same() -> None:
-    env = LearnerVectorEnv(
-        1, "cat_in_the_box_v0", opponents={"any_of": [FIRST, "random"]}, learner_seat=0, num_players=2
-    )
-    seeds = set()
-    for seed in range(12):
-        given = seeds_given(lambda seed=seed: env.reset(seed=seed))
-        if env.games.players[0, 1] == 1:
-            seeds.update(given)
-    assert seeds == {agent_seed(0)}
-
-
-def test_a_persons_opponents_are_seeded_too() -> None:
-    one, two = (
-        seeds_given(lambda seed=seed: Match(game_for(), [None, FIRST, FIRST], seed)) for seed in (1, 2)
-    )
-    assert len(one) == 2
-    assert set(one).isdisjoint(two)
-
-
-def test_a_list_of_seeds_gives_each_game_its_own() -> None:
-    vec = catbox_env.make_vec("cat_in_the_box_v0", 3, seed=[5, 5, np.random.SeedSequence(6)])
-    assert np.array_equal(vec.observation[0], vec.observation[1])
-    assert np.array_equal(vec.observation[0], vec.game.new_initial_state(seed=5).observation(0))
-    assert np.array_equal(vec.observation[2], vec.game.new_initial_state(seed=6).observation(0))
-    before = vec._generators.tobytes()
-    with pytest.raises(ValueError, match="expected one seed for each of 3 games"):
-        vec.reset([1, 2])
-    with pytest.raises(ValueError, match="seed=-1"):
-        vec.reset([1, 2, -1])
-    assert vec._generators.tobytes() == before

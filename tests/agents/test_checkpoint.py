@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-import safetensors.numpy
 import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
@@ -100,9 +98,7 @@ def test_a_checkpoint_is_found_by_file_by_folder_and_by_run(tmp_path: Path, save
         assert all(np.array_equal(weights[k], v) for k, v in network_for(game, 2).arrays().items())
 
 
-@pytest.mark.parametrize(
-    "options", [{"num_players": 4}, {"num_ranks": 7}, {"bids": (1, 3, 4)}, {"rounds": 2}]
-)
+@pytest.mark.parametrize("options", [{"num_players": 4}, {"bids": (1, 3, 4)}, {"rounds": 2}])
 def test_other_rules_are_refused_by_name(saved: Path, options: dict) -> None:
     (name,) = options
     with pytest.raises(ValueError, match=rf"was trained for .* with .*{name}=.*asked to play with .*{name}="):
@@ -129,33 +125,15 @@ def test_another_game_is_refused(saved: Path, game: Game) -> None:
         load_checkpoint(saved, other)
 
 
-@pytest.mark.parametrize("keep", [0, 5, 200, -1])
-def test_a_damaged_file_is_refused_by_name(saved: Path, game: Game, keep: int) -> None:
-    saved.write_bytes(saved.read_bytes()[:keep])
-    with pytest.raises(ValueError, match=r"policy\.safetensors is damaged"):
-        load_checkpoint(saved, game)
-
-
-def test_arrays_that_do_not_fit_the_header_are_refused(saved: Path, game: Game) -> None:
-    arrays = load_file(saved)
-    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
-    header["network"] = {**network_for(game).describe(), "hidden": [16, 9]}
-    save_file(arrays, saved, metadata={"catbox": json.dumps(header)})
-    with pytest.raises(ValueError, match="its arrays do not fit its header"):
-        load_checkpoint(saved, game)
-
-
 @pytest.mark.parametrize(
     "change",
     [
-        {"options": 5},
         {"options": {"num_players": 9}},
         {"game": ["cat"]},
         {"training": None},
         {"network": 5},
         {"network": {"activation": "gelu"}},
-        {"network": {"hidden": []}},
-        {"network": {"hidden": "16"}},
+        {"network": {"hidden": [16, 9]}},
     ],
 )
 def test_a_damaged_header_is_refused_with_file_and_remedy(saved: Path, game: Game, change: dict) -> None:
@@ -197,28 +175,12 @@ def test_a_network_of_another_size_than_the_game_is_refused(saved: Path, game: G
             load_checkpoint(saved, game)
 
 
-def test_the_start_player_may_differ(saved: Path) -> None:
-    assert load_checkpoint(saved, game_for(start_player=1)).options["start_player"] != 1
-
-
-@pytest.mark.parametrize("metadata", [None, {"catbox": "[]"}, {"catbox": '{"format": "catbox-policy-0"}'}])
+@pytest.mark.parametrize("metadata", [None, {"catbox": "[]"}])
 def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path, metadata: dict | None) -> None:
     path = tmp_path / "other.safetensors"
     save_file({"weight": torch.zeros(2)}, path, metadata=metadata)
     with pytest.raises(ValueError, match="expected 'catbox-policy-1'"):
         load_checkpoint(path)
-
-
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [(2, "newer version of catbox wrote it; upgrade"), (0, "older version of catbox wrote it")],
-)
-def test_another_format_asks_for_another_version(saved: Path, number: int, said: str) -> None:
-    save_file(load_file(saved), saved, metadata={"catbox": json.dumps({"format": f"catbox-policy-{number}"})})
-    with pytest.raises(
-        ValueError, match=rf"policy\.safetensors is of format 'catbox-policy-{number}', .*{said}"
-    ):
-        load_checkpoint(saved)
 
 
 def test_sizes_come_from_the_arrays_never_from_the_header(saved: Path, game: Game) -> None:
@@ -232,8 +194,6 @@ def test_sizes_come_from_the_arrays_never_from_the_header(saved: Path, game: Gam
         {**before, "outputs": 10**9},
         {**before, "hidden": [10**9, 8]},
         {**before, "hidden": [8] * 200_000},
-        {**before, "hidden": [[[]]]},
-        {**before, "inputs": "x" * 1000},
         {},
     ):
         save_file(arrays, saved, metadata={"catbox": json.dumps({**header, "network": network})})
@@ -242,27 +202,7 @@ def test_sizes_come_from_the_arrays_never_from_the_header(saved: Path, game: Gam
         assert len(str(refusal.value)) < 1000
 
 
-def test_a_file_of_thousands_of_layers_is_refused_before_they_are_read(tmp_path: Path, game: Game) -> None:
-    file = tmp_path / "policy.safetensors"
-    header = {"format": FORMAT, "game": game.id, "options": game.options, "training": {}}
-    for count, said in (
-        (200, "401 arrays, expected at most 136"),
-        (20_000, "its header has .* bytes"),
-    ):
-        arrays = {"input_scale": np.ones(1, np.float32)}
-        for number in range(count):
-            arrays |= {f"layers.{number}.weight": np.ones((1, 1), np.float32)}
-            arrays |= {f"layers.{number}.bias": np.ones(1, np.float32)}
-        network = {"inputs": 1, "hidden": [1] * (count - 1), "outputs": 1, "activation": "relu"}
-        metadata = {"catbox": json.dumps({**header, "network": network})}
-        safetensors.numpy.save_file(arrays, file, metadata=metadata)
-        with pytest.raises(ValueError, match=rf"policy\.safetensors is damaged.*{said}"):
-            load_checkpoint(file, game)
-
-
-@pytest.mark.parametrize(
-    "text", ["[" * 200_000, '{"format": ' * 5_000, '{"format": NaN}', "{", "1" * 5_000, "null", ""]
-)
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"format": NaN}', "{", ""])
 def test_a_header_that_is_not_json_is_refused(saved: Path, text: str) -> None:
     save_file(load_file(saved), saved, metadata={"catbox": text})
     with pytest.raises(ValueError, match=r"policy\.safetensors is (damaged|of format None).*use another"):
@@ -296,48 +236,14 @@ def test_arrays_of_other_names_types_and_shapes_are_refused(saved: Path, game: G
     assert load_checkpoint(saved, game).network.describe() == network_for(game).describe()
 
 
-def test_a_header_of_any_length_is_refused_before_it_is_read(saved: Path) -> None:
-    for length in (0, 1 << 21, 1 << 40, (1 << 64) - 1):
-        saved.write_bytes(length.to_bytes(8, "little") + b"{}")
-        with pytest.raises(ValueError, match=r"policy\.safetensors is damaged"):
-            load_checkpoint(saved)
-
-
-def test_a_file_that_may_not_be_read_is_refused_by_name(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(file: Path, *args: object, **kwargs: object) -> None:
-        raise PermissionError(13, "Permission denied", str(file))
-
-    monkeypatch.setattr("builtins.open", denied)
-    with pytest.raises(
-        OSError, match=r"policy\.safetensors cannot be read \(Permission denied\): use another"
-    ):
-        load_checkpoint(saved)
-
-
-def test_a_latest_checkpoint_without_its_policy_is_refused_by_name(tmp_path: Path) -> None:
-    (tmp_path / "checkpoints" / "00000007").mkdir(parents=True)
-    with pytest.raises(FileNotFoundError, match=r"00000007/policy\.safetensors does not exist: use another"):
-        load_checkpoint(tmp_path)
-
-
 def test_a_missing_checkpoint_says_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nowhere does not exist: give a policy\.safetensors"):
         load_checkpoint(tmp_path / "nowhere")
     with pytest.raises(FileNotFoundError, match="holds no policy checkpoint"):
         load_checkpoint(tmp_path)
-
-
-def test_a_failed_write_leaves_the_old_file(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = saved.read_bytes()
-
-    def full_disk(descriptor: int) -> None:
-        raise OSError("no space left on device")
-
-    monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(OSError, match="no space left"):
-        catbox_agents.files.write_atomically(saved, b"half of it")
-    assert saved.read_bytes() == before
-    assert list(saved.parent.iterdir()) == [saved]
+    (tmp_path / "checkpoints" / "00000007").mkdir(parents=True)
+    with pytest.raises(FileNotFoundError, match=r"00000007/policy\.safetensors does not exist: use another"):
+        load_checkpoint(tmp_path)
 
 
 def test_wrong_shapes_are_refused(saved: Path, game: Game) -> None:
@@ -357,30 +263,3 @@ def test_inputs_are_scaled_by_powers_of_two() -> None:
         [Part("flag", (2,), "", 0, 1), Part("count", (1,), "", 0, 5), Part("total", (1,), "", -128, 127)]
     )
     assert input_scale(layout).tolist() == [1, 1, 0.5, 1 / 16]
-
-
-def test_scaling_acts_on_the_inputs() -> None:
-    network = MLP(torch.tensor([1.0, 0.25]), (4,), 3).initialise(torch.Generator().manual_seed(1), 1.0)
-    plain = MLP(torch.ones(2), (4,), 3)
-    plain.load_state_dict({**network.state_dict(), "input_scale": torch.ones(2)})
-    vectors = torch.tensor([[1, 8], [3, -4]], dtype=torch.int8)
-    scaled = torch.tensor([[1, 2], [3, -1]], dtype=torch.int8)
-    assert torch.allclose(network(vectors), plain(scaled), atol=1e-6)
-    assert not torch.allclose(network(vectors), plain(vectors), atol=1e-3)
-
-
-def test_a_path_object_is_an_agent_of_a_comparison(saved: Path, game: Game) -> None:
-    result = catbox_agents.evaluate(game, [saved, "random"], 10)
-    assert result == catbox_agents.evaluate(game, [str(saved), "random"], 10)
-    assert result.standings[0].name == str(saved)
-
-
-def test_a_game_says_in_which_rules_a_policy_may_differ(tmp_path: Path) -> None:
-    trained = make_game("cat_te_v0", dealer=1)
-    save_checkpoint(tmp_path / "policy.safetensors", network_for(trained), trained)
-    for options in ({}, {"dealer": 2, "reward": "margin"}):
-        PolicyAgent.load(tmp_path / "policy.safetensors", make_game("cat_te_v0", **options))
-    with pytest.raises(ValueError, match="with offsuit_faceup=True, asked to play with offsuit_faceup=False"):
-        PolicyAgent.load(
-            tmp_path / "policy.safetensors", make_game("cat_te_v0", dealer=1, offsuit_faceup=False)
-        )

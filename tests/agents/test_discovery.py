@@ -36,6 +36,7 @@ def test_gymnasium_makes_every_game_by_a_name_that_begins_with_the_package() -> 
     assert output(program).splitlines() == [f"{gymnasium_id(game_id)} 2 True" for game_id in GAMES]
 
 
+@pytest.mark.slow
 def test_workers_that_make_environments_by_name_need_no_other_import() -> None:
     """As the worker processes of Stable-Baselines3, RLlib and others do."""
     program = """

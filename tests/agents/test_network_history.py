@@ -13,7 +13,6 @@ import safetensors.torch
 import torch
 
 import catbox_agents
-from catbox_agents.errors import AgentError
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.history import (
     HEADS,
@@ -22,7 +21,7 @@ from catbox_agents.networks.history import (
     check_histories,
     encode_histories,
 )
-from catbox_agents.networks.history_kernels import sound_histories
+from catbox_agents.networks.history_kernels import valid_histories
 from catbox_agents.networks.history_modules import HistoryEncoder, HistoryLayer
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
@@ -31,7 +30,6 @@ from catbox_env import Vec, make_game, make_vec
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import UNUSED
 
-GAMES = ("cat_in_the_box_v0", "cat_te_v0", "petrify_v0")
 PLAYERS, ACTIONS, LENGTH = 3, 7, 12
 
 
@@ -108,10 +106,9 @@ def test_outputs_follow_the_definition_in_torch_and_compiled(length: int) -> Non
     assert not expected[0].any()
 
 
-@pytest.mark.parametrize("size", [30.0, 300.0])
-def test_large_scores_are_no_trouble(size: float) -> None:
+def test_large_scores_are_no_trouble() -> None:
     """Also where those of a history are all far under the largest of the tables."""
-    module, given = encoder(), histories()
+    module, given, size = encoder(), histories(), 300.0
     with torch.no_grad():
         module.get_parameter("token_scores").mul_(size)
         module.get_parameter("token_scores")[0, 0] = 4 * size
@@ -132,13 +129,6 @@ def test_the_order_of_rows_matters_and_what_follows_the_end_does_not() -> None:
         assert not np.allclose(plain, other, atol=1e-3)
         assert np.allclose(plain, same)
         assert np.allclose(plain, more)
-
-
-def test_the_heads_begin_with_different_spans() -> None:
-    module = HistoryEncoder(HistorySizes(PLAYERS, ACTIONS, 40)).initialise(torch.Generator().manual_seed(1))
-    steps = module.get_parameter("age_scores").diff(dim=0)
-    assert (steps < 0).all()
-    assert (steps[0].diff() > 0).all()
 
 
 # Its gradient.
@@ -164,7 +154,7 @@ def test_the_gradient_is_that_of_automatic_differentiation(precision: torch.dtyp
 # Bad input.
 
 
-@pytest.mark.parametrize("wrong", [(PLAYERS, 0), (0, ACTIONS), (0, -2), (0, 127), (127, 0)])
+@pytest.mark.parametrize("wrong", [(PLAYERS, 0), (0, ACTIONS), (0, -2)])
 def test_a_history_of_another_game_is_refused_and_not_read(wrong: tuple[int, int]) -> None:
     module, given = encoder(), histories()
     given[20, 1] = wrong
@@ -173,8 +163,8 @@ def test_a_history_of_another_game_is_refused_and_not_read(wrong: tuple[int, int
     layer = HistoryLayer(module, flat(module), torch.zeros_like(flat(module)))
     with pytest.raises(ValueError, match="no history of 3 players and 7 actions"):
         layer(given, np.arange(len(given)))
-    assert not sound_histories(given, PLAYERS, ACTIONS, UNUSED)
-    assert sound_histories(histories(), PLAYERS, ACTIONS, UNUSED)
+    assert not valid_histories(given, PLAYERS, ACTIONS, UNUSED)
+    assert valid_histories(histories(), PLAYERS, ACTIONS, UNUSED)
 
 
 def test_rows_and_arrays_that_do_not_fit_are_refused() -> None:
@@ -201,12 +191,10 @@ def test_rows_and_arrays_that_do_not_fit_are_refused() -> None:
         HistorySizes(PLAYERS, ACTIONS, LENGTH, heads=4, outputs=6)
     unsound = given.copy()
     unsound[5, -1] = [0, UNUSED]  # behind the end
-    assert not sound_histories(unsound, PLAYERS, ACTIONS, UNUSED)
+    assert not valid_histories(unsound, PLAYERS, ACTIONS, UNUSED)
 
 
-@pytest.mark.parametrize(
-    "given", [None, np.zeros((2, 5), np.int8), np.zeros((3, 5, 2), np.int8), np.zeros((2, 5, 2)), "history"]
-)
+@pytest.mark.parametrize("given", [None, np.zeros((3, 5, 2), np.int8), np.zeros((2, 5, 2))])
 def test_what_is_no_array_of_histories_is_refused(given: object) -> None:
     with pytest.raises(ValueError, match=r"expected int8 of shape \(2, T, 2\)"):
         check_histories(given, 2)
@@ -215,9 +203,8 @@ def test_what_is_no_array_of_histories_is_refused(given: object) -> None:
 # The files.
 
 
-@pytest.mark.parametrize("game_id", GAMES)
-def test_a_checkpoint_records_the_encoder_and_plays_the_same(tmp_path: Path, game_id: str) -> None:
-    game = make_game(game_id)
+def test_a_checkpoint_records_the_encoder_and_plays_the_same(tmp_path: Path) -> None:
+    game = make_game("cat_te_v0")
     vec, network = played(game, steps=5), network_of(game)
     save_checkpoint(tmp_path / "policy.safetensors", network, game)
     loaded = load_checkpoint(tmp_path / "policy.safetensors", game).network
@@ -238,15 +225,6 @@ def test_a_checkpoint_records_the_encoder_and_plays_the_same(tmp_path: Path, gam
     for array in one:
         array.setflags(write=False)
     assert agent.act(*one) == before[3]
-
-
-def test_the_choice_depends_on_the_history_alone_where_all_else_is_equal() -> None:
-    game = make_game("cat_in_the_box_v0", num_players=3)
-    vec, agent = played(game), PolicyAgent(network_of(game), game)
-    other = vec.history.copy()
-    other[:, :11] = other[:, 10::-1]
-    before = agent.act_batch(vec.observation, vec.action_mask, vec.history)
-    assert (agent.act_batch(vec.observation, vec.action_mask, other) != before).any()
 
 
 def test_a_policy_of_short_matches_plays_longer_ones(tmp_path: Path) -> None:
@@ -275,15 +253,9 @@ def nothing(_: Any) -> None:
         (lambda network: network.pop("history"), nothing),
         (lambda network: network["history"].update(encoder="gru"), nothing),
         (lambda network: network["history"].update(length=3), nothing),
-        (lambda network: network.update(history=None), nothing),
         (nothing, lambda tensors: tensors.pop("history.age_values")),
-        (nothing, lambda tensors: tensors.pop("history.token_scores")),
         (nothing, lambda tensors: tensors.update({"history.token_scores": torch.zeros(3)})),
-        (nothing, lambda tensors: tensors.update({"history.age_scores": torch.zeros(0, HEADS)})),
-        (nothing, lambda tensors: tensors.update({"history.token_values": torch.zeros(3, 36, 31)})),
-        (nothing, lambda tensors: tensors.update({"history.more": torch.zeros(3)})),
         (nothing, lambda tensors: tensors["history.age_values"].fill_(np.nan)),
-        (nothing, lambda tensors: tensors.update({"history.age_values": torch.zeros(30, 32).double()})),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, header: Callable, arrays: Callable) -> None:
@@ -322,14 +294,6 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(file)
 
 
-def test_it_is_evaluated_and_played_out_with_its_history(policy: str) -> None:
-    game = make_game("cat_in_the_box_v0", num_players=3)
-    results = [catbox_agents.evaluate(game, [policy, "heuristic"], num_deals=10, seed=1) for _ in range(2)]
-    assert results[0].standings == results[1].standings
-    vec = played(game, num_envs=4, steps=3)
-    assert catbox_agents.play_out(vec, [policy, "random", policy]).shape == (4, 3)
-
-
 def test_where_no_history_is_kept_it_says_what_is_missing(policy: str) -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
     agent, vec = catbox_agents.make(policy, game), make_vec(game.id, 4, seed=1, num_players=3)
@@ -339,7 +303,7 @@ def test_where_no_history_is_kept_it_says_what_is_missing(policy: str) -> None:
         agent.act(vec.observation[0], vec.action_mask[0])
     with pytest.raises(ValueError, match="asks for its history"):
         catbox_agents.play_out(vec, [policy, "random", "random"])
-    with pytest.raises(ValueError, match="asks for its history, which a drawn world does not have"):
+    with pytest.raises(ValueError, match="asks for its history, which a sampled world does not have"):
         catbox_agents.RolloutSearch(game, policy)
     wrong = np.zeros((4, 5, 2), np.int8)
     wrong[:, :, 0] = 3
@@ -347,23 +311,3 @@ def test_where_no_history_is_kept_it_says_what_is_missing(policy: str) -> None:
         agent.act_batch(vec.observation, vec.action_mask, wrong)
     with pytest.raises(ValueError, match="give them beside the vectors"):
         network_of(game)(torch.zeros(4, 201 + 89, dtype=torch.int8))
-
-
-def test_it_sits_beside_a_learner_in_gymnasium(policy: str) -> None:
-    import gymnasium
-
-    env = gymnasium.make("catbox/CatInTheBox-v0", num_players=3, opponents=[policy, "random"])
-    _, info = env.reset(seed=1)
-    terminated = False
-    while not terminated:
-        _, _, terminated, _, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
-    assert terminated
-
-
-def test_an_error_names_the_agent(policy: str) -> None:
-    """Such as one in a history that somebody has overwritten."""
-    game = make_game("cat_in_the_box_v0", num_players=3)
-    vec = played(game, num_envs=2, steps=3)
-    vec.history[:, 0] = [5, 5]
-    with pytest.raises(AgentError, match="no history of 3 players"):
-        catbox_agents.play_out(vec, [policy, policy, policy])

@@ -20,7 +20,9 @@ from catbox_env import Vec, make_game, make_vec
 from catbox_env.core.game import Game
 
 GAMES = ("cat_in_the_box_v0", "cat_te_v0", "petrify_v0")
-USES = [(True, True), (True, False), (False, True), (False, False)]
+USES = [(game_id, True, True) for game_id in GAMES] + [
+    (GAMES[0], features, action_features) for features, action_features in ((True, False), (False, True))
+]
 
 
 def network_of(game: Game, features: bool = True, action_features: bool = True, gain: float = 1.0) -> MLP:
@@ -34,8 +36,7 @@ def played(game: Game, num_envs: int = 64, steps: int = 20) -> Vec:
     return vec
 
 
-@pytest.mark.parametrize("game_id", GAMES)
-@pytest.mark.parametrize(("features", "action_features"), USES)
+@pytest.mark.parametrize(("game_id", "features", "action_features"), USES)
 def test_inputs_are_the_observation_and_then_the_features(
     game_id: str, features: bool, action_features: bool
 ) -> None:
@@ -110,8 +111,7 @@ def test_arrays_that_do_not_fit_are_refused_and_not_read() -> None:
         assert not kernel(outputs.copy(), masks, features[:3].copy(), scale, good)
 
 
-@pytest.mark.parametrize("game_id", GAMES)
-@pytest.mark.parametrize(("features", "action_features"), USES)
+@pytest.mark.parametrize(("game_id", "features", "action_features"), USES)
 def test_a_checkpoint_records_what_its_network_takes_and_plays_the_same(
     tmp_path: Path, game_id: str, features: bool, action_features: bool
 ) -> None:
@@ -131,23 +131,12 @@ def test_a_checkpoint_records_what_its_network_takes_and_plays_the_same(
     assert agent.act(*one) == before[0]
 
 
-def test_an_agent_plays_other_rounds_but_no_other_table(tmp_path: Path) -> None:
-    game = make_game("cat_in_the_box_v0", num_players=3)
-    save_checkpoint(tmp_path / "policy.safetensors", network_of(game), game)
-    load_checkpoint(tmp_path, make_game("cat_in_the_box_v0", num_players=3, reward="margin"))
-    with pytest.raises(ValueError, match=r"trained for cat_in_the_box_v0 with .*num_players=3"):
-        load_checkpoint(tmp_path, make_game("cat_in_the_box_v0", num_players=4))
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"features": {"unseen": 5}}, "its network takes the features .* trained with another version"),
-        ({"features": ["unseen"]}, "is damaged"),
         ({"features": {"unseen": -1}}, "is damaged"),
-        ({"features": None}, "is damaged"),
         ({"action_features": {"rank": 3}}, "do not fit its header"),
-        ({"action_features": {}}, "do not fit its header"),
     ],
 )
 def test_a_file_that_names_other_features_is_refused(tmp_path: Path, change: dict, message: str) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 
-import catbox_agents
 from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
@@ -60,10 +59,9 @@ def test_logits_are_those_of_torch(activation: str, history: bool) -> None:
     assert PolicyNetwork.of(made) is made
 
 
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_the_outputs_for_a_position_do_not_depend_on_the_batch(activation: str) -> None:
+def test_the_outputs_for_a_position_do_not_depend_on_the_batch() -> None:
     game = game_of_three()
-    vec, network = positions(game, 601), PolicyNetwork.of(network_of(game, activation, history=True))
+    vec, network = positions(game, 601), PolicyNetwork.of(network_of(game, history=True))
     vectors, _ = NetworkInputs(game, True, True, True).compute(vec.observation, vec.action_mask)
     together = network.outputs(vectors, vec.history)
     for rows in (slice(0, 1), slice(7, 8), slice(3, 10), slice(255, 600)):
@@ -175,22 +173,9 @@ def test_a_mask_of_large_numbers_lets_no_kernel_write_out_of_bounds() -> None:
         np.testing.assert_array_equal(found[:, : game.num_actions], expected)
 
 
-def test_a_network_in_another_precision_is_saved_in_float32(tmp_path: Path) -> None:
-    game = game_of_three()
-    for precision in (torch.float64, torch.bfloat16):
-        network = network_of(game).to(precision)
-        save_checkpoint(tmp_path / "policy.safetensors", network, game)
-        loaded = load_checkpoint(tmp_path / "policy.safetensors", game).network
-        for name, array in loaded.arrays().items():
-            np.testing.assert_array_equal(array, network.arrays()[name])
-
-
-@pytest.mark.parametrize("history", [False, True])
-def test_a_file_in_half_precision_is_half_as_large_and_plays_nearly_the_same(
-    tmp_path: Path, history: bool
-) -> None:
+def test_a_file_in_half_precision_is_half_as_large_and_plays_nearly_the_same(tmp_path: Path) -> None:
     game, vec = game_of_three(), positions(game_of_three(), 256)
-    network = PolicyNetwork.of(network_of(game, history=history))
+    network = PolicyNetwork.of(network_of(game, history=True))
     for name, half in (("whole", False), ("half", True)):
         save_checkpoint(tmp_path / name, network, game, {"update": 3}, half=half)
     assert (tmp_path / "half").stat().st_size < 0.6 * (tmp_path / "whole").stat().st_size
@@ -200,9 +185,7 @@ def test_a_file_in_half_precision_is_half_as_large_and_plays_nearly_the_same(
         assert array.dtype == np.float32
         assert np.array_equal(array, network.arrays()[name].astype(np.float16).astype(np.float32))
     policies = [
-        PolicyAgent.load(tmp_path / name, game).policy_batch(
-            vec.observation, vec.action_mask, vec.history if history else None
-        )
+        PolicyAgent.load(tmp_path / name, game).policy_batch(vec.observation, vec.action_mask, vec.history)
         for name in ("whole", "half")
     ]
     assert np.allclose(*policies, atol=0.01)
@@ -293,12 +276,6 @@ def test_policies_play_without_any_extra_and_as_with_them(policies: list[Path]) 
     assert second == str(expected[0])
 
 
+@pytest.mark.slow
 def test_commands_play_policies_without_torch(policies: list[Path], tmp_path: Path) -> None:
     assert run_without(TORCH, COMMANDS, policies[0], tmp_path / "arena").endswith("done\n")
-
-
-def test_a_comparison_does_not_depend_on_the_number_of_processes(policies: list[Path]) -> None:
-    game, specs = game_of_three(), [str(path) for path in policies]
-    results = [catbox_agents.run_arena(game, specs, 40, seed=1, processes=processes) for processes in (1, 2)]
-    assert np.array_equal(results[0].margins, results[1].margins)
-    assert np.ptp(results[0].margins) > 0

@@ -13,12 +13,9 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, ArenaResult
-from catbox_agents.arena import block, run
-from catbox_agents.arena.block import SMALL
-from catbox_agents.arena.bootstrap import interval, resampled_means
-from catbox_agents.arena.deal_sets import DEAL_SETS
-from catbox_agents.arena.playing import deal_seed
-from catbox_agents.arena.ratings import ELO, nash_average, ratings
+from catbox_agents.arena import run, setup
+from catbox_agents.arena.deal_sets import DEAL_SETS, deal_seed
+from catbox_agents.arena.setup import SMALL
 from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
 from catbox_agents.exact import CFRAgent
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -66,9 +63,7 @@ def same(one: ArenaResult, other: ArenaResult) -> bool:
     return json.dumps(plain[0]) == json.dumps(plain[1]) and np.array_equal(one.margins, other.margins)
 
 
-@pytest.mark.parametrize(
-    ("players", "options"), [(2, {}), (3, {}), (4, {"reward": "win"}), (3, {"rounds": 2})]
-)
+@pytest.mark.parametrize(("players", "options"), [(2, {}), (4, {"reward": "win"}), (3, {"rounds": 2})])
 def test_the_matrix_is_that_of_a_plain_computation(players: int, options: dict[str, Any]) -> None:
     game = game_for(players, **options)
     result = catbox_agents.run_arena(game, SPECS, 12, names=NAMES, seed=5)
@@ -96,28 +91,22 @@ def test_an_entry_is_what_evaluate_finds_on_the_same_deals() -> None:
         assert one.statistics == pytest.approx(other.statistics)
         assert one.margin_ci95 == pytest.approx(other.margin_ci95)
     assert result.margin(SPECS[1], "heuristic").mean == pytest.approx(evaluated.standings[0].margin)
-    # The two kinds of intervals agree about their width.
     assert result.margin(SPECS[1], "heuristic").half_width == pytest.approx(
-        evaluated.standings[0].margin_ci95, rel=0.15
+        evaluated.standings[0].margin_ci95
     )
 
 
-@pytest.mark.parametrize("agents", [["random", spec(Drawing), "heuristic"]])
-def test_the_result_is_the_same_for_any_number_of_processes(agents: list[str]) -> None:
-    game = game_for(3)
-    results = [
-        catbox_agents.run_arena(game, agents, 70, mixed=True, processes=processes)
-        for processes in (None, 1, 2)
-    ]
-    assert same(results[0], results[1])
-    assert same(results[0], results[2])
-    assert results[0] == results[2]
+def test_the_result_is_the_same_for_any_number_of_processes() -> None:
+    agents = ["random", spec(Drawing), "heuristic"]
+    results = [catbox_agents.run_arena(game_for(3), agents, 70, mixed=True, processes=p) for p in (None, 2)]
+    assert same(*results)
+    assert results[0] == results[1]
 
 
 def test_an_agent_is_copied_as_it_was_given() -> None:
     game = game_for(3)
     given = Drawing(game, seed=7)
-    results = [catbox_agents.run_arena(game, [given, "heuristic"], 40, processes=p) for p in (None, 1)]
+    results = [catbox_agents.run_arena(game, [given, "heuristic"], 40) for _ in range(2)]
     assert same(*results)
     assert given._generator.bit_generator.state == np.random.default_rng(7).bit_generator.state
 
@@ -135,15 +124,6 @@ def test_the_same_agent_under_two_names_has_the_same_luck(agent: str) -> None:
     difference = result.difference("one", "two", field="field")
     assert (difference.low, difference.mean, difference.high) == (0, 0, 0)
     assert result.margin("one", "field").half_width > 0.1
-
-
-def test_every_decision_has_a_seed_of_its_own() -> None:
-    root, rows = np.random.SeedSequence(3), np.arange(200)
-    seeds = [block._decision_seeds(root, first, 5, rows, move) for first in (0, 40) for move in range(45)]
-    assert len(set(np.concatenate(seeds).tolist())) == 2 * 45 * 200
-    assert block._decision_seeds(root, 40, 5, rows[:5], 3).tolist() == seeds[45 + 3][:5].tolist()
-    ahead = block._decision_seeds(root, 0, 5, rows + 200, 3)  # the same deals, by their number
-    assert ahead.tolist() == seeds[45 + 3].tolist()
 
 
 def sampling(game: Any, seed: int) -> Any:
@@ -185,14 +165,6 @@ def test_decisions_follow_from_their_seeds_alone(name: str) -> None:
         agent.act_batch(seen[:1], masks[:1], past[:1])
 
 
-def test_policies_that_draw_have_the_same_luck_whatever_their_own_seeds() -> None:
-    game = game_for(3)
-    agents = [sampling(game, 1), sampling(game, 2), "heuristic"]
-    result = catbox_agents.run_arena(game, agents, 40, names=["one", "two", "field"])
-    assert np.array_equal(result.margins[0, 2], result.margins[1, 2])
-    assert result.margin("one", "field").half_width > 0.1
-
-
 def test_pairing_narrows_the_interval_of_a_difference() -> None:
     game = game_for(3)
     agents = ["random", spec(RandomButBids), "heuristic"]
@@ -204,6 +176,8 @@ def test_pairing_narrows_the_interval_of_a_difference() -> None:
     assert paired.low < paired.mean < paired.high
     assert result.differences["low", "high", "middle"] == paired
     assert len(result.differences) == 3
+    with pytest.raises(ValueError, match="no agent 'net' in this arena, only low, high, middle"):
+        result.margin("net", "low")
     assert result.difference("low", "high", field="high").mean == pytest.approx(
         result.margin("low", "high").mean
     )
@@ -212,28 +186,10 @@ def test_pairing_narrows_the_interval_of_a_difference() -> None:
 # Intervals -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("num_deals", "least"), [(12, 0.92), (60, 0.93)])
-def test_intervals_contain_the_truth_as_often_as_they_say(num_deals: int, least: float) -> None:
-    rng = np.random.default_rng(num_deals)
-    trials = 1500
-    # Skewed, as margins are: an exponential distribution with mean 0, mixed with a normal one.
-    samples = rng.normal(size=(num_deals, trials)) + rng.exponential(size=(num_deals, trials)) - 1
-    low, high = interval(resampled_means(samples, 1000), num_deals)
-    covered = float(((low <= 0) & (high >= 0)).mean())
-    assert least < covered < 0.975
-
-
-def test_draws_are_the_same_for_every_quantity() -> None:
-    values = np.random.default_rng(0).normal(size=(30, 4))
-    together = resampled_means(values)
-    assert np.allclose(together[:, 2], resampled_means(values[:, 2]))
-    assert np.allclose(resampled_means(values[:, 0] - values[:, 1]), together[:, 0] - together[:, 1])
-
-
 def test_until_ci_plays_until_every_interval_is_narrow(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(run, "_FIRST_LOOK", SMALL)
+    monkeypatch.setattr(run, "_FIRST_CHECK", SMALL)
     game = game_for(3)
     told: list[tuple[int, int]] = []
     result = catbox_agents.run_arena(
@@ -250,10 +206,10 @@ def test_until_ci_plays_until_every_interval_is_narrow(
 
 
 def test_blocks_cover_every_deal_once() -> None:
-    ends = [block.first_deal(number) for number in range(30)]
+    ends = [setup.first_deal(number) for number in range(30)]
     assert ends[:10] == [0, 16, 32, 48, 64, 80, 96, 112, 128, 192]
     for num_deals in range(1, 700):
-        number = block.num_blocks(num_deals)
+        number = setup.num_blocks(num_deals)
         assert ends[number - 1] < num_deals <= ends[number]
 
 
@@ -299,36 +255,6 @@ def test_mixed_tables_compare_all_agents_at_once() -> None:
         without.mixed_difference("low", "high")
 
 
-def test_ratings_are_the_strengths_that_the_comparisons_came_from() -> None:
-    strengths = np.array([0.5, 0.0, -0.2, -0.3])
-    chance = 1 / (1 + np.exp(strengths[None] - strengths[:, None]))
-    counts = np.random.default_rng(0).binomial(100_000, chance).astype(float)
-    counts = np.triu(counts, 1) + np.triu(100_000 - counts, 1).T
-    assert ratings(counts) / ELO == pytest.approx(strengths, abs=0.02)
-    assert np.isfinite(ratings(np.array([[0, 500.0], [0, 0]]))).all()  # one that never lost
-
-
-def test_the_nash_average_is_known_for_known_games() -> None:
-    circle = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0.0]])
-    assert nash_average(circle)[0] == pytest.approx([1 / 3] * 3, abs=1e-4)
-    twice = circle[[0, 0, 1, 2]][:, [0, 0, 1, 2]]
-    assert nash_average(twice)[0] == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 3], abs=1e-4)
-    ladder = np.array([[0, 1, 3], [-1, 0, 1], [-3, -1, 0.0]])
-    shares, margins = nash_average(ladder)
-    assert shares == pytest.approx([1, 0, 0], abs=1e-6)
-    assert margins == pytest.approx([0, -1, -3], abs=1e-6)
-    assert nash_average(np.zeros((3, 3)))[0] == pytest.approx([1 / 3] * 3)
-
-
-def test_the_rating_orders_agents_and_a_draw_is_a_half() -> None:
-    game = game_for(3)
-    result = catbox_agents.run_arena(game, ["random", "heuristic", SPECS[0]], 60)
-    by_name = {summary.name: summary for summary in result.summaries}
-    assert by_name["heuristic"].rating.low > by_name["random"].rating.high
-    assert sum(summary.rating.mean for summary in result.summaries) == pytest.approx(0, abs=1e-6)
-    assert by_name["heuristic"].nash_share == pytest.approx(1, abs=1e-4)
-
-
 def test_deal_sets_have_seeds_that_no_training_run_can_have() -> None:
     assert len(set(DEAL_SETS.values())) == 3
     assert all(MAX_SEED < seed < 2**128 for seed in DEAL_SETS.values())
@@ -365,41 +291,26 @@ class Unpicklable(Lowest):
     ("arguments", "said"),
     [
         ({"agents": ["random"]}, "expected at least 2 to compare"),
-        ({"agents": "random"}, "expected a list of agents"),
         (
             {"agents": ["random", "heuristic", "random"]},
             "agents: random, random: the same agent more than once; name each agent once",
         ),
         (
-            {"agents": ["heuristic", "random", "normal"]},
-            "agents: heuristic, normal: the same agent more than once",
-        ),
-        (
             {"agents": ["zoo:cat_in_the_box-3p", " best"]},
             "agents: zoo:cat_in_the_box-3p, best: the same agent more than once",
         ),
-        ({"names": ["a", "a"]}, "expected 2 different names"),
         ({"agents": ["random", "clever"]}, "unknown agent 'clever'"),
-        ({"num_deals": 9}, "num_deals=9: expected at least 10"),
-        ({"num_deals": 2.5}, "num_deals=2.5: expected an integer"),
         ({"num_deals": 10**30}, "expected at most 10000000"),
         ({"seed": np.random.SeedSequence(1)}, "pass the entropy of a SeedSequence"),
-        ({"names": ["a", " "]}, "expected 2 different names"),
         ({"names": ["a", "b\t"]}, "expected 2 different names"),
         ({"deal_set": "exam"}, "deal_set='exam': expected one of 'training', 'selection', 'test'"),
-        ({"seed": -1}, "seed=-1: expected an integer of 0 or more"),
         ({"until_ci": 0}, "until_ci=0: expected a number above 0"),
-        ({"until_ci": float("nan")}, "until_ci=nan"),
         ({"move_time": -1}, "move_time=-1: expected a number above 0"),
         ({"processes": 0}, "processes=0: expected an integer from 1 to 1024"),
         ({"mixed": "yes"}, "mixed='yes': expected True or False"),
         (
             {"agents": ["random", Lowest(game_for(4))]},
             "made for cat_in_the_box_v0 with .*num_players=4.*asked to play",
-        ),
-        (
-            {"agents": ["random", Lowest(catbox_env.make_game("petrify_v0"))]},
-            "made for the game 'petrify_v0'",
         ),
         ({"agents": ["random", Unpicklable(game_for(3))]}, "'Unpicklable' cannot be copied for each block"),
         ({"game": "cat_in_the_box_v0"}, "expected a game, as make_game returns"),
@@ -414,9 +325,3 @@ def test_what_cannot_be_compared_is_refused(arguments: dict[str, Any], said: str
     }
     with pytest.raises(ValueError, match=said):
         catbox_agents.run_arena(full.pop("game"), full.pop("agents"), full.pop("num_deals"), **full)
-
-
-def test_an_unknown_name_is_refused() -> None:
-    result = catbox_agents.run_arena(game_for(3), ["random", "heuristic"], 10)
-    with pytest.raises(ValueError, match="no agent 'net' in this arena, only random, heuristic"):
-        result.margin("net", "random")

@@ -27,7 +27,6 @@ from catbox_agents.networks.sb3_file import read_sb3_model
 from catbox_agents.sb3 import SB3Agent, VecEnv
 from catbox_env import make_game
 from tests.agents.test_sb3 import SMALL, maskable, positions, small
-from tests.train.ppo_runs import command
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +37,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", [MaskablePPO, PPO, A2C])
-@pytest.mark.parametrize("activation", [torch.nn.Tanh, torch.nn.ReLU])
+@pytest.mark.parametrize(
+    ("kind", "activation"), [(MaskablePPO, torch.nn.Tanh), (PPO, torch.nn.ReLU), (A2C, torch.nn.Tanh)]
+)
 def test_a_file_plays_like_its_model(kind: type, activation: type, tmp_path: Path) -> None:
     env = small(4, features=activation is torch.nn.ReLU)
     settings: dict[str, Any] = {
@@ -80,19 +80,6 @@ def test_where_the_file_does_not_say_it_the_sizes_are_checked(tmp_path: Path) ->
     catbox_agents.make(tmp_path / "model.zip", env.game)
     with pytest.raises(ValueError, match=r"has \d+ inputs .*trained for another game or other rules"):
         catbox_agents.make(tmp_path / "model.zip", make_game("cat_in_the_box_v0", num_players=3))
-
-
-def test_the_command_line_takes_a_file(saved: Path) -> None:
-    options = [
-        word
-        for name, value in SMALL.items()
-        for word in ("--rule", f"{name}={value}")
-        if name != "num_players"
-    ]
-    code, error = command(
-        "evaluate", str(saved), "random", "--deals", "10", "--seed", "1", "--players", "2", *options
-    )
-    assert (code, error) == (0, "")
 
 
 def test_a_file_plays_without_torch_and_stable_baselines(saved: Path) -> None:
@@ -209,11 +196,8 @@ W = "mlp_extractor.policy_net.0.weight"
     ("entry", "change", "reason"),
     [
         ("policy.pth", lambda content: content[:1000], "not a zip file"),
-        ("policy.pth", lambda content: content[:200] + b"xx" + content[202:], "damaged"),
         ("policy.pth", weights(lambda state: state.update({W: state[W].double()})), "torch.DoubleStorage"),
         ("policy.pth", weights(lambda state: state.update({W: state[W].t()})), "strides"),
-        ("policy.pth", weights(lambda state: state.update({W: state[W][:5].clone()})), "do not fit"),
-        ("policy.pth", weights(lambda state: state.update({W: state[W] * float("nan")})), "not finite"),
         ("policy.pth", weights(lambda state: state.update({W: 3})), "is no tensor"),
         ("policy.pth", weights(lambda state: state.pop(W)), "lacks a layer"),
         (
@@ -221,10 +205,8 @@ W = "mlp_extractor.policy_net.0.weight"
             weights(lambda state: state.update({"lstm.weight": torch.zeros(1)})),
             "which no MlpPolicy has",
         ),
-        ("data", lambda content: b"[]", "no mapping"),
         ("data", lambda content: b"[" * 200_000, "damaged"),
         ("data", lambda content: b'{"policy_class": 3}', "policy_class is 3"),
-        ("data", lambda content: b"\xff", "damaged"),
     ],
 )
 def test_damaged_files_are_refused(
@@ -247,7 +229,6 @@ def test_nothing_is_read_that_may_grow(saved: Path, tmp_path: Path) -> None:
     [
         (b"\x80\x02}r\xff\xff\xff\x7f.", "a value in place 2147483647"),  # LONG_BINPUT
         (b"\x80\x05\x96" + (1 << 46).to_bytes(8, "little") + b".", "bytes in a bytearray8"),
-        (b"\x80\x05\x96" + bytes(8) + b".", "the instruction BYTEARRAY8"),
     ],
 )
 def test_weights_that_claim_more_memory_than_the_file_has_are_refused(
@@ -265,6 +246,7 @@ def test_weights_that_claim_more_memory_than_the_file_has_are_refused(
         load_checkpoint(path)
 
 
+@pytest.mark.faults
 def test_every_truncated_file_is_refused(saved: Path, tmp_path: Path) -> None:
     content, path = saved.read_bytes(), tmp_path / "model.zip"
     for length in range(0, len(content), max(1, len(content) // 50)):
@@ -273,6 +255,7 @@ def test_every_truncated_file_is_refused(saved: Path, tmp_path: Path) -> None:
             load_checkpoint(path)
 
 
+@pytest.mark.faults
 def test_changed_bytes_are_refused_or_harmless(saved: Path, tmp_path: Path) -> None:
     content, path, generator = saved.read_bytes(), tmp_path / "model.zip", np.random.default_rng(0)
     for position in generator.integers(0, len(content), 60):
@@ -284,11 +267,6 @@ def test_changed_bytes_are_refused_or_harmless(saved: Path, tmp_path: Path) -> N
         except ValueError:
             continue
         assert network.num_outputs == small(1).game.num_actions
-
-
-def test_a_missing_file_is_named() -> None:
-    with pytest.raises(ValueError, match=r"no_such\.zip does not exist"):
-        catbox_agents.make("no_such.zip", make_game("cat_in_the_box_v0"))
 
 
 def test_training_begins_with_a_file(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from catbox_agents import SearchResult, policy_target
 from catbox_agents.search.halving import best_half, halving_schedule
 
 
-@pytest.mark.parametrize("num_actions", [2, 3, 4, 5, 8, 9, 17, 35, 50])
-@pytest.mark.parametrize("worlds", [1, 2, 7, 16, 64, 1000])
+@pytest.mark.parametrize("num_actions", [2, 5, 9, 50])
+@pytest.mark.parametrize("worlds", [1, 7, 64, 1000])
 def test_the_budget_is_divided_evenly_and_the_worse_half_dropped(num_actions: int, worlds: int) -> None:
     schedule = halving_schedule(num_actions, worlds)
     assert len(schedule) == ceil(log2(num_actions))

@@ -11,7 +11,7 @@ import catbox_env
 from catbox_agents import Agent, RolloutSearch
 from catbox_agents.search.halving import shared_schedule
 from catbox_agents.search.playing import Player, world_keys
-from catbox_agents.search.posterior import draw_players, likelihoods
+from catbox_agents.search.posterior import likelihoods, sample_players
 from catbox_env import Vec
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import new_generators
@@ -52,7 +52,7 @@ def test_the_policy_of_a_seat_is_drawn_by_what_it_did() -> None:
         seats = np.log([[[1.0, 1.0], [0.3, 0.1], [0.0, 0.2], [0.0, 0.0]]])
     every = np.repeat(seats, 8000, axis=0)
     keys = world_keys(new_generators([np.random.SeedSequence(0)])) + np.arange(8000, dtype=np.uint64)
-    found = draw_players(every, np.zeros(8000, int), keys)
+    found = sample_players(every, np.zeros(8000, int), keys)
     assert found.shape == (8000, 4)
     assert (found[:, 0] == 0).all()  # the seat that searches
     assert found[:, 1].mean() == pytest.approx(0.25, abs=0.02)
@@ -159,5 +159,5 @@ def test_a_cautious_search_names_a_policy_that_answers_nonsense() -> None:
             return np.full(len(observations), game.num_actions - 1)
 
     search = RolloutSearch(game, Last(game), worlds=2, caution=1.0)
-    with pytest.raises(ValueError, match=r"'Last' chose the action \d+ where only \[.*\] are allowed"):
+    with pytest.raises(ValueError, match="'Last' chose the illegal action"):
         search.search(vec.observation, vec.action_mask, 0)

@@ -104,7 +104,7 @@ def test_a_wrong_policy_is_refused_by_name() -> None:
         ValueError, match=r"opponents: .*unknown agent 'heuristics'; did you mean 'heuristic'"
     ):
         check_spec("search:opponents=heuristics,fast")
-    with pytest.raises(ValueError, match="asks for its history, which a drawn world does not have"):
+    with pytest.raises(ValueError, match="asks for its history, which a sampled world does not have"):
         catbox_agents.make("pimc:policy=search:beta=1", game_for())
 
 

@@ -17,14 +17,12 @@ from catbox_env import cat_in_the_box_v0, cat_te_v0, petrify_v0
 from catbox_env.adapters.aec import AECGame
 from tests.conservation import Ledger, Received, compare
 from tests.core.bad_values import INTEGERS, NONE, VALUES, check_refusals
-from tests.toolkits.ways import pairs_of_step_and_last
 
 #: Rounds that pay in the middle of a game, and seats that never decide.
 GAMES = [
     ("cat_in_the_box_v0", {"num_players": 4, "rounds": 2}),
     ("cat_in_the_box_v0", {"num_players": 5, "reward": "margin"}),
     ("cat_te_v0", {"num_players": 4, "rounds": 3, "instant_wins": True}),
-    ("cat_te_v0", {"num_players": 6, "rounds": 1, "side_pot": 1}),
     ("petrify_v0", {"num_players": 4, "size": 4}),
 ]
 
@@ -37,25 +35,16 @@ def received(steps: Iterator[SeatTransition]) -> Iterator[Received]:
     return (Received(step.seat, step.reward, step.next_own_observation) for step in steps)
 
 
-@pytest.mark.parametrize("wrapped", [False, True])
-@pytest.mark.parametrize(("game_id", "options"), GAMES)
+@pytest.mark.parametrize(
+    ("game_id", "options", "wrapped"), [*((*game, False) for game in GAMES), (*GAMES[0], True)]
+)
 def test_rewards_of_every_seat_are_conserved(game_id: str, options: dict[str, Any], wrapped: bool) -> None:
     ledger = Ledger(AECGame(game_id, **options))
     env = catbox_env.adapters.aec.wrapped(ledger) if wrapped else ledger
-    found = compare(ledger, received(seat_transitions(env, "random", games=40, seed=3)))
-    assert ledger.games == 40
+    found = compare(ledger, received(seat_transitions(env, "random", games=15, seed=3)))
+    assert ledger.games == 15
     assert any(found.paid.values())
     assert found.conserved(), found
-
-
-@pytest.mark.parametrize(("game_id", "options"), GAMES)
-def test_the_same_check_finds_the_loop_that_pairs_step_with_last(
-    game_id: str, options: dict[str, Any]
-) -> None:
-    ledger = Ledger(AECGame(game_id, **options))
-    found = compare(ledger, pairs_of_step_and_last(ledger, games=40, seed=3))
-    assert not found.conserved(), found
-    assert found.foreign > found.transitions / 2
 
 
 def test_a_seats_transitions_are_a_chain_of_its_own_decisions() -> None:
@@ -94,7 +83,7 @@ def test_a_seats_transitions_are_a_chain_of_its_own_decisions() -> None:
 )
 def test_a_seat_that_never_decides_has_one_transition_without_an_action(module: Any, options: dict) -> None:
     env, undecided = module.raw_env(**options), 0
-    for game in range(200):
+    for game in range(60):
         steps = list(seat_transitions(env, "random", seed=game))
         decided = {step.seat for step in steps if step.action is not None}
         for step in steps:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena.arena_result import Estimate
+from catbox_agents.arena.intervals import Estimate
 from catbox_agents.arena.report import terminal_tables
 from catbox_app.cli import app
 from tests.agents.arena_agents import Impatient, Lowest, Middle, Raising, spec

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import catbox_agents
 import catbox_env
 from catbox_app.cli import app
-from tests.agents.test_arena_results import Impatient
+from tests.agents.test_evaluate import Impatient
 
 
 class Leaving(Impatient):

@@ -1,8 +1,8 @@
 """Every deal and every legal course of play of a small round of Cat in the Box, by brute force in plain Python.
 
 Written from the rules page and the public contract (parts of the observation) without looking at the engine. It
-answers by enumeration what the engine finds by a search: which observations can come up, and which hidden cards each
-of them leaves possible. One round, colours and ranks from 0.
+answers by enumeration which observations can come up, and which hidden cards each of them leaves possible. One round,
+colours and ranks from 0.
 """
 
 from collections import defaultdict
@@ -29,6 +29,7 @@ class Position(NamedTuple):
     won: tuple[int, ...]
     leader: int
     trick: tuple[tuple[int, int], ...]  # (colour, rank) in the order played
+    may_hold: tuple[tuple[int, ...], ...]  # by seat: the ranks that its hand can be of, as all know
 
 
 def put(values: tuple, place: int, value: Any) -> tuple:
@@ -97,6 +98,7 @@ class EveryPlay:
                     (0,) * self.players,
                     start,
                     (),
+                    (tuple(range(self.ranks)),) * self.players,
                 )
 
     def phase_and_mover(self, position: Position, start: int) -> tuple[int, int]:
@@ -122,6 +124,20 @@ class EveryPlay:
         other_than_red = [(color, rank) for color, rank in free if color != 0]
         return other_than_red if not position.trick and not broken and other_than_red else free
 
+    def known_after(self, position: Position, seat: int, color: int) -> tuple[tuple[int, ...], ...]:
+        """``may_hold`` once ``seat`` has declared ``color``: the first red is led only by who can lead nothing else."""
+        if position.trick or color != 0 or any(owner >= 0 for owner in position.owners[: self.ranks]):
+            return position.may_hold
+        left = tuple(
+            rank
+            for rank in range(self.ranks)
+            if not any(
+                position.may_declare[seat][other] and position.owners[other * self.ranks + rank] == -1
+                for other in range(1, self.colors)
+            )
+        )
+        return put(position.may_hold, seat, left)
+
     def moves(self, position: Position, start: int) -> Iterator[Position]:
         """Every position one move later, as long as the round is not over."""
         phase, seat = self.phase_and_mover(position, start)
@@ -146,6 +162,7 @@ class EveryPlay:
                 hands=put(position.hands, seat, put(hand, rank, hand[rank] - 1)),
                 owners=put(position.owners, color * self.ranks + rank, seat),
                 may_declare=may_declare,
+                may_hold=self.known_after(position, seat, color),
                 trick=(*position.trick, (color, rank)),
             )
             if len(played.trick) == self.players:
@@ -193,6 +210,9 @@ class EveryPlay:
         parts += [int(other == mover) for other in order]
         parts.append(int(any(owner >= 0 for owner in position.owners[:ranks])))
         parts.append(self.rules.num_tricks - sum(position.won))
+        for other in order:
+            known = range(ranks) if other == seat else position.may_hold[other]
+            parts += [int(rank in known) for rank in range(ranks)]
         return np.array(parts, np.int8)
 
 

@@ -139,6 +139,7 @@ class ReferenceState:
         self.board: dict[tuple[str, int], int] = {}  # cell -> owner of the token
         self.neutral = neutral_cells(self.rules, deal.revealed)
         self.x_tokens = [set(self.rules.colours) for _ in self.players]
+        self.may_hold = [set(self.rules.ranks) for _ in self.players]  # as everybody at the table knows it
         self.tricks_won = [0 for _ in self.players]
         self.tricks_over = 0
         self.trick: list[tuple[int, str, int]] = []  # (player, colour, rank) in the order played
@@ -223,6 +224,8 @@ class ReferenceState:
             self.phase = "play"
 
     def play(self, player: int, colour: str, rank: int) -> None:
+        if not self.trick and colour == "red" and not self.trump_broken():
+            self.may_hold[player] = self.ranks_that_force_red(player)
         self.hands[player].remove(rank)
         self.board[colour, rank] = player
         if self.trick:
@@ -240,6 +243,12 @@ class ReferenceState:
         self.leader = self.current_player = winner
         if all(len(hand) == 1 for hand in self.hands):
             self.end_round(paradox_player=None)
+
+    def ranks_that_force_red(self, player: int) -> set[int]:
+        """Ranks that a player could not have declared in another colour than red, had it held them."""
+        taken = set(self.board) | set(self.neutral)
+        others = [colour for colour in self.rules.colours[1:] if colour in self.x_tokens[player]]
+        return {rank for rank in self.rules.ranks if all((colour, rank) in taken for colour in others)}
 
     def winner_of_trick(self) -> int:
         led_colour = self.trick[0][1]
@@ -379,6 +388,13 @@ class ReferenceState:
             parts["scores"] = scores
             rounds_after_this_one = max(0, rules.rounds - 1 - self.rounds_over)
             parts["rounds_left"] = np.array([rounds_after_this_one], np.int8)
+        may_hold = np.ones((P, R), np.int8)
+        for player in self.players:
+            if player != observer:
+                may_hold[self.relative(player, observer)] = [
+                    rank in self.may_hold[player] for rank in rules.ranks
+                ]
+        parts["may_hold"] = may_hold
         return parts
 
     def observation(self, observer: int) -> np.ndarray:

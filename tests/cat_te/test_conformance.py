@@ -13,6 +13,7 @@ from catbox_env import cat_te_v0, make_game, make_vec
 from catbox_env.core.conformance import check_game
 from catbox_env.games.cat_te.rules import Rules
 from tests.cat_te.rule_sets import cat_te_rule_sets
+from tests.core.fuzz import is_sound
 
 VARIANTS: list[dict[str, Any]] = [
     {},
@@ -36,7 +37,7 @@ def test_the_kernels_keep_the_contract_without_compilation() -> None:
     check_game(make_game("cat_te_v0", num_players=3, side_pot=2, rounds=2), num_games=1)
 
 
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(
     rules=cat_te_rule_sets(), reward=st.sampled_from(["score", "margin", "win"]), seed=st.integers(0, 2**32)
 )
@@ -44,7 +45,7 @@ def test_any_rule_set_keeps_the_contract(rules: Rules, reward: str, seed: int) -
     check_game(make_game("cat_te_v0", rules=rules, reward=reward), num_games=1, seed=seed)
 
 
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(rules=cat_te_rule_sets(max_rounds=8), seed=st.integers(0, 2**32))
 def test_what_one_wins_others_lose(rules: Rules, seed: int) -> None:
     """Side pots included: what is paid in is won or returned, to the last ante, within the bounds of the game."""
@@ -71,6 +72,7 @@ def test_a_side_pot_that_grows_for_a_whole_match_is_paid_exactly() -> None:
         claims = state.record.rounds_left == 0 and 104 in state.legal_actions()
         state.apply_action(104 if claims else legal[0])
         most = max(most, int(state.record.pot))
+        assert not state.round_ended or is_sound(state)
     assert most == 127 * 600
     assert sum(state.returns()) == 0
     assert [state.info(seat)["score"] for seat in range(6)] == state.rewards()
@@ -226,23 +228,6 @@ def test_the_last_seat_has_one_name() -> None:
     assert default.deserialize_state(named.new_initial_state(seed=1).serialize()).current_player == 0
 
 
-def test_a_side_pot_needs_an_upturned_card() -> None:
-    with pytest.raises(ValueError, match="expected an upturned card with side_pot=2"):
-        make_game("cat_te_v0", num_players=2, side_pot=2).new_initial_state(
-            deal={"hands": [hand.split() for hand in HANDS]}
-        )
-
-
-def test_one_illegal_action_in_a_batch_moves_no_game() -> None:
-    vec = make_vec("cat_te_v0", 4, seed=0)
-    actions = vec.action_mask.argmax(1)
-    actions[2] = 60
-    saved = {name: array.tobytes() for name, array in vec.save().items()}
-    with pytest.raises(ValueError, match="row 2: action 60 of seat 0"):
-        vec.step(actions)
-    assert saved == {name: array.tobytes() for name, array in vec.save().items()}
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
 @pytest.mark.parametrize(
     "options", [{}, {"num_players": 6, "side_pot": 2, "rounds": 2, "region": "khmer"}], ids=str
@@ -250,15 +235,6 @@ def test_one_illegal_action_in_a_batch_moves_no_game() -> None:
 def test_pettingzoo_accepts_the_environment(options: dict[str, Any]) -> None:
     api_test(cat_te_v0.env(**options), num_cycles=150)
     seed_test(lambda: cat_te_v0.raw_env(**options), num_cycles=100)
-
-
-def test_the_pettingzoo_module_gives_the_game() -> None:
-    env = cat_te_v0.raw_env(num_players=6, region="khmer", render_mode="ansi")
-    env.reset(seed=1)
-    assert env.metadata["name"] == "cat_te_v0"
-    with pytest.raises(ValueError, match="leader of a trick plays face up"):
-        env.step(52 + env.game_state.legal_actions()[0])
-    assert "Cat Te (khmer): trick 1 of 6, player_0 leads" in env.render()
 
 
 @pytest.mark.nojit

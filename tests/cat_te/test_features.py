@@ -144,12 +144,6 @@ def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> No
     check_game(rules, seed)
 
 
-@pytest.mark.parametrize("region", ["khmer", "laos"])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_standard_games_agree_with_the_reference(region: str, seed: int) -> None:
-    check_game(Rules(region=region), seed)
-
-
 @pytest.mark.nojit
 def test_the_functions_without_compilation_agree_with_the_reference() -> None:
     check_game(Rules(num_players=3, side_pot=1), seed=0)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 import catbox_agents
-from catbox_agents.heuristics import cat_te_reasons
-from catbox_agents.heuristics.cat_te import CatTeHeuristic
+from catbox_agents.heuristics import cat_te
 from catbox_env import make_game, make_vec
 from catbox_env.games.cat_te.rules import card_to_string
 from tests.cat_te.rule_sets import cat_te_rule_sets
@@ -77,13 +76,12 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="row 1"):
         agent.act_batch(np.repeat(game.new_initial_state(seed=1).observation(0)[None], 3, 0), masks)
     with pytest.raises(ValueError, match="not 'chess_v0'"):
-        CatTeHeuristic(SimpleNamespace(id="chess_v0"))  # type: ignore[arg-type]
+        cat_te.CatTeHeuristic(SimpleNamespace(id="chess_v0"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("players", "region", "margin"),
-    [(2, "laos", 1.2), (3, "laos", 1.6), (4, "laos", 2.8), (5, "vietnamese", 2.8), (6, "laos", 3.2),
-     (2, "khmer", 1.0), (4, "khmer", 1.5), (6, "khmer", 2.0)],
+    [(2, "khmer", 1.0), (3, "laos", 1.6), (4, "khmer", 1.5), (5, "vietnamese", 2.8), (6, "laos", 3.2)],
 )  # fmt: skip
 def test_it_clearly_beats_random(players: int, region: str, margin: float) -> None:
     game = make_game("cat_te_v0", num_players=players, region=region)
@@ -102,7 +100,7 @@ def test_the_reasons_add_up_to_the_choice() -> None:
         assert totals == sorted(totals, reverse=True)
         action = agent.act(seen, state.action_mask())
         assert sum(why[action].values()) == totals[0]
-        assert tuple(why[action]) == cat_te_reasons.REASONS
+        assert tuple(why[action]) == cat_te.REASONS
         state.apply_action(action)
 
 
@@ -157,26 +155,16 @@ def test_the_plan_knows_what_is_certain() -> None:
     """The sixth trick is won by who leads the highest card that is left of its suit."""
     state = reach(["AS KS QS 9C 2C 3C", "2S 3S 4S QC 5H 6H"], region="khmer", players=2)
     agent: Any = catbox_agents.make("heuristic", state.game)
-    scratch = cat_te_reasons.Scratch(
-        cards=np.zeros(6, int),
-        above=np.zeros(52, int),
-        of_suit=np.zeros(4, int),
-        chances=np.zeros((6, 6, 3)),
-        worth=np.zeros((64, 3, 2)),
-    )
-    view = cat_te_reasons.look(state.observation(0), agent._rules, agent._offsets, agent._weights, scratch)
-    cat_te_reasons.outlook(view, agent._weights, scratch.chances)
-    cat_te_reasons.plan(view, agent._rules, scratch.chances, scratch.worth)
-    cards, above, of_suit, _, worth = scratch
-    assert [card_to_string(card) for card in cards] == ["2C", "3C", "9C", "QS", "KS", "AS"]
-    assert (view.leads, view.best, view.rivals, view.trick) == (True, -1, 1, 0)
-    assert of_suit.tolist() == [10, 13, 13, 10]
-    assert above[cards].tolist() == [10, 10, 5, 0, 0, 0]
-    alone = [worth[1 << i, cat_te_reasons.SOME, cat_te_reasons.LEADS] for i in range(6)]
+    params, weights, plan = state.game.params[0], agent._weights, cat_te.new_plan()
+    cat_te.read_hand(params, weights, state.observation(0), plan)
+    cat_te.outlook(plan, weights)
+    cat_te.value_hands(params, plan)
+    assert [card_to_string(card) for card in plan.cards] == ["2C", "3C", "9C", "QS", "KS", "AS"]
+    assert plan.of_suit.tolist() == [10, 13, 13, 10]
+    assert plan.above.tolist() == [10, 10, 5, 0, 0, 0]
+    worth = plan.worth
+    alone = [worth[1 << i, cat_te.SOME, cat_te.LEADS] for i in range(6)]
     assert alone == sorted(alone)
     assert alone[3:] == [1.0, 1.0, 1.0]
-    assert (
-        worth[63, cat_te_reasons.ALL, cat_te_reasons.LEADS]
-        > worth[63, cat_te_reasons.ALL, cat_te_reasons.FOLLOWS]
-    )
+    assert worth[63, cat_te.ALL, cat_te.LEADS] > worth[63, cat_te.ALL, cat_te.FOLLOWS]
     assert 0.0 <= worth.min() <= worth.max() <= 1.0

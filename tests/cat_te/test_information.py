@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import combinations, permutations
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -11,32 +11,23 @@ from scipy.stats import chisquare
 
 from catbox_env import cat_te_v0, make_game, make_vec
 from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
-from catbox_env.games.cat_te.text import cards_to_string
+from catbox_env.games.cat_te.show.view import cards_in, cards_to_string
+from tests.cat_te.positions import play, start
 
 CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
 
 BLIND = ["AS KS 2C 3C 4C 5C", "2S QC 6D 8D 9D 10D", "3S 6C 7D AD KD QD", "4S 9C JC 10C 7C AC"]
 
 
-def start(hands: Iterable[str], upturned: str | None = None, **options: Any) -> Any:
-    dealt = [hand.split() for hand in hands]
-    game = make_game("cat_te_v0", num_players=len(dealt), **options)
-    return game.new_initial_state(seed=0, deal={"hands": dealt, "upturned": upturned})
-
-
-def play(state: Any, *tricks: str) -> Any:
-    """Apply tricks such as "AS, fold 2C, 9S"."""
-    for move in [move for trick in tricks for move in trick.split(", ")]:
-        named = move if move.split()[0] in ("fold", "claim", "show") else f"play {move}"
-        state.apply_action(state.game.string_to_action(named))
-    return state
-
-
 def hidden_cards(state: Any, seat: int) -> tuple[str, str, str]:
     """Hand, folded cards and blind choice of a seat."""
     record = state.record
     chosen = "" if record.chosen[seat] < 0 else card_to_string(record.chosen[seat])
-    return cards_to_string(record.hand[seat]), cards_to_string(record.folded[seat]), chosen
+    return listed(record.hand[seat]), listed(record.folded[seat]), chosen
+
+
+def listed(cards: int) -> str:
+    return cards_to_string(cards_in(cards))
 
 
 def draws(state: Any, observer: int, number: int, *seats: int) -> Counter:
@@ -53,7 +44,7 @@ def assert_uniform(counts: Counter, possible: Iterable[Any]) -> None:
 
 
 def named(*cards: int) -> str:
-    return cards_to_string(sum(1 << card for card in cards))
+    return listed(sum(1 << card for card in cards))
 
 
 def unseen(*seen: str) -> list[int]:
@@ -95,86 +86,6 @@ def test_a_blind_choice_is_drawn_like_any_card_of_the_hand() -> None:
     # Seat 0 showed a club on diamonds, so its two cards are of the other suits.
     cards = [card for card in unseen(BLIND[1], "AS 2C 3C 4C 3S 6C 7D AD KD") if card % 4 != DIAMONDS]
     assert_uniform(counts, [((named(a), "", card_to_string(b)),) for a, b in permutations(cards, 2)])
-
-
-def test_who_shows_another_suit_has_none_of_the_led_one() -> None:
-    """Seat 1 showed a heart on spades and seat 2 clubs on hearts and diamonds: three hidden cards in all.
-
-    Drawing seat by seat would favour some pairs: what seat 1 holds may be taken from seat 2 or not.
-    """
-    hands = ["AS KH 9H QD JD 2C", "2H 3H 4D 5D 6D 7C", "2S 3C 4C 5C 6C 9S"]
-    options = {"region": "khmer", "instant_wins": False}
-    state = play(start(hands, **options), "AS, 2H, 2S", "KH, 3H, 3C", "QD, 4D, 4C", "JD, 5D, 5C", "9H")
-    # Seat 1 has none of spades, and two cards left; seat 2 no hearts or diamonds, and two cards left.
-    counts = draws(state, 0, 30_000, 1, 2)
-    cards = unseen(hands[0], "2H 3H 4D 5D 2S 3C 4C 5C")
-    first = [card for card in cards if card % 4 != SPADES]
-    second = [card for card in cards if card % 4 in (CLUBS, SPADES)]
-    for (one, _, _), (two, _, _) in counts:
-        assert not any(name.endswith("S") for name in one.split())
-        assert not any(name[-1] in "HD" for name in two.split())
-    # Too many states for each to come up often; by number of clubs with either seat they are few enough.
-    clubs = sum(card % 4 == CLUBS for card in cards)
-    others, spades = len(first) - clubs, len(second) - clubs
-    weights = {}
-    for i in range(3):
-        for j in range(3):
-            pairs_1 = ways(clubs, i) * ways(others, 2 - i)
-            weights[(i, j)] = pairs_1 * ways(clubs - i, j) * ways(spades, 2 - j)
-    by_clubs: Counter = Counter()
-    for ((one, _, _), (two, _, _)), number in counts.items():
-        by_clubs[(one.count("C"), two.count("C"))] += number
-    total = sum(weights.values())
-    expected = [30_000 * weight / total for weight in weights.values()]
-    assert chisquare([by_clubs[key] for key in weights], expected).pvalue > 0.001
-
-
-def ways(number: int, chosen: int) -> int:
-    return len(list(combinations(range(number), chosen)))
-
-
-def test_cards_folded_before_a_suit_ran_out_may_be_of_it() -> None:
-    """Seat 1 folded, showed clubs on spades, folded again: one of its folded cards at most is a spade."""
-    hands = ["AS KS QS JS 10S 9H", "2S 2C 3C 4C 5C 6C"]
-    state = play(start(hands, region="khmer"), "AS, fold 2S", "KS, 2C", "QS, fold 3C", "JS, 4C", "10S")
-    counts = draws(state, 0, 60_000, 1)
-    cards = unseen(hands[0], "2C 4C")
-    plain = [card for card in cards if card % 4 != SPADES]
-    spades = [card for card in cards if card % 4 == SPADES]
-    by_fold = Counter({"a spade": 0, "none": 0})
-    for ((hand, folded, _),), number in counts.items():
-        assert "S" not in hand
-        by_fold["a spade" if "S" in folded else "none"] += number
-        assert folded.count("S") <= 1
-    # A spade and a plain card folded, or two plain ones; and two of the plain cards left in hand.
-    weights = [
-        len(spades) * len(plain) * ways(len(plain) - 1, 2),
-        ways(len(plain), 2) * ways(len(plain) - 2, 2),
-    ]
-    expected = [60_000 * weight / sum(weights) for weight in weights]
-    assert chisquare([by_fold["a spade"], by_fold["none"]], expected).pvalue > 0.001
-
-
-def test_a_claimed_card_stays_with_its_claimer() -> None:
-    """It is in the claimer's hand or among its folded cards until it is shown."""
-    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
-    state = start(hands, "4S", side_pot=1, instant_wins=False)
-    play(state, "AS, claim, fold 5S, 2D", "KS, 2C, 3D", "QS")
-    counts = draws(state, 0, 20_000, 1)
-    where = Counter(
-        "hand" if "5S" in hand.split() else "folded" for ((hand, folded, _),) in counts.elements()
-    )
-    # Seat 1 showed clubs on spades in the second trick, so the five of spades was folded before.
-    assert where == {"folded": 20_000}
-    state = start(hands, "4S", side_pot=1, instant_wins=False)
-    play(state, "AS, claim, fold 5S, 2D", "KS, fold 2C, 3D", "QS")
-    counts = draws(state, 0, 20_000, 1)
-    where = Counter(
-        "hand" if "5S" in hand.split() else "folded" for ((hand, folded, _),) in counts.elements()
-    )
-    # Four cards in hand, two folded: it is equally likely to be any of the six.
-    assert chisquare([where["hand"], where["folded"]], [20_000 * 4 / 6, 20_000 * 2 / 6]).pvalue > 0.001
-    assert all("5S" in hand.split() + folded.split() for ((hand, folded, _),) in counts)
 
 
 @pytest.mark.nojit
@@ -234,30 +145,6 @@ def test_a_vector_that_no_seat_can_see_is_refused(what: str) -> None:
         parts["dealer"][:] = 0
     with pytest.raises(ValueError, match="observation: no state of this game agrees"):
         game.sample_state(observation, 0)
-
-
-def test_a_damaged_observation_is_refused_or_gives_a_game_that_can_be_played() -> None:
-    rng = np.random.default_rng(0)
-    refused = 0
-    for seed in range(60):
-        options = {"num_players": 2 + seed % 5, "region": ("khmer", "laos")[seed % 2], "side_pot": seed % 3}
-        state = make_game("cat_te_v0", rounds=1 + seed % 2, **options).new_initial_state(seed=seed)
-        for _ in range(int(rng.integers(5 * state.game.num_players - 2))):
-            state.apply_action(int(rng.choice(state.legal_actions())))
-            if state.is_terminal():
-                break
-        for _ in range(5):
-            observation = state.observation(int(rng.integers(state.game.num_players)))
-            for _ in range(int(rng.integers(1, 6))):
-                observation[rng.integers(len(observation))] = rng.choice([0, 1, 5, -1, 127, -128])
-            try:
-                sampled = state.game.sample_state(observation, 1)
-            except ValueError:
-                refused += 1
-                continue
-            while not sampled.is_terminal():
-                sampled.apply_action(int(rng.choice(sampled.legal_actions())))
-    assert refused > 100
 
 
 # What the blind trick tells -------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
+from catbox_env import Layout
 from tests.cat_te.positions import cards
 from tests.cat_te.reference import (
-    ACTIONS,
     CLAIM,
     DECK,
     IDS,
@@ -27,15 +27,16 @@ from tests.cat_te.reference import (
     next_higher,
     rank_of,
     suit_of,
-    wins_instantly,
 )
 
-GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 300
-GAMES_OVER_RANDOM_RULES = 700
 GAMES_WITHOUT_COMPILATION = 3  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
 
 REWARDS = ("score", "margin", "win")
 REGIONS = ("khmer", "laos", "vietnamese")
+
+#: What has to come up in 100 games, and in 700.
+COMMON = ("show", "shown by a follower", "claim", "blind choice", "off suit, face up", "sweep", "khmer round")
+RARE = ("instant win not shown", "claim of a pot carried over", "claim in a blind choice", "players left: 2")
 
 RULE_SETS: list[dict] = [
     {},
@@ -86,14 +87,14 @@ def unusual_deal(rules: Rules, rng: random.Random) -> dict:
     return deal
 
 
-def assert_same_observation(state, reference: ReferenceState, seat: int) -> None:
-    observation = state.observation(seat)
-    assert observation.dtype == np.int8
-    layout, expected = state.game.observation_layout, reference.observation_parts(seat)
+def assert_same_vector(
+    vector: np.ndarray, layout: Layout, expected: dict[str, np.ndarray], seat: int
+) -> None:
+    assert vector.dtype == np.int8
     assert set(layout) == set(expected)
-    if observation.tolist() == [number for name in layout for number in expected[name].ravel().tolist()]:
+    if vector.tolist() == [number for name in layout for number in expected[name].ravel().tolist()]:
         return
-    for name, part in layout.unpack(observation).items():
+    for name, part in layout.unpack(vector).items():
         assert part.tolist() == expected[name].tolist(), f"{name}, seen by seat {seat}"
     raise AssertionError("same numbers, but not in the same order")
 
@@ -117,7 +118,10 @@ def assert_same(state, reference: ReferenceState, seats: list[int]) -> None:
         assert np.array_equal(state.action_mask(seat), reference.mask(seat)), f"mask of seat {seat}"
         assert state.info(seat) == reference.infos[seat]
     for seat in seats:
-        assert_same_observation(state, reference, seat)
+        seen, expected = state.observation(seat), reference.observation_parts(seat)
+        assert_same_vector(seen, state.game.observation_layout, expected, seat)
+    everything = state.state_vector(seats[0])
+    assert_same_vector(everything, state.game.state_layout, reference.state_parts(seats[0]), seats[0])
 
 
 def assert_same_history(state, reference: ReferenceState, seat: int) -> None:
@@ -177,22 +181,14 @@ def note_situation(reference: ReferenceState, action: tuple, seen: Counter) -> N
         seen["off suit, face up"] += 1
     if SHOW in reference.legal_actions() and action[0] in ("play", "fold"):
         seen["instant win not shown"] += 1
-    if sum(wins_instantly(hand) for hand in reference.hands if len(hand) == 6) > 1:
-        seen["two instant wins"] += 1
     if action == SHOW and player != reference.leader:
         seen["shown by a follower"] += 1
 
 
 def note_round(reference: ReferenceState, seen: Counter) -> None:
-    seen["rounds"] += 1
     seen[f"players left: {len(reference.in_round)}"] += reference.eliminates and reference.trick == 6
     seen["sweep"] += reference.eliminates and reference.trick == 4
     seen["khmer round"] += not reference.eliminates and reference.trick == 6
-    winner = next(player for player in reference.players if reference.infos[player]["won_round"])
-    seen["won with one trick"] += reference.tricks_won[winner] == 1
-    seen["won by another than the winner of trick 5"] += (
-        reference.trick == 6 and reference.faceup[winner][6] != "" and reference.tricks_won[winner] == 1
-    )
 
 
 def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = None) -> None:
@@ -225,48 +221,43 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
             assert_same_history(state, reference, seats[0])
     for seat in reference.players:
         assert_same_history(state, reference, seat)
-    seen["shared wins"] += reward == "win" and max(reference.returns) < 1
     low, high = game.min_utility, game.max_utility
     for value in reference.returns:
         assert low - 1e-6 <= value <= high + 1e-6, f"{value} is outside the stated {low} to {high}"
 
 
-def test_the_default_rules_are_those_of_the_rules_page():
-    for players in (2, 3, 4, 5, 6):
-        for options in ({"num_players": players, **others} for others in RULE_SETS):
-            rules, expected = catbox_env.make_game("cat_te_v0", **options).rules, Rules(**options)
-            for name in (
-                "num_players",
-                "region",
-                "offsuit_faceup",
-                "instant_wins",
-                "instant_wins_double",
-                "side_pot",
-            ):
-                assert getattr(rules, name) == getattr(expected, name), name
-            assert rules.first_dealer == expected.first_dealer
-    assert catbox_env.make_game("cat_te_v0").num_actions == len(ACTIONS)
+def compare_games(players: int, seeds: range) -> Counter:
+    seen: Counter = Counter()
+    for seed in seeds:
+        options = {"num_players": players, **RULE_SETS[seed % len(RULE_SETS)]}
+        compare_game(options, REWARDS[seed // len(RULE_SETS) % len(REWARDS)], seed, seen)
+    return seen
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
 def test_seeded_games_agree_move_by_move(players):
-    seen: Counter = Counter()
-    for seed in range(GAMES_FOR_EACH_NUMBER_OF_PLAYERS):
-        options = {"num_players": players, **RULE_SETS[seed % len(RULE_SETS)]}
-        compare_game(options, REWARDS[seed // len(RULE_SETS) % len(REWARDS)], seed, seen)
+    seen = compare_games(players, range(100))
     for situation in (
         "show",
         "shown by a follower",
-        "instant win not shown",
         "claim",
-        "claim of a pot carried over",
         "blind choice",
-        "claim in a blind choice",
         "off suit, face up",
-        "players left: 2",
         "sweep",
         "khmer round",
-        "won with one trick",
+    ):
+        assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
+def test_many_games_agree_move_by_move(players):
+    seen = compare_games(players, range(1000, 1700))
+    for situation in (
+        "instant win not shown",
+        "claim of a pot carried over",
+        "claim in a blind choice",
+        "players left: 2",
     ):
         assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
     assert players == 2 or seen["players left: 3"] > 0
@@ -297,7 +288,7 @@ def rule_options(draw: st.DrawFn) -> dict:
     }
 
 
-@settings(max_examples=GAMES_OVER_RANDOM_RULES)
+@settings(max_examples=100)
 @given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
     compare_game(options, reward, seed)
@@ -306,4 +297,4 @@ def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
 def test_a_long_match_agrees_to_the_end():
     """127 rounds with the largest side pot: scores and pot are shown as far as they fit."""
     compare_game({"num_players": 3, "rounds": 127, "side_pot": 100, "region": "khmer"}, "score", 1)
-    compare_game({"num_players": 6, "rounds": 60, "side_pot": 100}, "margin", 3)
+    compare_game({"num_players": 6, "rounds": 12, "side_pot": 100}, "margin", 3)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from catbox_env import make_game
+from catbox_env import make_game, make_vec
 from catbox_env.core.game import GameState
-from tests.cat_te.positions import cards, play, start, view
-from tests.cat_te.worlds import Table, cards_in, draw, replay
+from tests.cat_te.positions import play, start, view
+from tests.cat_te.reference import DECK
+from tests.cat_te.worlds import Table, cards_in, draw, hidden
 
 RULES: list[dict[str, Any]] = [
     {"num_players": 3, "region": "khmer", "side_pot": 1},
@@ -147,24 +148,14 @@ def test_a_card_shown_off_suit_tells_at_once_in_the_trick_under_way() -> None:
     assert any(card.endswith("S") for record in drawn for card in cards_in(record.hand[2]))
 
 
-def test_everybody_sees_when_the_side_pot_was_claimed() -> None:
+def test_everybody_sees_in_which_trick_of_this_round_the_side_pot_was_claimed() -> None:
     hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
-    state = play(start(hands, upturned="4S", side_pot=1, instant_wins=False), "AS, fold 2C, 2D", "KS")
-    for seat in range(3):
-        assert view(state, seat)["claim_trick"].tolist() == [0, 0, 0, 0, 0]
-    play(state, "claim")
+    options = {"upturned": "4S", "side_pot": 1, "instant_wins": False, "rounds": 2}
+    state = play(start(hands, **options), "AS, fold 2C, 2D", "KS")
+    assert not view(state, 2)["claim_trick"].any()
+    play(state, "claim", "fold 3C, 3D", "QS, fold 4C, 4D")
     for seat in range(3):
         assert view(state, seat)["claim_trick"].tolist() == [0, 1, 0, 0, 0]
-    play(state, "fold 3C, 3D", "QS, fold 4C, 4D")
-    assert view(state, 2)["claim_trick"].tolist() == [0, 1, 0, 0, 0]
-    assert list(state.game.observation_layout)[-1] == list(state.game.state_layout)[-1] == "claim_trick"
-    assert "claim_trick" not in make_game("cat_te_v0").observation_layout
-
-
-def test_the_time_of_the_claim_is_forgotten_in_the_next_round() -> None:
-    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H"]
-    state = play(start(hands, upturned="4S", side_pot=1, rounds=2), "AS, claim")
-    assert view(state, 0)["claim_trick"].any()
     while state.record.rounds_ended == 0:
         state.apply_action(next(a for a in state.legal_actions()[::-1] if a < 104))
     assert not view(state, 0)["claim_trick"].any()
@@ -197,116 +188,98 @@ def test_a_world_of_a_match_keeps_the_observer_in_its_seat(observer: int) -> Non
         assert drawn.current_player == record.current_player
         assert drawn.dealer == record.dealer
         assert drawn.scores[:4].tolist() == record.scores[:4].tolist()
+        assert drawn.pot == record.pot
 
 
-def test_a_side_pot_of_more_than_127_stakes_is_drawn_as_it_is() -> None:
-    """127 is all that is shown of it, but the scores tell what everybody has paid in."""
-    state = play_without_claims(6, 25)
-    assert state.record.pot == 6 * 25
-    assert view(state, 0)["side_pot"].tolist() == [127]
-    for drawn in draw(state.game, state.observation(2), 5):
-        assert drawn.pot == 6 * 25
-
-
-def play_without_claims(players: int, rounds: int, **options: Any) -> GameState:
-    """The beginning of the last of so many rounds, nobody having claimed."""
-    game = make_game("cat_te_v0", num_players=players, rounds=rounds, side_pot=1, **options)
+def test_scores_and_side_pot_of_a_long_match_are_drawn_as_they_are() -> None:
+    """Far more than an int8 holds: they are told in full, and only where they can come up."""
+    for options in (
+        {},
+        {"num_players": 6, "rounds": "match"},
+        {"num_players": 2, "rounds": 2, "side_pot": 62},
+    ):
+        assert "exact_scores" not in make_game("cat_te_v0", **options).observation_layout
+    game = make_game("cat_te_v0", num_players=6, side_pot=100, rounds=127, region="khmer")
+    assert list(game.observation_layout)[-1] == list(game.state_layout)[-1] == "exact_scores"
     state = game.new_initial_state(seed=0)
     rng = np.random.default_rng(0)
-    while state.record.rounds_ended < rounds - 1:
-        state.apply_action(int(rng.choice([a for a in state.legal_actions() if a < 104])))
-    return state
+    while state.record.rounds_left > 0:
+        claims = 104 in state.legal_actions() and state.record.rounds_ended >= 100
+        legal = [104] if claims else [a for a in state.legal_actions() if a < 104]
+        state.apply_action(int(rng.choice(legal)))
+        if state.round_ended and state.record.rounds_ended % 21 == 0:
+            for seat in range(6):
+                (drawn,) = draw(game, state.observation(seat), 1)
+                assert drawn.scores.tolist() == state.record.scores.tolist()
+                assert drawn.pot == state.record.pot
+    assert max(state.record.scores) > 2**15
+    assert min(state.record.scores) < -(2**13)
 
 
-def test_a_score_beyond_what_is_shown_is_what_the_others_leave() -> None:
-    state = play_without_claims(3, 127, region="khmer")
-    record, game = state.record, state.game
-    record.pot = 3  # as if the round before had been claimed
-    for scores, sound in (([-198, 99, 99], True), ([-197, 99, 98], False), ([-198, 99, 96], False)):
-        record.scores[:3] = scores
-        assert (game.loops.first_refused(game.params, state.records) < 0) == sound
-        if sound:
-            assert view(state, 0)["scores"].tolist() == [-128, 99, 99]
-            assert all(drawn.scores[:3].tolist() == scores for drawn in draw(game, state.observation(0), 3))
+# Vectors that no seat can see, and pasts --------------------------------------------------------------------------
 
 
-def test_two_scores_beyond_what_is_shown_are_drawn_so_that_the_payments_add_up() -> None:
-    state = play_without_claims(3, 127, region="khmer")
-    record, game = state.record, state.game
-    record.scores[:3] = [-198, 150, 48]
-    record.pot = 3
-    for drawn in draw(game, state.observation(1), 3):
-        assert drawn.scores[0] <= -128
-        assert drawn.scores[1] >= 127
-        assert drawn.scores[2] == 48
-        assert drawn.scores[:3].sum() == 0
-
-
-# Vectors that no seat can see -------------------------------------------------------------------------------------
-
-
-def mutated(observation: np.ndarray, table: Table, rng: np.random.Generator) -> np.ndarray:
-    """The vector with one to three elements changed within the bounds, or cards of two seats or tricks exchanged."""
-    layout = table.game.observation_layout
-    low, high = layout.bounds()
-    changed = observation.copy()
-    parts = layout.unpack(changed)
-    kind = rng.integers(4)
-    if kind == 0:
-        for _ in range(int(rng.integers(1, 4))):
-            place = int(rng.integers(len(changed)))
-            changed[place] = rng.integers(low[place], int(high[place]) + 1)
-    elif kind == 1:  # another card, of the same kind of place
-        names = [n for n in ("hand", "folded", "chosen", "upturned") if n in parts and parts[n].any()]
-        part = parts[str(rng.choice(names))]
-        part[rng.choice(np.flatnonzero(part))] = 0
-        part[rng.integers(52)] = 1
-    elif kind == 2:
-        one, other = rng.integers(table.players, size=2), rng.integers(max(1, table.trick + 1), size=2)
-        faceup = parts["faceup"]
-        rows = faceup[one[0], other[0]].copy(), faceup[one[1], other[1]].copy()
-        faceup[one[1], other[1]], faceup[one[0], other[0]] = rows
-    else:  # a one-hot points elsewhere
-        names = [n for n in ("claimed", "claim_trick", "to_move", "dealer", "leader", "trick") if n in parts]
-        part = parts[str(rng.choice(names))]
-        part[:] = 0
-        part[rng.integers(len(part))] = 1
-    return changed
-
-
-def test_a_changed_vector_is_accepted_only_if_a_game_leads_to_it() -> None:
-    """A world drawn from it is dealt and played in the reference, which then shows the same vector."""
+def test_a_changed_vector_is_refused_or_seen_again_in_a_world_that_can_be_played() -> None:
     rng = np.random.default_rng(1)
     accepted = refused = 0
-    for seed in range(150):
-        options = {"instant_wins": False, **RULES[seed % len(RULES)]}
-        state = revealing_state(options, 5000 + seed)
-        observer = int(rng.integers(state.game.num_players))
-        original = state.observation(observer)
-        for _ in range(8):
-            vector = mutated(original, Table(state.game, original), rng)
-            try:
-                drawn = state.game.sample_state(vector, 0)
-            except ValueError:
-                refused += 1
-                continue
-            accepted += 1
-            seat = (state.game.rules.first_dealer - int(np.argmax(part(state.game, vector, "dealer")))) % (
-                state.game.num_players
-            )
-            reference = replay(Table(state.game, vector), drawn.record, seat)
-            assert reference is not None, (
-                f"{options}, {seed}: no game leads to {cards_of(state.game, vector)}"
-            )
-            for name, expected in reference.observation_parts(seat).items():
-                assert np.array_equal(part(state.game, vector, name), expected), name
-    assert accepted > 60
-    assert refused > 600
+    for seed in range(400):
+        state = revealing_state(RULES[seed % len(RULES)], 5000 + seed)
+        game, (low, high) = state.game, state.game.observation_layout.bounds()
+        vector = state.observation(int(rng.integers(game.num_players)))
+        for place in rng.integers(len(vector), size=rng.integers(1, 4)):
+            vector[place] = rng.integers(low[place], int(high[place]) + 1)
+        try:
+            world = game.sample_state(vector, 0)
+        except ValueError:
+            refused += 1
+            continue
+        accepted += 1
+        assert any(np.array_equal(world.observation(seat), vector) for seat in range(game.num_players))
+        while not world.is_terminal():
+            world.apply_action(int(rng.choice(world.legal_actions())))
+    assert accepted > 20
+    assert refused > 200
 
 
-def part(game: Any, vector: np.ndarray, name: str) -> np.ndarray:
-    return game.observation_layout.unpack(vector)[name]
+def check_past(state: GameState, world: np.record, seed: int) -> list[float]:
+    """Compare 300 pasts of one world with the orders of its folds, found by trying; how even they come, by seat."""
+    game, observer = state.game, state.current_player
+    table, history = Table(game, state.observation(observer)), state.history_observation(observer)
+    worlds = make_vec("cat_te_v0", 300, seed=seed, auto_deal=False, **game.options)
+    worlds.set_states([world.clone() for _ in range(300)])  # each has a generator of its own
+    past = game.rewind(worlds, history)
+    movers, chances, orders = history[: len(state.history()), 0], [], 1
+    for seat in range(1, table.players):
+        held, folded, _ = hidden(world.record, (seat + observer) % table.players)
+        wanted = table.fold_orders(seat, held, folded)
+        rows = past.actions[:, : len(movers)][:, movers == seat]
+        found = Counter(tuple(DECK[a - 52] for a in row if 52 <= a < 104) for row in rows.tolist())
+        assert set(found) <= set(wanted)
+        orders *= len(wanted)
+        if len(wanted) > 1:
+            chances.append(float(chisquare([found[order] for order in wanted]).pvalue))
+    assert past.weights.tolist() == [orders] * 300
+    return chances
 
 
-def cards_of(game: Any, vector: np.ndarray) -> dict[str, set[str]]:
-    return {name: cards(part(game, vector, name)) for name in ("hand", "folded", "chosen")}
+def test_a_past_has_any_order_of_folds_that_can_have_been_as_often_and_counts_them() -> None:
+    chances = []
+    for seed in range(30):
+        state = revealing_state(RULES[seed % 3], seed)
+        world = state.game.sample_state(state.observation(state.current_player), seed)
+        chances += check_past(state, world, seed)
+    assert len(chances) > 15
+    assert min(chances) > 1e-5
+
+
+def test_in_a_past_the_claimed_card_is_folded_after_the_claim() -> None:
+    """In the second trick or the third: 6C tells that no spade is left in the fourth."""
+    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 6C 10H"]
+    state = start(hands, upturned="4S", side_pot=1, region="khmer", instant_wins=False)
+    play(state, "AS, fold 2C", "KS, claim, fold 5S", "QS, fold 3C", "JS, 6C")
+    world = state.game.sample_state(state.observation(0), 0)
+    assert "5S" in cards_in(world.record.folded[1])
+    table = Table(state.game, state.observation(0))
+    held, folded, _ = hidden(world.record, 1)
+    assert len(table.fold_orders(1, held, folded)) == 4  # of six
+    assert min(check_past(state, world, 1)) > 1e-5

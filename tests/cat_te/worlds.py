@@ -4,7 +4,6 @@ A card is its name; where only its suit matters, "?S" stands for any spade. Seat
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement, permutations, product
@@ -16,17 +15,7 @@ import numpy as np
 from catbox_env.core.game import Game
 from catbox_env.core.rng import new_generators
 from tests.cat_te.positions import cards
-from tests.cat_te.reference import (
-    CLAIM,
-    DECK,
-    RANKS,
-    SUITS,
-    Deal,
-    ReferenceState,
-    Rules,
-    next_higher,
-    rank_of,
-)
+from tests.cat_te.reference import DECK, RANKS, SUITS, next_higher, rank_of
 
 #: Suits of the cards in hand and folded (by suit), and whether the claimed card is in the hand (None: not hidden here).
 Profile = tuple[tuple[int, ...], tuple[int, ...], bool | None]
@@ -105,9 +94,9 @@ class Table:
             hand.remove(card)
         return True
 
-    def fold_order(self, seat: int, held: list[str], folded: list[str]) -> list[str] | None:
-        orders = (list(order) for order in permutations(folded))
-        return next((order for order in orders if self.agrees(seat, held, order)), None)
+    def fold_orders(self, seat: int, held: list[str], folded: list[str]) -> list[tuple[str, ...]]:
+        """The orders in which a seat that holds these cards can have folded those."""
+        return [order for order in permutations(folded) if self.agrees(seat, held, list(order))]
 
     def profiles(self, seat: int) -> set[Profile]:
         """Every profile of a seat's hidden cards that agrees with what it did."""
@@ -162,10 +151,7 @@ class Table:
 
     def profile_of(self, record: Any, seat: int, observer: int) -> Profile:
         """The profile of a seat in a full state."""
-        absolute = (observer + seat) % self.players
-        held, folded = cards_in(record.hand[absolute]), cards_in(record.folded[absolute])
-        if record.chosen[absolute] >= 0:
-            held.append(DECK[record.chosen[absolute]])
+        held, folded, _ = hidden(record, (observer + seat) % self.players)
         claims = self.claim is not None and self.claim[0] == seat and self.claimed_card in self.unseen
         assert not claims or self.claimed_card in held + folded
         return by_suit(held), by_suit(folded), self.claimed_card in held if claims else None
@@ -179,6 +165,13 @@ def cards_in(number: int) -> list[str]:
     return [card for place, card in enumerate(DECK) if int(number) >> place & 1]
 
 
+def hidden(record: Any, seat: int) -> tuple[list[str], list[str], str]:
+    """The cards that a seat holds, a blind choice among them; those that it has folded; and the choice, or ""."""
+    chosen = DECK[record.chosen[seat]] if record.chosen[seat] >= 0 else ""
+    held = cards_in(record.hand[seat]) + ([chosen] if chosen else [])
+    return held, cards_in(record.folded[seat]), chosen
+
+
 def draw(game: Game, observation: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
     """That many states (records) that agree with ``observation``, all of them sound."""
     states = np.zeros(count, game.state_dtype)
@@ -186,57 +179,3 @@ def draw(game: Game, observation: np.ndarray, count: int, seed: int = 0) -> np.n
     assert game.loops.sample_games(game.params, observation, generators, states) == 0
     assert game.loops.first_refused(game.params, states) == -1
     return states
-
-
-def replay(table: Table, record: Any, observer: int) -> ReferenceState | None:
-    """The reference brought to the state ``record`` of a game of one round; None where no moves lead there."""
-    rules = table.game.rules
-    names = (
-        "num_players",
-        "region",
-        "offsuit_faceup",
-        "instant_wins",
-        "instant_wins_double",
-        "side_pot",
-        "dealer",
-    )
-    reference_rules = Rules(**{name: getattr(rules, name) for name in names})
-    hands, folds = [], []
-    for seat in range(table.players):
-        relative = (seat - observer) % table.players
-        held, folded = cards_in(record.hand[seat]), cards_in(record.folded[seat])
-        if record.chosen[seat] >= 0:
-            held.append(DECK[record.chosen[seat]])
-        order = table.fold_order(relative, held, folded)
-        if order is None:
-            return None
-        folds.append(iter(order))
-        hands.append(held + folded + [card for card in table.shown[relative] if card])
-    upturned = DECK[record.upturned] if record.upturned >= 0 else None
-    state = ReferenceState(reference_rules, Deal([sorted(hand, key=DECK.index) for hand in hands], upturned))
-    for action in moves(table, record, observer, state, folds):
-        if action not in state.legal_actions():  # also where the cards have run out
-            return None
-        state.apply(action)
-    return state
-
-
-def moves(
-    table: Table, record: Any, observer: int, state: ReferenceState, folds: list[Iterator[str]]
-) -> Iterator[tuple]:
-    """The actions that lead to ``record``; ``state`` has taken those given so far."""
-    mover = (int(np.argmax(table.parts["to_move"])) + observer) % table.players
-    while True:
-        seat, trick = state.current_player, state.trick - 1
-        relative = (seat - observer) % table.players
-        if table.claim == (relative, trick) and state.claimer is None:
-            yield CLAIM
-        if (seat, trick) == (mover, table.trick) or state.is_terminal:
-            return
-        card = table.shown[relative][trick]
-        if card:
-            yield ("play", card)
-        elif table.is_blind(trick):
-            yield ("play", DECK[record.chosen[seat]])
-        else:
-            yield ("fold", next(folds[seat], ""))

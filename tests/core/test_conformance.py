@@ -9,9 +9,9 @@ import pytest
 from catbox_env.core.conformance import ConformanceError, check_game
 from catbox_env.core.picture import Sheet
 from catbox_env.core.state import GameState
-from catbox_env.games.cat_in_the_box.features import fill
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
-from catbox_env.games.cat_in_the_box.kernels import KERNELS, write_mask, write_observation
+from catbox_env.games.cat_in_the_box.observe.features import fill
+from catbox_env.games.cat_in_the_box.play.kernels import KERNELS, write_mask, write_observation
 
 
 @numba.njit

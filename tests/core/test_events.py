@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import copy
-import json
 
 import numpy as np
 import pytest
 
 import catbox_env
 from catbox_env.core.conformance import ConformanceError, check_game
-from catbox_env.core.events import Event, counted, names
+from catbox_env.core.events import Event
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
-from tests.core.events import steps, told
+from tests.core.events import steps
 
 TINY = {"num_players": 2, "num_ranks": 2, "copies": 5, "hand_size": 5, "revealed_cards": 0}
-
-
-@pytest.mark.parametrize("game_id", catbox_env.GAMES)
-def test_an_event_can_be_sent_as_json_and_read_again(game_id: str) -> None:
-    game = catbox_env.make_game(game_id)
-    for step in steps(game, seed=1):
-        for event in told(step):
-            again = json.loads(json.dumps(vars(event)))
-            assert Event(**again) == event
 
 
 def test_events_of_states_that_do_not_follow_one_another_are_refused() -> None:
@@ -114,15 +104,3 @@ class PlaysOn(CatInTheBox):
 def test_a_game_with_wrong_events_breaks_the_contract(broken: type[CatInTheBox], found: str) -> None:
     with pytest.raises((ConformanceError, ValueError), match=found):
         check_game(broken(**TINY), num_games=10)
-
-
-def test_seats_and_numbers_in_words() -> None:
-    assert names([2]) == "player_2"
-    assert names([0, 3]) == "player_0 and player_3"
-    assert names([0, 1, 3]) == "player_0, player_1 and player_3"
-    assert [counted(number, "trick") for number in (0, 1, 2, -1)] == [
-        "0 tricks",
-        "1 trick",
-        "2 tricks",
-        "-1 trick",
-    ]

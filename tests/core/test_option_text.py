@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import pytest
@@ -19,8 +18,8 @@ from catbox_env.core.options import QuotedText, parse_texts, parse_value, quoted
         *(("1,3,4", [1, 3, 4]), ("[1, 3, 4]", [1, 3, 4]), ("(1,3)", [1, 3]), ("1,", [1]), ("[1]", [1])),
         *(("", []), ("[]", []), ("random, heuristic", ["random", "heuristic"]), ("[random]", ["random"])),
         *(("{num_players: 3, bids: [1, 3]}", {"num_players": 3, "bids": [1, 3]}), ("{}", {})),
-        *(("{'a:b': 1, c:d: 2}", {"a:b": 1, "c:d": 2}), ("{a:1, b: {c: 2}}", {"a": 1, "b": {"c": 2}})),
-        *(("{a:{b: 1}}", {"a": {"b": 1}}), ("{a: 'b: c'}", {"a": "b: c"}), ('{"a": }', {"a": []})),
+        *(("{'a:b': 1, c:d: 2}", {"a:b": 1, "c:d": 2}), ("{a: 1, b: {c: 2}}", {"a": 1, "b": {"c": 2}})),
+        *(("{a: 'b: c'}", {"a": "b: c"}), ('{"a":1}', {"a": 1}), ("{a:1}", "{a:1}"), ("'a' 'b'", "'a' 'b'")),
         *(("{'a': 'x, y'}", {"a": "x, y"}), ("[1],[2]", [[1], [2]]), ("'7'", "7"), ('"a,b"', "a,b")),
         *(("laos", "laos"), ("module:Class", "module:Class"), ("it's", "it's"), ("run [1]", "run [1]")),
         *(
@@ -68,8 +67,9 @@ def test_nothing_that_is_written_brings_the_reader_down(text: str) -> None:
     assert parse_value(text) == text
 
 
-def test_a_number_of_thousands_of_digits_is_no_integer() -> None:
-    assert parse_value("1" * 5000) == math.inf
+@pytest.mark.parametrize("text", ["1" * 5000, "1e999", "nan", "b'x'", "1+2j", "__import__('os')"])
+def test_what_is_no_finite_number_stays_a_text(text: str) -> None:
+    assert parse_value(text) == text
 
 
 @pytest.mark.parametrize("bids", ["1,3", "[1, 3]", [1, 3], (1, 3)])

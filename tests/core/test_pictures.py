@@ -10,7 +10,6 @@ import pytest
 from catbox_env import GAMES, make_game, make_vec
 from catbox_env.core.conformance import SVG, check_picture
 from catbox_env.core.picture import MOST_SEATS, THEMES, Theme, token
-from catbox_env.core.state import GameState
 from tests.core.fuzz import random_game
 from tests.core.game_cases import CASES, begun
 from tests.core.pictures import FOLDER, PICTURES, golden, labels_of, position, words_of
@@ -32,7 +31,7 @@ def test_pictures_of_random_positions_under_random_rules_are_sound_and_tell_noth
     game_id: str,
 ) -> None:
     rng = np.random.default_rng(0)
-    for _ in range(25):
+    for _ in range(8):
         game = random_game(game_id, rng)
         seed, moves = int(rng.integers(2**31)), int(rng.integers(game.history_length))
         check_picture(begun(game, moves, seed), seed)
@@ -99,28 +98,6 @@ def test_a_state_shows_itself_with_all_hands() -> None:
     assert {f"hand of player_{seat}: " in "".join(labels_of(svg)) for seat in range(3)} == {True}
 
 
-@pytest.mark.parametrize(
-    ("game_id", "options", "ended", "shown"),
-    [
-        (
-            "cat_in_the_box_v0",
-            {"rounds": 2},
-            False,
-            "Cat in the Box: round 1 of 2, discard, player_0 to move",
-        ),
-        ("cat_te_v0", {}, False, "Cat Te (laos): trick 1 of 6, player_0 leads, player_0 to move"),
-        ("petrify_v0", {}, True, "Petrify: the game is over"),
-    ],
-)
-def test_a_state_says_which_game_it_is_and_whose_turn(
-    game_id: str, options: dict, ended: bool, shown: str
-) -> None:
-    state = make_game(game_id, **options).new_initial_state(seed=1)
-    while ended and not state.is_terminal():
-        state.apply_action(state.legal_actions()[0])
-    assert repr(state) == f"<GameState of {game_id}: {shown}>"
-
-
 def test_a_batch_draws_its_games() -> None:
     vec = make_vec("cat_te_v0", 3, seed=0, history=True)
     vec.step_random(4, seed=0)
@@ -132,7 +109,7 @@ def test_a_batch_draws_its_games() -> None:
         vec.render_svg(3)
 
 
-@pytest.mark.parametrize("size", [240, 360, 559, 560, 1200, 4096])
+@pytest.mark.parametrize("size", [240, 360, 559, 560, 4096])
 def test_a_picture_has_the_width_that_was_asked_for_and_text_that_can_be_read(size: int) -> None:
     """No letter is smaller than 11 pixels at 360 pixels, nor where two columns have room."""
     for name in ("cat_in_the_box_trick", "cat_te_follow", "petrify_tiles"):
@@ -170,35 +147,24 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
-def test_text_can_be_told_from_what_it_stands_on(theme: Theme) -> None:
-    pairs = [
-        (text, ground)
-        for text in (theme.ink, theme.soft)
-        for ground in (theme.page, theme.panel, theme.face, theme.turn)
-    ]
-    pairs += [(theme.ink, ground) for ground in (theme.back, *theme.tints)] + [(theme.panel, theme.ink)]
-    pairs += list(zip(theme.on_colors, theme.colors, strict=True)) + list(
+def test_text_and_shapes_can_be_told_from_what_they_stand_on(theme: Theme) -> None:
+    grounds = (theme.page, theme.panel, theme.face, theme.turn)
+    words = [(ink, ground) for ink in (theme.ink, theme.soft) for ground in grounds]
+    words += [(theme.ink, ground) for ground in (theme.back, *theme.tints)] + [(theme.panel, theme.ink)]
+    words += list(zip(theme.on_colors, theme.colors, strict=True)) + list(
         zip(theme.words, theme.tints, strict=True)
     )
-    pairs += [(word, ground) for word in theme.words for ground in (theme.face, theme.turn)]
-    pairs += [(theme.on_seats, seat) for seat in theme.seats]
-    too_weak = [
-        (one, other, round(contrast(one, other), 2)) for one, other in pairs if contrast(one, other) < 4.5
+    words += [(word, ground) for word in theme.words for ground in (theme.face, theme.turn)]
+    words += [(theme.on_seats, seat) for seat in theme.seats]
+    assert not [pair for pair in words if contrast(*pair) < 4.5]
+    shapes = [
+        (shape, ground)
+        for shape in (*theme.seats, theme.ink)
+        for ground in (theme.panel, theme.turn, *theme.tints)
     ]
-    assert not too_weak
-
-
-@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
-def test_shapes_can_be_told_from_what_they_stand_on(theme: Theme) -> None:
-    grounds = (theme.panel, theme.turn, *theme.tints)
-    pairs = [(shape, ground) for shape in (*theme.seats, theme.ink) for ground in grounds]
-    pairs += [(theme.soft, theme.panel)] + [
-        (color, theme.panel) for k, color in enumerate(theme.colors) if k != 2
-    ]
-    too_weak = [
-        (one, other, round(contrast(one, other), 2)) for one, other in pairs if contrast(one, other) < 3
-    ]
-    assert not too_weak
+    red, blue, _, green = theme.colors
+    shapes += [(shape, theme.panel) for shape in (theme.soft, red, blue, green)]
+    assert not [pair for pair in shapes if contrast(*pair) < 3]
 
 
 def test_seats_have_shapes_and_numbers_of_their_own_beside_their_colours() -> None:
@@ -217,21 +183,20 @@ def test_no_game_has_more_seats_than_there_are_tokens(game_id: str) -> None:
     assert max(CASES[game_id].values["num_players"]) <= MOST_SEATS
 
 
-@pytest.mark.parametrize("size", [239, 4097, 720.0, "720", None, True])
-def test_an_impossible_size_is_refused(size: object) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"size": 239}, r"size=239: expected an integer from 240 to 4096"),
+        ({"size": 720.0}, r"size=720.0: expected an integer from 240 to 4096"),
+        ({"theme": "blue"}, "theme='blue': expected one of 'light', 'dark'"),
+        ({"seat": 2}, "seat=2: expected a seat"),
+    ],
+)
+def test_an_impossible_picture_is_refused(arguments: dict, said: str) -> None:
     state = make_game("petrify_v0").new_initial_state(seed=0)
-    with pytest.raises(
-        ValueError, match=r"size=.*: expected an integer from 240 to 4096 \(the width in pixels\)"
-    ):
-        state.game.render_svg(state, size=size)  # type: ignore[arg-type]
-
-
-def test_an_unknown_theme_and_a_state_of_another_game_are_refused() -> None:
-    state = make_game("petrify_v0").new_initial_state(seed=0)
-    with pytest.raises(ValueError, match="theme='blue': expected one of 'light', 'dark'"):
-        state.game.render_svg(state, theme="blue")
+    with pytest.raises(ValueError, match=said):
+        state.game.render_svg(state, **arguments)
     with pytest.raises(ValueError, match="size"):
         make_game("petrify_v0", size=5).render_svg(state)
     with pytest.raises(ValueError, match="expected a state"):
         state.game.render_svg(state.record)  # type: ignore[arg-type]
-    assert isinstance(state, GameState)

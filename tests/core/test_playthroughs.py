@@ -2,7 +2,7 @@
 
 import pytest
 
-from catbox_env import GAMES, make_game
+from catbox_env import make_game
 from tests.core.game_cases import CASES
 from tests.core.playthrough import FOLDER, PLAYTHROUGHS, playthrough
 
@@ -20,7 +20,7 @@ def test_the_game_is_the_golden_one_without_compilation() -> None:
     assert playthrough(make_game(game_id, **options), seed) == (FOLDER / f"{name}.txt").read_text()
 
 
-def test_every_game_has_a_golden_playthrough_for_each_number_of_players_and_every_file_is_used() -> None:
-    for game_id in GAMES:
-        assert set(CASES[game_id].playthroughs) == set(CASES[game_id].values["num_players"])
+def test_golden_playthroughs_are_of_each_number_of_players_and_every_file_is_used() -> None:
+    for cases in CASES.values():
+        assert set(cases.playthroughs) in (set(), set(cases.values["num_players"]))
     assert {path.stem for path in FOLDER.iterdir()} == set(PLAYTHROUGHS)

@@ -62,51 +62,31 @@ def test_games_of_another_game_are_refused_by_name() -> None:
         make_vec("cat_te_v0", num_envs=2, seed=0).load(saved)
 
 
-def change_format(header: dict, number: Any) -> dict:
-    return {**header, "format": number}
-
-
 @pytest.mark.parametrize(
-    ("number", "named"),
+    ("header", "named"),
     [
-        (FORMAT + 1, f"format {FORMAT + 1}, expected {FORMAT}; upgrade catbox"),
-        (FORMAT - 1, "load it with that version"),
-        ("x", "format 'x'"),
+        ({"format": FORMAT + 1}, f"format {FORMAT + 1}, expected {FORMAT}; load it with the version"),
+        ({"format": "x"}, "format 'x'"),
+        ({"options": None}, "no header of catbox"),
+        (b"", "no header of catbox"),
+        (b"[]", "no header of catbox"),
+        (b"\xff\xfe", "no header of catbox"),
+        (b"[" * 100_000, "no header of catbox"),
     ],
+    ids=lambda header: repr(header)[:20],
 )
-def test_another_format_says_what_to_do(number: Any, named: str) -> None:
+def test_another_header_is_refused_although_the_checksum_is_valid(
+    header: bytes | dict[str, Any], named: str
+) -> None:
     vec = make_vec("petrify_v0", num_envs=2, seed=0)
     saved = vec.save()
-    header = {**json.loads(saved["header"].tobytes()), "format": number}
-    saved["header"] = np.frombuffer(json.dumps(header, sort_keys=True).encode(), np.uint8)
-    with pytest.raises(ValueError, match=named):
-        vec.load(resealed(saved))
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        b"",
-        b"{}",
-        b"[]",
-        b"null",
-        b"\xff\xfe",
-        b'{"format": 2',
-        b"[" * 100_000,
-        b'{"a":' * 3_000,
-        b'{"format": NaN}',
-    ],
-    ids=lambda header: repr(header[:12]),
-)
-def test_a_broken_or_deeply_nested_header_is_refused(header: bytes) -> None:
-    vec = make_vec("petrify_v0", num_envs=2, seed=0)
-    before = contents(vec)
-    with pytest.raises(ValueError, match="saved games: "):
-        vec.load(resealed({**vec.save(), "header": np.frombuffer(header, np.uint8)}))
-    assert contents(vec) == before
+    if isinstance(header, dict):
+        header = json.dumps(json.loads(saved["header"].tobytes()) | header).encode()
+    with pytest.raises(ValueError, match=f"saved games: {named}"):
+        vec.load(resealed({**saved, "header": np.frombuffer(header, np.uint8)}))
     data = vec.game.new_initial_state(seed=0).serialize()
     magic, body = data[:13], data.partition(b"\n\n")[2]
-    with pytest.raises(ValueError, match="state"):
+    with pytest.raises(ValueError, match=f"a serialised state: {named}"):
         vec.game.deserialize_state(magic + checksum(header, body) + header + b"\n\n" + body)
 
 
@@ -115,12 +95,11 @@ def test_a_broken_or_deeply_nested_header_is_refused(header: bytes) -> None:
     [
         (lambda saved: saved.pop("logs"), "expected what save"),
         (lambda saved: saved.update(more=saved["logs"]), "expected what save"),
-        (lambda saved: saved.update(logs=saved["logs"][:2]), "'logs' is int8"),
-        (lambda saved: saved.update(logs=saved["logs"].astype(np.int16)), "'logs' is int16"),
-        (lambda saved: saved.update(rewards=[[0.0, 0.0]] * 3), "'rewards' is list"),
-        (lambda saved: saved.update(header=b"{}"), "'header' is damaged"),
-        (lambda saved: saved.update(checksum=None), "'checksum' is damaged"),
-        (lambda saved: saved["rewards"].__setitem__((0, 0), np.nan), "the checksum does not fit"),
+        (lambda saved: saved.update(rewards=[[0.0, 0.0]] * 3), "expected what save"),
+        (lambda saved: saved.update(resealed({**saved, "logs": saved["logs"][:2]})), "'logs' is int8"),
+        (lambda saved: saved.update(resealed({**saved, "logs": saved["logs"] * 1.0})), "'logs' is float64"),
+        (lambda saved: saved.update(checksum=saved["checksum"][:-1]), "its checksum does not fit"),
+        (lambda saved: saved["rewards"].__setitem__((0, 0), 1.0), "its checksum does not fit"),
     ],
 )  # fmt: skip
 def test_incomplete_saved_games_are_refused(spoil: Callable[[Saved], Any], named: str) -> None:
@@ -137,24 +116,21 @@ def test_incomplete_saved_games_are_refused(spoil: Callable[[Saved], Any], named
 @pytest.mark.parametrize(
     ("name", "value", "named"),
     [
-        ("rewards", np.nan, "'rewards' holds numbers that are not finite"),
-        ("rewards", np.inf, "not finite"),
-        ("win_shares", np.nan, "'win_shares' holds numbers that are not finite"),
         ("logs", 99, "the history of game 0 is damaged"),
         ("logs", -1, "the history of game 0 is damaged"),
         ("logs shown", 0, "the history of game 0 is damaged"),
-        ("generators", 255, "the generator of game 0 is damaged"),
-        ("records", 255, "game 0 is in a state that cannot be played on"),
-        ("terminated", 2, "values other than True and False"),
-        ("round_ended", 255, "values other than True and False"),
+        ("generators", 255, "'a' of game 0 is not within 0"),
+        ("records", 255, "'terminated' of game 0 is not within 0 .. 1"),
     ],
 )  # fmt: skip
-def test_damage_is_found_although_the_checksum_is_valid(name: str, value: float, named: str) -> None:
+def test_values_out_of_bounds_are_found_although_the_checksum_is_valid(
+    name: str, value: int, named: str
+) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, num_players=2, history=True)
     vec.step_random(5, seed=0)
     saved = vec.save()
     name, _, column = name.partition(" ")
-    array = saved[name].view(np.uint8) if saved[name].dtype == np.bool_ else saved[name]
+    array = saved[name]
     if name in ("records", "generators"):
         array[: len(array) // 3] = value
     elif column:

@@ -1,15 +1,18 @@
 """Compiled code that is kept on disk is never run after anything that it was compiled from has changed."""
 
+import importlib
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numba
 import pytest
 
-from catbox_env.core.digest import code_digest
+from catbox_env.core import sources
+from catbox_env.core.sources import sources_digest
 
 FILES = {
     "constants.py": """
@@ -45,7 +48,8 @@ FILES = {
         top = over(middle)
         @numba.njit
         def later(x): return PRICE + TABLE[1] + deep.named(x) + bound(x)
-        print(top(0), sum(top.stats.cache_misses.values()))
+        if __name__ == "__main__":
+            print(top(0), sum(top.stats.cache_misses.values()))
     """,
 }
 
@@ -80,22 +84,59 @@ def run(folder: Path, *arguments: str) -> tuple[int, ...]:
     return tuple(map(int, done.stdout.split()))
 
 
-def run_top(folder: Path) -> tuple[int, ...]:
-    """What the function gives in a new process, and how often it was compiled for that."""
-    return run(folder, "top.py")
-
-
-def test_an_edit_of_anything_that_is_compiled_in_changes_the_result(tmp_path: Path) -> None:
+def test_code_is_kept_until_something_is_edited_that_is_compiled_in(tmp_path: Path) -> None:
     for name, content in FILES.items():
         write(tmp_path / name, content)
-    assert run_top(tmp_path) == (11127, 1)
-    assert run_top(tmp_path) == (11127, 0)
+    assert run(tmp_path, "top.py") == (11127, 1), "the result, and how often it was compiled for that"
+    assert run(tmp_path, "top.py") == (11127, 0)
+    write(tmp_path / "deep.py", FILES["deep.py"].replace("x + 100\n", "x + 101\n"))
+    assert run(tmp_path, "top.py") == (11128, 1)
+
+
+@pytest.fixture
+def digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[dict[str, str]], str | None]]:
+    """The digest of the function ``top``, for files with these contents."""
+    names = [Path(name).stem for name in FILES]
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def digest_of(files: dict[str, str]) -> str | None:
+        for name, content in files.items():
+            write(tmp_path / name, content)
+        for name in names:
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        sources._content.cache_clear()
+        sources._imports.cache_clear()
+        return sources_digest(importlib.import_module("top").top)
+
+    yield digest_of
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def test_an_edit_of_anything_that_is_compiled_in_changes_the_digest(
+    digest: Callable[[dict[str, str]], str | None],
+) -> None:
+    kept = digest(FILES)
+    assert kept is not None
+    assert kept == digest({**FILES, "apart.py": "nothing imports this"})
     for what, (name, old, new) in EDITS.items():
         assert FILES[name].count(old) == 1
-        write(tmp_path / name, FILES[name].replace(old, new))
-        assert run_top(tmp_path) == (11128, 1), what
-        write(tmp_path / name, FILES[name])
-    assert run_top(tmp_path) == (11127, 0), "what was compiled before the edits is still there"
+        assert digest({**FILES, name: FILES[name].replace(old, new)}) not in (None, kept), what
+    assert digest(FILES) == kept
+
+
+def test_code_of_a_file_that_was_edited_while_this_process_runs_is_not_kept(
+    digest: Callable[[dict[str, str]], str | None], tmp_path: Path
+) -> None:
+    """It may have been imported before the edit."""
+    assert digest(FILES) is not None
+    function = sys.modules["top"].top
+    (tmp_path / "constants.py").touch()
+    assert sources_digest(function) is None
 
 
 OF_ONE_NAME = """
@@ -122,7 +163,6 @@ def test_functions_of_one_name_are_told_apart_when_one_was_compiled_by_another_p
 ) -> None:
     write(tmp_path / "prices.py", OF_ONE_NAME)
     assert run(tmp_path, "prices.py", "1") == (13,)
-    assert run(tmp_path, "prices.py", "1", "1000") == (13, 13000)
     assert run(tmp_path, "prices.py", "1000", "1") == (13000, 13)
 
 
@@ -135,13 +175,13 @@ def pong(x):
 
 
 def test_functions_that_call_each_other_have_a_digest() -> None:
-    assert code_digest(ping) != code_digest(pong)
-    assert code_digest(ping) == code_digest(ping)
+    assert sources_digest(ping) != sources_digest(pong)
+    assert sources_digest(ping) == sources_digest(ping)
 
 
 @pytest.mark.parametrize("options", [{"fastmath": True}, {"error_model": "numpy"}])
 def test_options_of_the_compiler_are_part_of_the_digest(options: dict[str, object]) -> None:
-    assert code_digest(numba.njit(ping)) != code_digest(numba.njit(**options)(ping))
+    assert sources_digest(numba.njit(ping)) != sources_digest(numba.njit(**options)(ping))
 
 
 def test_every_function_of_ours_that_is_kept_on_disk_goes_through_cached_njit() -> None:

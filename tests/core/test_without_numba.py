@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from catbox_agents.networks.network_kernels import _add_matrix_product, add_layer
+from catbox_env.core.compilation import _PlainRecord
 from catbox_env.core.kernels import record_dtype
-from catbox_env.core.records import _PlainRecord
 from tests.core.whole_games import play_all
 
 ROOT = Path(__file__).parents[2]

@@ -100,15 +100,6 @@ def test_copies_of_games_go_on_as_the_games_do(history: bool) -> None:
     assert {name: array.tobytes() for name, array in again.save().items()} == before
 
 
-@pytest.mark.parametrize("rows", [[2], [-1], [[0]], [0.0], [True], None, 1])
-def test_only_games_that_are_there_are_copied(rows: Any) -> None:
-    vec = make_vec("petrify_v0", num_envs=2, seed=0)
-    with pytest.raises(ValueError, match="rows="):
-        vec.take(rows)
-    with pytest.raises(ValueError, match="num_envs=0"):
-        vec.take(np.zeros(0, np.int64))
-
-
 def test_the_same_seed_draws_the_same_worlds() -> None:
     state = middle("cat_in_the_box_v0", 9)
     seen = state.observation(state.current_player)
@@ -127,21 +118,6 @@ def test_worlds_of_a_match_draw_different_later_rounds() -> None:
         rows = rows[~worlds.round_ended[rows]]
     hands = worlds.game.observation_layout.unpack(worlds.observation)["hand"]
     assert len({hand.tobytes() for hand in hands}) > 10
-
-
-@pytest.mark.parametrize("count", [0, -1, 1.5, "3", None, True])
-def test_an_invalid_count_of_worlds_is_refused(count: Any) -> None:
-    state = middle("petrify_v0", 2)
-    with pytest.raises(ValueError, match="count="):
-        state.game.sample_states(state.observation(0), count)
-
-
-def test_a_vector_that_no_seat_sees_gives_no_worlds() -> None:
-    state = middle("cat_in_the_box_v0", 9)
-    seen = state.observation(state.current_player)
-    seen[:] = 0
-    with pytest.raises(ValueError, match="no state of this game agrees"):
-        state.game.sample_states(seen, 4)
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
@@ -239,11 +215,3 @@ def test_worlds_have_a_history_that_begins_with_them() -> None:
     vec.step(vec.action_mask.argmax(axis=1))
     assert (vec.history[:, 0, 0] == 3).all()
     assert (vec.history[:, 1:] == -2).all()
-
-
-def test_a_state_of_another_game_is_not_drawn() -> None:
-    state = middle("petrify_v0", 2, size=7)
-    with pytest.raises(ValueError, match="other rules"):
-        make_game("petrify_v0", size=4).render_text(state)
-    with pytest.raises(ValueError, match="a game of 'petrify_v0'"):
-        make_game("cat_te_v0").render_text(state)

@@ -8,13 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pettingzoo.test import api_test, seed_test
 
-from catbox_env import make_game, make_vec, petrify_v0
+from catbox_env import make_game, petrify_v0
 from catbox_env.core.conformance import check_game
 from catbox_env.core.game import GameState
-from catbox_env.core.kernels import record_dtype
-from catbox_env.games.petrify.reach import all_can_move, end_cells
+from catbox_env.games.petrify.play.state import STATE
 from catbox_env.games.petrify.rules import MOVE_RULES, Rules
-from catbox_env.games.petrify.state import STATE, TILE_NAMES
 
 VARIANTS: list[dict[str, Any]] = [
     {},
@@ -45,15 +43,15 @@ def rule_sets(draw: st.DrawFn) -> Rules:
 
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 def test_petrify_keeps_the_contract_of_every_game(options: dict) -> None:
-    check_game(make_game("petrify_v0", **options), num_games=8)
+    check_game(make_game("petrify_v0", **options), num_games=2)
 
 
 @pytest.mark.nojit
 def test_the_kernels_keep_the_contract_without_compilation() -> None:
-    check_game(make_game("petrify_v0", num_players=3, size=3, wildcards=2, teleports=2, zeros=1), num_games=2)
-    check_game(make_game("petrify_v0", num_players=2, size=8, walls=8, teleports=3), num_games=1)
+    check_game(make_game("petrify_v0", num_players=3, size=3, wildcards=2, teleports=2, zeros=1), num_games=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(rules=rule_sets(), reward=st.sampled_from(["score", "margin", "win"]), seed=st.integers(0, 2**32))
 def test_any_rule_set_that_can_be_laid_out_keeps_the_contract(rules: Rules, reward: str, seed: int) -> None:
@@ -82,79 +80,26 @@ def position_of(state: GameState) -> dict[str, list]:
 
 
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
-def test_the_sampled_state_is_the_state_itself_from_every_seat(options: dict) -> None:
+def test_the_sampled_state_is_the_state_itself_from_every_seat_and_plays_on_as_it_does(options: dict) -> None:
     game = make_game("petrify_v0", **options)
-    for state in random_states(game, seed=1, num_games=5):
-        for seat in range(game.num_players):
-            sampled = game.sample_state(state.observation(seat), seed=seat)
-            assert position_of(sampled) == position_of(state)
-            assert sampled.legal_actions() == state.legal_actions()
+    for index, state in enumerate(random_states(game, seed=1, num_games=3)):
+        sampled = [game.sample_state(state.observation(seat), seed=0) for seat in range(game.num_players)]
+        assert [position_of(other) for other in sampled] == [position_of(state)] * game.num_players
+        if index % 5 == 0:
+            one, other = state.clone(), sampled[-1]
+            while not one.is_terminal():
+                action = one.legal_actions()[-1]
+                one.apply_action(action)
+                other.apply_action(action)
+            assert position_of(other) == position_of(one)
+            assert other.returns() == one.returns()
 
 
 @pytest.mark.nojit
-def test_the_sampled_state_plays_on_as_the_state_does() -> None:
+def test_the_sampled_state_is_the_state_itself_without_compilation() -> None:
     game = make_game("petrify_v0", num_players=3, size=4, teleports=2, zeros=2, wildcards=1)
     for index, state in enumerate(random_states(game, seed=2)):
-        state, other = state.clone(), game.sample_state(state.observation(index % 3), seed=0)
-        while not state.is_terminal():
-            action = state.legal_actions()[-1]
-            state.apply_action(action)
-            other.apply_action(action)
-            assert position_of(other) == position_of(state)
-        assert other.returns() == state.returns()
-
-
-def walks(state: GameState, seat: int) -> set[int]:
-    """The end cells of ``seat``, by trying every path of different cells."""
-    rules, record = state.game.rules, state.record
-    size, name = rules.size, TILE_NAMES[record.tile[record.position[seat]]]
-    occupied = {int(cell) for cell in record.position[: rules.num_players]}
-    free = {cell for cell in range(rules.num_cells) if int(record.open) >> cell & 1} - occupied
-    most = 4 if name == "*" else int(name[0]) if "." in name else 0
-    lengths = range(1, most + 1) if name == "*" or rules.move_rule == "up_to" else [most]
-    ends = set()
-
-    def walk(path: list[int]) -> None:
-        if len(path) - 1 in lengths and len(path) > 1:
-            ends.add(path[-1])
-        if len(path) - 1 < most:
-            row, column = divmod(path[-1], size)
-            for r, c in ((row, column + 1), (row, column - 1), (row + 1, column), (row - 1, column)):
-                if 0 <= r < size and 0 <= c < size and r * size + c in free and r * size + c not in path:
-                    walk([*path, r * size + c])
-
-    walk([int(record.position[seat])])
-    return ends
-
-
-plain_rules = st.builds(Rules, st.integers(2, 4), st.integers(3, 8), st.sampled_from(MOVE_RULES))
-
-
-@settings(max_examples=60)
-@given(rules=st.one_of(plain_rules, rule_sets()), seed=st.integers(0, 2**32))
-def test_end_cells_are_those_of_every_path_of_different_cells(rules: Rules, seed: int) -> None:
-    game = make_game("petrify_v0", rules=rules)
-    for state in random_states(game, seed):
-        for seat in range(game.num_players):
-            found = int(end_cells(game.params[0], state.record, seat))
-            assert {cell for cell in range(64) if found >> cell & 1} == walks(state, seat)
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize("size", [3, 8])
-def test_end_cells_are_right_without_compilation(size: int) -> None:
-    game = make_game("petrify_v0", size=size, wildcards=2)
-    for state in random_states(game, seed=size):
-        assert set(state.legal_actions()) == walks(state, state.current_player)
-
-
-@settings(max_examples=60)
-@given(rules=rule_sets(), seed=st.integers(0, 2**32))
-def test_every_game_begins_with_a_move_for_everybody(rules: Rules, seed: int) -> None:
-    game = make_game("petrify_v0", rules=rules)
-    state = game.new_initial_state(seed=seed)
-    assert state.current_player == 0
-    assert all_can_move(game.params[0], state.record)
+        assert position_of(game.sample_state(state.observation(index % 3), seed=0)) == position_of(state)
 
 
 def test_a_game_can_last_as_long_as_history_length_says() -> None:
@@ -162,20 +107,6 @@ def test_a_game_can_last_as_long_as_history_length_says() -> None:
     game = make_game("petrify_v0", size=3, wildcards=9, move_rule="up_to")
     assert game.history_length == 7
     assert max(len(state.history()) for state in random_states(game, seed=0, num_games=300)) + 1 == 7
-
-
-@pytest.mark.parametrize("options", VARIANTS, ids=str)
-def test_compiled_random_play_writes_what_single_steps_write(options: dict) -> None:
-    vec = make_vec("petrify_v0", 16, seed=5, **options)
-    vec.step_random(50, seed=6)
-    again = make_vec("petrify_v0", 16, seed=0, **options)
-    again.load(vec.save())
-    assert np.array_equal(vec.observation, again.observation)
-    assert np.array_equal(vec.action_mask, again.action_mask)
-    for row in range(16):
-        state = vec.game.sample_state(vec.observation[row], seed=0)
-        assert state.current_player == vec.current_player[row]
-        assert np.array_equal(state.action_mask(), vec.action_mask[row])
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
@@ -190,7 +121,7 @@ def test_through_pettingzoo_every_agent_is_told_its_reward_and_its_place(players
     env = petrify_v0.raw_env(rules=Rules.full(num_players=players))
     rng = np.random.default_rng(players)
     acted_twice = 0
-    for seed in range(20):
+    for seed in range(8):
         env.reset(seed=seed)
         told, places, last = dict.fromkeys(env.agents, 0.0), [], None
         for agent in env.agent_iter():
@@ -210,9 +141,3 @@ def test_through_pettingzoo_every_agent_is_told_its_reward_and_its_place(players
         assert sorted(places) == list(range(players))
         assert env.game_state.returns() == pytest.approx([1 - 2 * place / (players - 1) for place in places])
     assert acted_twice > 0
-
-
-def test_a_field_that_plain_python_would_misread_is_refused() -> None:
-    """Once the board's width was called ``size``: without compilation it read 1, the size of the record."""
-    with pytest.raises(ValueError, match="field 'size': NumPy's records have an attribute of that name"):
-        record_dtype([("size", np.int64)])

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
-from catbox_env.games.petrify.layout import MOST_COUNTED
+from catbox_env.games.petrify.observe.layout import MOST_COUNTED
 from catbox_env.games.petrify.rules import Rules
-from tests.petrify.positions import start, view
+from tests.petrify.positions import view
 from tests.petrify.test_conformance import rule_sets
 
 Cell = tuple[int, int]
@@ -141,50 +141,3 @@ def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> No
 def test_the_functions_without_compilation_agree_with_the_reference() -> None:
     check_game(Rules(num_players=3, size=3, wildcards=2, teleports=2, zeros=1), seed=0)
     check_game(Rules(size=8, walls=8), seed=1)
-
-
-def test_a_pawn_that_is_cut_off_has_no_room() -> None:
-    state = start(["1 1 1", "W 1 1", "1 1 1"], [(1, 1), (0, 0)])
-    _, action_out = state.game.features.compute(
-        state.observation(0)[None], state.action_mask(0)[None].astype(bool)
-    )
-    layout = state.game.features.action_layout
-    cut_off, walk_away = layout.unpack(action_out[0, 1]), layout.unpack(action_out[0, 7])
-    assert (cut_off["next_room"], cut_off["stuck"], cut_off["room"]) == (0, 1, 5)
-    assert (walk_away["next_room"], walk_away["stuck"], walk_away["room"]) == (4, 0, 5)
-
-
-def test_the_outlook_sees_a_trap_that_takes_three_moves() -> None:
-    """In every position of many games: an action of outlook 1 wins against perfect play, one of -1 loses."""
-    game = make_game("petrify_v0")
-    assert game.features is not None
-    seen = set()
-    for seed in range(30):
-        state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)
-        for _ in range(6):
-            if state.is_terminal():
-                break
-            mask = state.action_mask().astype(bool)
-            _, action_out = game.features.compute(state.observation(state.current_player)[None], mask[None])
-            outlooks = game.features.action_layout.unpack(action_out[0])["outlook"][:, 0]
-            for action in np.flatnonzero(mask):
-                seen.add(int(outlooks[action]))
-                if outlooks[action]:
-                    after = state.clone()
-                    after.apply_action(int(action))
-                    wins = not wins_by_force(after)
-                    assert wins == (outlooks[action] == 1)
-            state.apply_action(int(rng.choice(state.legal_actions())))
-    assert seen == {-1, 0, 1}
-
-
-def wins_by_force(state: GameState) -> bool:
-    """Whether the seat to move wins a game for two; False where it has lost already."""
-    if state.is_terminal():
-        return False
-    for action in state.legal_actions():
-        after = state.clone()
-        after.apply_action(action)
-        if not wins_by_force(after):
-            return True
-    return False

@@ -15,9 +15,9 @@ import catbox_env
 from tests.petrify.positions import as_reference
 from tests.petrify.reference import TELEPORT, WALL, WILDCARD, ZERO, ReferenceState
 
-GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 500
-GAMES_OVER_RANDOM_RULES = 1000
-GAMES_WITHOUT_COMPILATION = 3  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
+#: Games for each number of players; with ``slow`` the second number too.
+GAMES = [100, pytest.param(500, marks=pytest.mark.slow)]
+GAMES_WITHOUT_COMPILATION = 3  # small enough for NUMBA_DISABLE_JIT=1
 
 REWARDS = ("score", "margin", "win")
 
@@ -33,6 +33,7 @@ RULE_SETS: list[dict] = [
     {"size": 4, "wildcards": 16},
     {"size": 8, "walls": 8, "zeros": 10, "teleports": 12, "move_rule": "up_to"},
     {"size": 3, "teleports": 5},
+    {"teleports": 4, "wildcards": 6},
 ]
 
 
@@ -54,6 +55,7 @@ def assert_same(state, reference: ReferenceState, seats: list[int]) -> None:
         actual = state.game.observation_layout.unpack(state.observation(seat))
         expected = reference.observation_parts(seat)
         assert list(actual) == list(expected)
+        assert np.array_equal(state.state_vector(seat), state.observation(seat)), "nothing is hidden"
         for name, part in expected.items():
             assert actual[name].tolist() == part.tolist(), f"{name}, seen by seat {seat}"
         rows = [
@@ -118,18 +120,19 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
 )
 def test_board_and_places_are_drawn_until_everybody_could_move_first(players, options):
     game = catbox_env.make_game("petrify_v0", num_players=players, **options)
-    for seed in range(40):
+    for seed in range(20):
         reference = as_reference(game.new_initial_state(seed=seed))
         assert all(reference.end_cells(player) for player in range(players))
 
 
+@pytest.mark.parametrize("games", GAMES)
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_seeded_games_agree_move_by_move(players):
+def test_seeded_games_agree_move_by_move(players, games):
     seen: Counter = Counter()
     rule_sets = [
         o for o in RULE_SETS if players < 4 or o != {"size": 3, "teleports": 2, "zeros": 2, "wildcards": 1}
     ]
-    for seed in range(GAMES_FOR_EACH_NUMBER_OF_PLAYERS):
+    for seed in range(games):
         options = {"num_players": players, **rule_sets[seed % len(rule_sets)]}
         compare_game(options, REWARDS[seed // len(rule_sets) % len(REWARDS)], seed, seen)
     for situation in (
@@ -175,7 +178,17 @@ def rule_options(draw: st.DrawFn) -> dict:
     }
 
 
-@settings(max_examples=GAMES_OVER_RANDOM_RULES)
-@given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+any_game = given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+
+
+@settings(max_examples=60)
+@any_game
 def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
+    compare_game(options, reward, seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@any_game
+def test_many_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
     compare_game(options, reward, seed)

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from typer.testing import CliRunner
 from catbox_agents import ray_cluster
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
-from catbox_env.core import versions
 from tests.train.ppo_runs import assert_same_end, command
 
 SETTINGS = {
@@ -123,26 +121,6 @@ def test_an_address_that_does_not_answer_is_not_waited_for_without_end(
     assert time.monotonic() - began < 30
     assert ran.exit_code == 2
     assert f"catbox: no Ray cluster answers at '{silent}' (nothing within 4 s)" in ran.stderr
-
-
-def said_of_the_release(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The warnings about the release of Ray, when it is looked at twice in a new process."""
-    monkeypatch.setattr(versions, "_warned", set())
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        ray_cluster.check_installed()
-        ray_cluster.check_installed()
-    return [str(warning.message) for warning in caught]
-
-
-def test_a_release_that_was_not_tested_warns_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(versions.metadata, "version", lambda package: "2.9.3")
-    [message] = said_of_the_release(monkeypatch)
-    assert "ray 2.9.3 is installed; catbox was tested with ray from 2.60" in message
-
-
-def test_the_release_that_is_installed_was_tested(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert said_of_the_release(monkeypatch) == []
 
 
 def test_the_arena_command_plays_on_the_cluster(cluster: Any) -> None:

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 import ray
 import torch
-from gymnasium import spaces
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
-from torch import nn
 
 import catbox_env
-from catbox_agents.rllib import MaskedModule, ModuleAgent, SelfPlayEnv
+from catbox_agents.rllib import SelfPlayEnv
+from examples.rllib_self_play import MaskedModule, ModuleAgent
 
 SMALL: dict[str, dict[str, Any]] = {
     "cat_in_the_box_v0": {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 2},
@@ -53,7 +52,7 @@ def configured(env: type[SelfPlayEnv], game: dict[str, Any], **runners: Any) -> 
         PPOConfig()
         .environment(env, env_config=game, disable_env_checking=True)
         .multi_agent(policies={"policy"}, policy_mapping_fn=lambda agent, episode, **more: "policy")
-        .rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedModule, model_config={"hidden": [16]}))
+        .rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedModule, model_config={"hidden": 16}))
         .env_runners(num_env_runners=0, **runners)
         .learners(num_learners=0)
         .training(train_batch_size_per_learner=256, minibatch_size=64, num_epochs=1)
@@ -132,26 +131,18 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="illegal action") as refusal:
         env.step({name: env.game.num_actions - 1})
     assert any("disable_env_checking" in note for note in refusal.value.__notes__)
-    with pytest.raises(ValueError, match=r"MaskedModule: the observation space is .*mask_in_observation"):
-        MaskedModule(observation_space=spaces.Box(0, 1, (3,)), action_space=spaces.Discrete(2))
 
 
-def network(inputs: int, outputs: int) -> nn.Module:
-    """A network of somebody's own."""
-    return nn.Sequential(nn.Linear(inputs, 8), nn.LayerNorm(8), nn.Tanh(), nn.Linear(8, outputs))
-
-
-def test_any_network_plays_legal_actions_alone() -> None:
+def test_the_module_of_the_example_plays_legal_actions_alone() -> None:
     env = SelfPlayEnv({"num_players": 4})
     [name] = env.reset(seed=0)[0]
     spec = RLModuleSpec(
         module_class=MaskedModule,
         observation_space=env.observation_spaces[name],
         action_space=env.action_spaces[name],
-        model_config={"network": network},
+        model_config={"hidden": 8},
     )
     module = spec.build()
-    assert isinstance(module.policy[1], nn.LayerNorm)
     vec = catbox_env.make_vec("cat_in_the_box_v0", 64, seed=0, num_players=4)
     vec.step_random(9, seed=1)
     seen = {
@@ -163,11 +154,9 @@ def test_any_network_plays_legal_actions_alone() -> None:
     assert (probabilities[~vec.action_mask] == 0).all()
     assert (probabilities[vec.action_mask] > 0).all()
     assert module.compute_values({"obs": seen}).shape == (64,)
-    for greedy in (True, False):
-        agent = ModuleAgent(vec.game, module, seed=1, greedy=greedy)
-        actions = agent.act_batch(vec.observation, vec.action_mask)
-        assert vec.action_mask[np.arange(64), actions].all()
-        assert len(set(actions.tolist())) > 1
+    actions = ModuleAgent(vec.game, module).act_batch(vec.observation, vec.action_mask)
+    assert vec.action_mask[np.arange(64), actions].all()
+    assert len(set(actions.tolist())) > 1
 
 
 def test_it_trains_on_all_seats() -> None:
@@ -189,7 +178,7 @@ def test_the_gymnasium_view_is_taken_as_it_is(ours: bool) -> None:
     from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
     keys = {"observation": "observations", "action_mask": "action_mask"}
-    module, settings = (MaskedModule, {"hidden": [16]}) if ours else (ActionMaskingTorchRLModule, {})
+    module, settings = (MaskedModule, {"hidden": 16}) if ours else (ActionMaskingTorchRLModule, {})
     algorithm = (
         PPOConfig()
         .environment(

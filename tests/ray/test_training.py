@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import signal
@@ -10,12 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from rich.console import Console
 
-from catbox_agents.files import WriteError
-from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_train import TrainingDiverged
 from catbox_train.config import TrainConfig
 from catbox_train.ray import RayWorkers
@@ -156,35 +152,15 @@ def test_a_worker_that_is_killed_costs_the_updates_since_the_checkpoint(
     assert [row["update"] for row in read_metrics(run)] == list(range(1, 9))
 
 
-def test_a_full_disk_leaves_the_last_checkpoint(
-    three: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config, run, write = small(**EVERYTHING), tmp_path / "run", checkpoint.write_atomically
-
-    def full(path: Path, data: bytes) -> None:
-        if "00000006" in str(path):
-            raise WriteError(errno.ENOSPC, f"cannot write {path}: No space left on device")
-        write(path, data)
-
-    monkeypatch.setattr(checkpoint, "write_atomically", full)
-    with pytest.raises(WriteError, match=r"No space left on device.*go on with"):
-        train(config, run, quiet(), make_crew=three.crew)
-    assert latest_checkpoint(run) == run / "checkpoints/00000003"
-    monkeypatch.setattr(checkpoint, "write_atomically", write)
-    resume(run, quiet(), make_crew=three.crew)
-    assert_same_end(local(config, tmp_path / "local"), run)
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_a_worker_that_diverges_ends_the_run_for_all(number: int, three: Watched, tmp_path: Path) -> None:
+def test_a_worker_that_diverges_ends_the_run_for_all(three: Watched, tmp_path: Path) -> None:
     """One worker alone fails, in the middle of the gradient steps; nobody waits for it, and the next run is sound."""
     config = small(**EVERYTHING)
     import catbox_train.algorithms.ppo.algorithm as ppo
 
     learned = ppo.loss_gradient
-    ppo.loss_gradient = unlucky_loss(number)
+    ppo.loss_gradient = unlucky_loss(1)
     try:
-        with pytest.raises(TrainingDiverged, match=f"the number of worker {number}"):
+        with pytest.raises(TrainingDiverged, match="the number of worker 1"):
             train(config, tmp_path / "run", quiet(), make_crew=three.crew)
     finally:
         ppo.loss_gradient = learned
@@ -214,18 +190,3 @@ def test_another_release_of_catbox_on_a_machine_is_refused(
     monkeypatch.setattr(ray_crew.catbox_env, "__version__", "0.0.1")
     with pytest.raises(ValueError, match=r"catbox is 0\.0\.1 here and .* on .*: install the same release"):
         train(small(**EVERYTHING), tmp_path / "run", quiet(), make_crew=three.crew)
-
-
-def test_the_weights_are_the_same_everywhere(three: Watched) -> None:
-    """Each worker moves a part of the weights; after the steps all have the whole."""
-    from catbox_train.algorithms.ppo.algorithm import PPO
-    from tests.ray.worker_functions import weights_of
-
-    config = small(**{**EVERYTHING, "precision": "float32"})
-    algorithm = PPO(config, config.make_game(), make_crew=three.workers.crew)
-    begun = algorithm.weights.vector.numpy().copy()
-    algorithm.update(0.0)
-    found = algorithm.crew.map(weights_of)
-    assert not np.array_equal(begun, algorithm.weights.vector.numpy())
-    for vector in found:
-        np.testing.assert_array_equal(vector, algorithm.weights.vector.numpy())

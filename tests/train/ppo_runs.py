@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from catbox_agents.files import parse_json
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
+from catbox_train.algorithm import algorithm_class
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithms.ppo.networks import ActorCritic
+from catbox_train.algorithms.ppo.options import ppo_options
+from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.config import TrainConfig, load_config
-from catbox_train.runs.checkpoint import checksum
 from catbox_train.runs.loop import train
 from catbox_train.runs.metrics import read_metrics
+from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.runs.report import POLICY
+from catbox_train.self_play.weights import SharedWeights
 
 #: A run of a second: 8 updates, a checkpoint after every third.
 SMALL = {
@@ -53,6 +61,18 @@ def command(*arguments: str) -> tuple[int, str]:
 
 def small(**settings: object) -> TrainConfig:
     return load_config(overrides={**SMALL, **settings}).settled()
+
+
+def trainer_of(config: TrainConfig) -> closing[PPO]:
+    """To be used with ``with``: PPO with these settings, closed at the end."""
+    return closing(PPO(config, config.make_game()))
+
+
+def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
+    """A worker of PPO, alone."""
+    game, options = config.make_game(), ppo_options(config)
+    weights = SharedWeights(ActorCritic(game, options, config.seed), options.precision, config.num_workers)
+    return Worker(game, config, weights, np.random.SeedSequence(seed))
 
 
 def check_that_it_learns(folder: Path) -> None:
@@ -92,6 +112,36 @@ def quiet() -> Console:
     return Console(quiet=True)
 
 
+@contextmanager
+def in_update(config: TrainConfig, number: int, act: Callable[[], object]) -> Iterator[None]:
+    """While it lasts, ``act`` is called when a run of ``config`` begins its ``number``-th update (1, 2, ...)."""
+    kind: Any = algorithm_class(config.algorithm)
+    update, calls = kind.update, []
+
+    def act_and_update(algorithm: Any, through: float) -> dict[str, float]:
+        calls.append(through)
+        if len(calls) == number:
+            act()
+        return update(algorithm, through)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "update", act_and_update)
+        yield
+
+
+def stop(config: TrainConfig, run: Path, update: int, number: signal.Signals = signal.SIGINT) -> str:
+    """Begin a run, to which a signal comes in this update; what is said. The update is finished and saved."""
+    with (
+        in_update(config, update, lambda: os.kill(os.getpid(), number)),
+        pytest.raises(TrainingInterrupted) as stopped,
+    ):
+        train(config, run, quiet())
+    folder = latest_checkpoint(run)
+    assert folder is not None
+    assert folder.name == f"{update:08}"
+    return str(stopped.value)
+
+
 def final_arrays(run: Path) -> dict[str, np.ndarray]:
     folder = latest_checkpoint(run)
     assert folder is not None
@@ -122,20 +172,3 @@ def learning_metrics(row: dict[str, float]) -> dict[str, float]:
         for name, value in row.items()
         if name.startswith("learning/") and not name.endswith("_per_second")
     }
-
-
-def reseal(folder: Path) -> bool:
-    """Compute the checksums of an edited checkpoint anew, as one who made it up would; False where that cannot be."""
-    try:
-        values = parse_json((folder / "training.json").read_text())
-        files = {
-            name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
-            for name in ("policy.safetensors", "training.npz")
-        }
-    except (OSError, ValueError):
-        return False
-    if not isinstance(values, dict):
-        return False
-    values = {name: value for name, value in values.items() if name != "checksum"} | {"files": files}
-    (folder / "training.json").write_text(json.dumps({**values, "checksum": checksum(values)}))
-    return True

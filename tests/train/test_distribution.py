@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from catbox_train.self_play.distribution import sample_actions
-from tests.train.ppo_reference import masked_entropy, masked_log_probabilities
+from tests.train.ppo_reference import masked_log_probabilities
 
 pytestmark = pytest.mark.nojit
 
@@ -27,47 +27,6 @@ def draw(logits: np.ndarray, masks: np.ndarray, uniforms: np.ndarray) -> tuple[n
     actions, log_probabilities = np.empty(len(logits), np.int64), np.empty(len(logits), np.float32)
     sample_actions(logits, masks, uniforms, actions, log_probabilities)
     return actions, log_probabilities
-
-
-def test_probabilities_are_those_of_the_legal_actions_alone():
-    """An illegal action has probability 0 however large its logit, and the legal ones sum to 1."""
-    logits = torch.tensor([[1.0, 100.0, 2.0, -1.0]])
-    masks = torch.tensor([[True, False, True, False]])
-    probabilities = masked_log_probabilities(logits, masks).exp()[0]
-    odds = math.exp(1.0 - 2.0)
-    assert probabilities.tolist() == pytest.approx([odds / (1 + odds), 0.0, 1 / (1 + odds), 0.0])
-
-
-def test_entropy_counts_legal_actions_alone():
-    """k equally likely legal actions have entropy log(k), one alone has 0."""
-    logits = torch.zeros(3, 6)
-    masks = torch.tensor([[True] * 6, [True, False, True, False, False, True], [False] * 5 + [True]])
-    entropy = masked_entropy(masked_log_probabilities(logits, masks))
-    assert entropy.tolist() == pytest.approx([math.log(6), math.log(3), 0.0])
-
-
-def test_gradients_are_finite_and_zero_for_illegal_actions():
-    """No nan comes out of the masked entries, and no gradient reaches their logits."""
-    values, legal = random_rows(64, 11)
-    logits, masks = torch.tensor(values, requires_grad=True), torch.from_numpy(legal)
-    log_probabilities = masked_log_probabilities(logits, masks)
-    actions = torch.from_numpy(legal.argmax(axis=1))
-    picked = log_probabilities.gather(1, actions[:, None]).sum()
-    (picked + 0.3 * masked_entropy(log_probabilities).sum()).backward()
-    assert logits.grad is not None
-    assert torch.isfinite(logits.grad).all()
-    assert (logits.grad[~masks] == 0).all()
-    assert (logits.grad[masks] != 0).any()
-
-
-def test_entropy_gradient_agrees_with_finite_differences():
-    values, legal = random_rows(4, 6, seed=2)
-    masks = torch.from_numpy(legal)
-
-    def entropy(logits: torch.Tensor) -> torch.Tensor:
-        return masked_entropy(masked_log_probabilities(logits, masks))
-
-    assert torch.autograd.gradcheck(entropy, torch.tensor(values, dtype=torch.float64, requires_grad=True))
 
 
 def test_drawn_log_probabilities_are_those_that_learning_sees():

@@ -105,57 +105,6 @@ def test_two_seats_by_hand():
     assert open_rows.tolist() == [-1, -1]
 
 
-def test_reward_between_own_decisions_goes_to_the_earlier_one():
-    """What seat 0 is paid while the others move belongs to its decision before, never to a later one."""
-    seats = [-1, -1, -1, 0, 1, 2, 0, 1, 2]
-    rewards = [[0, 0, 0] for _ in seats]
-    rewards[5][0] = 7.0
-    terminated = [False] * 8 + [True]
-    advantages, *_ = run(seats, [0] * 9, rewards, terminated, gamma=1.0, gae_lambda=0.0)
-    assert advantages[3] == 7.0
-    assert advantages[6] == 0.0
-
-
-def test_open_decision_is_carried_with_its_pay():
-    """The window ends before seat 1 moves again: its decision is open, and seat 0's earlier one is bootstrapped."""
-    seats = [-1, -1, 0, 1, 0]
-    rewards = [[0, 0], [0, 0], [1.0, 0], [0, 2.0], [4.0, 8.0]]
-    advantages, open_rows, open_rewards = run(
-        seats, [0, 0, 0.25, 0.5, 0.75], rewards, [False] * 5, gamma=1.0, gae_lambda=1.0
-    )
-    assert open_rows.tolist() == [4, 3]
-    assert open_rewards.tolist() == [4.0, 10.0]
-    assert advantages.tolist() == [0, 0, pytest.approx(1.0 + 0.75 - 0.25), 0, 0]
-
-
-def test_carried_decision_is_completed_by_the_next_window():
-    """Row 1 is seat 1's carried decision, paid 10 so far; seat 1 moves again in row 3 after being paid 1 more."""
-    seats = [-1, 1, 0, 1]
-    rewards = [[0, 0], [0, 10.0], [0, 1.0], [0, 0]]
-    advantages, open_rows, _ = run(seats, [0, 0.5, 0.0, 2.0], rewards, [False] * 4, gamma=0.5, gae_lambda=0.9)
-    assert advantages[1] == pytest.approx(11.0 + 0.5 * 2.0 - 0.5)
-    assert open_rows.tolist() == [2, 3]
-
-
-def test_carried_decision_may_stay_open_and_keeps_its_row():
-    """Seat 1 never moves in the window: its decision goes on being carried, with its pay added up."""
-    seats = [-1, 1, 0, 0]
-    rewards = [[0, 0], [0, 3.0], [0, 2.0], [0, 0.5]]
-    _, open_rows, open_rewards = run(seats, [0.0] * 4, rewards, [False] * 4, gamma=1.0, gae_lambda=1.0)
-    assert open_rows.tolist() == [3, 1]
-    assert open_rewards.tolist() == [0.0, 5.5]
-
-
-def test_nothing_flows_over_the_end_of_a_game():
-    """Rewards and values of the next game leave the advantages of the one before untouched."""
-    seats = [-1, -1, 0, 1, 1, 0]
-    terminated = [False, False, False, True, False, False]
-    before = [[0, 0], [0, 0], [0, 0], [5.0, -5.0]]
-    quiet, *_ = run(seats, [0.0] * 6, [*before, [0, 0], [0, 0]], terminated, 1.0, 1.0)
-    loud, *_ = run(seats, [0.0, 0.0, 0.0, 0.0, 9.0, 9.0], [*before, [50, 50], [50, 50]], terminated, 1.0, 1.0)
-    assert quiet[2:4].tolist() == loud[2:4].tolist() == [5.0, -5.0]
-
-
 @pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 0.7), (1.0, 1.0), (0.8, 0.0)])
 def test_agrees_with_the_definition(gamma, gae_lambda):
     """Random windows for two to five seats, with carried rows, several games and open ends."""
@@ -187,26 +136,6 @@ def test_agrees_with_the_definition_where_some_rows_do_not_learn(gamma, gae_lamb
         assert open_rewards == pytest.approx(expected_rewards, abs=1e-5)
 
 
-def test_an_opponents_step_pays_the_learner_and_ends_its_game():
-    """Seat 1 is an opponent's. Its step in row 3 pays seat 0, and its step in row 5 ends the game of seat 0."""
-    seats = [-1, -1, 0, 1, 0, 1]
-    learns = [True, True, True, False, True, False]
-    rewards = [[0, 0], [0, 0], [0, 0], [2.0, 9.0], [0, 0], [5.0, -5.0]]
-    values = [0, 0, 1.0, 50.0, 3.0, 70.0]  # what the critic says of the opponent's decisions counts nowhere
-    advantages, open_rows, _ = run(seats, values, rewards, [False] * 5 + [True], 1.0, 0.5, learns)
-    last = 5.0 - 3.0
-    assert advantages.tolist() == [0, 0, 2.0 + 3.0 - 1.0 + 0.5 * last, 0, last, 0]
-    assert open_rows.tolist() == [-1, -1]
-
-
-def test_a_seat_that_only_an_opponent_had_leaves_nothing_open():
-    seats, learns = [-1, -1, 0, 1], [True, True, True, False]
-    rewards = [[0, 0], [0, 0], [1.0, 1.0], [2.0, 2.0]]
-    _, open_rows, open_rewards = run(seats, [0.0] * 4, rewards, [False] * 4, 1.0, 1.0, learns)
-    assert open_rows.tolist() == [2, -1]
-    assert open_rewards.tolist() == [3.0, 0.0]
-
-
 def test_games_of_a_batch_do_not_mix():
     """Every game of a batch gets what it gets alone."""
     rng = np.random.default_rng(8)
@@ -233,48 +162,3 @@ def test_games_of_a_batch_do_not_mix():
         assert advantages[:, game].tolist() == alone.tolist()
         assert open_rows[:, game].tolist() == alone_rows.tolist()
         assert open_rewards[:, game].tolist() == alone_rewards.tolist()
-
-
-def test_splitting_a_long_game_into_windows_loses_nothing():
-    """With lambda 0 an advantage needs its successor alone, so short windows with carried rows give the same as one."""
-    rng = np.random.default_rng(3)
-    num_players, length = 3, 60
-    empty_seats, empty_pay = [-1] * num_players, [[0.0] * num_players] * num_players
-    seats, values, rewards, terminated = (
-        w[num_players:] for w in random_window(rng, num_players, length, end_rate=0.1)
-    )
-    whole, *_ = run(
-        empty_seats + seats,
-        [0.0] * num_players + values,
-        empty_pay + rewards,
-        [False] * num_players + terminated,
-        0.9,
-        0.0,
-    )
-    carried = [(-1, 0.0, 0.0, -1)] * num_players  # seat, value, paid, where it stands in the long game
-    found: dict[int, float] = {}
-    for start in range(0, length, 7):
-        stop = min(start + 7, length)
-        front_pay = [[paid if seat == p else 0.0 for p in range(num_players)] for seat, _, paid, _ in carried]
-        places = [place for *_, place in carried] + list(range(start, stop))
-        window_seats = [seat for seat, *_ in carried] + seats[start:stop]
-        window_values = [value for _, value, *_ in carried] + values[start:stop]
-        advantages, open_rows, open_rewards = run(
-            window_seats,
-            window_values,
-            front_pay + rewards[start:stop],
-            [False] * num_players + terminated[start:stop],
-            0.9,
-            0.0,
-        )
-        for row, place in enumerate(places):
-            if window_seats[row] >= 0 and row not in open_rows:
-                assert place not in found
-                found[place] = advantages[row]
-        carried = [
-            (p, window_values[row], float(open_rewards[p]), places[row]) if row >= 0 else (-1, 0.0, 0.0, -1)
-            for p, row in enumerate(open_rows.tolist())
-        ]
-    assert len(found) + sum(place >= 0 for *_, place in carried) == length
-    for place, advantage in found.items():
-        assert advantage == pytest.approx(whole[num_players + place], abs=1e-5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,13 +11,12 @@ import torch
 
 from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo import algorithm
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.networks import ActorCritic
 from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.self_play.crew import ThreadMeeting
 from catbox_train.self_play.weights import SharedWeights
-from tests.train.ppo_runs import small
+from tests.train.ppo_runs import small, trainer_of
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -39,25 +37,6 @@ def test_no_thread_goes_on_before_all_have_come(count: int) -> None:
         assert all(pool.map(work, range(count)))
 
 
-def test_a_thread_that_leaves_stops_the_others() -> None:
-    meeting = ThreadMeeting(3)
-
-    def work(number: int) -> int:
-        for turn in range(100):
-            if (number, turn) == (1, 50):
-                meeting.leave()
-                return turn
-            meeting.wait(number)
-        return 100
-
-    with ThreadPoolExecutor(3) as pool:
-        futures = [pool.submit(work, number) for number in range(3)]
-        assert futures[1].result() == 50
-        for number in (0, 2):
-            with pytest.raises(threading.BrokenBarrierError):
-                futures[number].result()
-
-
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_the_error_of_one_worker_is_that_of_the_update(monkeypatch: pytest.MonkeyPatch, failing: int) -> None:
     """The other workers do not wait for it for ever, and their broken meeting does not hide it."""
@@ -72,13 +51,10 @@ def test_the_error_of_one_worker_is_that_of_the_update(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(algorithm, "loss_gradient", fail)
     config = small(workers=3, num_envs=48, batch_size=768)
-    trainer = PPO(config, config.make_game())
-    try:
+    with trainer_of(config) as trainer:
         trainer.collect()
         with pytest.raises(DivergedError, match="a number of this worker"):
             trainer.learn(1e-3, 0.1)
-    finally:
-        trainer.close()
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

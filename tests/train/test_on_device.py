@@ -17,14 +17,16 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train.algorithm import TrainingState
+from catbox_train import devices
+from catbox_train.algorithm import DivergedError, TrainingState
 from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithms.ppo import on_device
+from catbox_train.algorithms.ppo.algorithm import PPO, accelerator
 from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
-from catbox_train.algorithms.ppo.on_device import OnDevice
+from catbox_train.algorithms.ppo.on_device import OnDevice, device_bytes
 from catbox_train.algorithms.ppo.torch_loss import draw, legal_log_probabilities
-from tests.train.device_runs import collect, ppo_with, there
-from tests.train.ppo_runs import check_that_it_learns, small
+from catbox_train.config import TrainConfig
+from tests.train.ppo_runs import check_that_it_learns, small, trainer_of
 
 #: Games of six rounds: rewards come in the middle of a game.
 MATCH = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 6}
@@ -32,61 +34,27 @@ MATCH = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 6}
 WHOLE = {"minibatch_size": 512, "max_grad_norm": 1e9}
 #: What the networks may be made of.
 KINDS = {
-    "plain": {},
+    "plain": {"features": False},
     "tanh": {"activation": "tanh", "hidden": [16, 8]},
-    "privileged": {"privileged_critic": True},
-    "features": {"features": True, "action_features": True},
     "everything": {"privileged_critic": True, "features": True, "action_features": True},
     "history": {"history": True, "hidden": [16, 8]},
     "opponents": {"opponents_in_training": {"random": 0.4, "past": 0.3}, "past_every": 1},
-    "one worker": {"workers": 1},
     "four workers": {"workers": 4},
 }
 
 
+def there(algorithm: PPO) -> OnDevice:
+    assert algorithm.on_device is not None
+    return algorithm.on_device
+
+
+def collect(algorithm: PPO) -> None:
+    """Play a batch on the device, as an update does."""
+    algorithm.begin_update(0)
+    algorithm.collect()
+
+
 # Playing.
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_device_has_the_rows_that_the_workers_wrote(device: torch.device, kind: str) -> None:
-    """Carried rows too, in the second batch."""
-    with ppo_with(small(game_options=MATCH, **KINDS[kind])) as algorithm:
-        for _ in range(2):
-            collect(algorithm)
-        batch = there(algorithm)
-        workers = algorithm.workers
-        width = workers[0].vec.num_envs
-        assert (workers[0].seats[: workers[0].num_players] >= 0).any()
-        for number, worker in enumerate(workers):
-            columns = slice(number * width, (number + 1) * width)
-            rows = batch.batch[:, columns].flatten(0, 1)
-            found = batch.row_bytes.unpack(rows)
-            for name, part in found._asdict().items():
-                assert np.array_equal(part.cpu().numpy(), worker.flat[name]), name
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_values_and_log_probabilities_are_those_of_the_networks_for_the_cpu(
-    device: torch.device, kind: str
-) -> None:
-    with ppo_with(small(game_options=MATCH, **KINDS[kind])) as algorithm:
-        algorithm.update(0)
-        collect(algorithm)
-        for worker in algorithm.workers:
-            first = worker.num_players * worker.vec.num_envs
-            rows = np.arange(first, worker.seats.size)
-            algorithm.weights.refresh()
-            with torch.no_grad():
-                logits, values = worker.outputs(rows)
-            actions = worker.flat["actions"][rows]
-            masks = torch.from_numpy(worker.flat["masks"][rows])
-            expected = legal_log_probabilities(logits[:, : masks.shape[1]], masks).numpy()
-            own = worker.learns.reshape(-1)[rows]
-            chosen = expected[np.arange(len(rows)), actions]
-            np.testing.assert_allclose(worker.flat["log_probabilities"][rows][own], chosen[own], atol=1e-5)
-            np.testing.assert_allclose(worker.flat["values"][rows], values[:, 0].numpy(), atol=1e-5)
-            assert np.isfinite(worker.returns).all()
-            assert len(worker.ready) > 0
 
 
 def test_actions_are_drawn_with_their_probabilities(device: torch.device) -> None:
@@ -112,17 +80,9 @@ def test_an_illegal_action_is_never_drawn_whatever_the_logits(device: torch.devi
     assert masks.gather(1, actions[:, None]).all()
 
 
-def test_noise_of_zero_draws_no_illegal_action(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its negative logarithm is infinite."""
-    monkeypatch.setattr(torch.Tensor, "exponential_", lambda noise, generator: noise.zero_())
-    masks = torch.tensor([[False, True, False], [False, False, True]])
-    actions, _ = draw(legal_log_probabilities(torch.zeros(2, 3), masks), masks, torch.Generator())
-    assert actions.tolist() == [1, 2]
-
-
 def test_games_are_played_on_from_batch_to_batch(device: torch.device) -> None:
     """Every decision of a seat is learned from once, in the batch in which its successor is known."""
-    with ppo_with(small(game_options=MATCH)) as algorithm:
+    with trainer_of(small(game_options=MATCH)) as algorithm:
         learned = played = 0
         for _ in range(4):
             algorithm.update(0)
@@ -149,13 +109,13 @@ def compiled_gradient(algorithm: PPO, entropy_weight: float) -> tuple[torch.Tens
     return algorithm.weights.shares.float().sum(dim=0), np.sum(shares, axis=0)
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.4, -0.4], ids=["", "likelier", "less likely"])
+@pytest.mark.parametrize("shift", [0.0, 0.4], ids=["", "likelier"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_gradient_and_the_metrics_are_those_of_the_compiled_loss(
     device: torch.device, kind: str, shift: float
 ) -> None:
     """Where the policy has moved away from the one that played, the ratio is clipped."""
-    with ppo_with(small(game_options=MATCH, epochs=1, **WHOLE, **KINDS[kind])) as algorithm:
+    with trainer_of(small(game_options=MATCH, epochs=1, **WHOLE, **KINDS[kind])) as algorithm:
         algorithm.update(0)
         collect(algorithm)
         for worker in algorithm.workers:
@@ -173,7 +133,7 @@ def test_the_gradient_and_the_metrics_are_those_of_the_compiled_loss(
 
 
 def test_hidden_layers_in_bfloat16_give_the_gradient_to_three_digits(device: torch.device) -> None:
-    with ppo_with(small(game_options=MATCH, epochs=1, **WHOLE, precision="bfloat16")) as algorithm:
+    with trainer_of(small(game_options=MATCH, epochs=1, **WHOLE, precision="bfloat16")) as algorithm:
         collect(algorithm)
         there(algorithm).learn(0.0, 0.3)
         gradient = there(algorithm).vector.grad.cpu()
@@ -189,7 +149,7 @@ def test_steps_on_the_device_move_the_weights_as_those_on_the_cpu_do(
 ) -> None:
     """Six epochs of one minibatch, where the order of the rows does not matter: weights, moments and metrics."""
     settings = {**WHOLE, "max_grad_norm": max_grad_norm, "epochs": 6}
-    with ppo_with(small(game_options=MATCH, **settings)) as algorithm:
+    with trainer_of(small(game_options=MATCH, **settings)) as algorithm:
         algorithm.update(0)
         collect(algorithm)
         # Everything that learning changes.
@@ -209,29 +169,7 @@ def test_steps_on_the_device_move_the_weights_as_those_on_the_cpu_do(
         assert algorithm.optimizer.state["step"] == 12
 
 
-def test_every_epoch_learns_from_every_row_once(
-    device: torch.device, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    taken: list[torch.Tensor] = []
-    step = OnDevice._step
-
-    def seen(batch: OnDevice, rows: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
-        taken.append(rows.cpu())
-        return step(batch, rows, *others)
-
-    monkeypatch.setattr(OnDevice, "_step", seen)
-    with ppo_with(small(epochs=3, minibatch_size=128)) as algorithm:
-        algorithm.update(0)
-        ready = there(algorithm)._ready().cpu()
-        seats = np.concatenate([worker.seats for worker in algorithm.workers], axis=1).reshape(-1)
-    assert len(taken) == 3 * 4
-    assert (seats[ready.numpy()] >= 0).all()
-    for epoch in range(3):
-        assert torch.equal(torch.cat(taken[4 * epoch : 4 * epoch + 4]).sort().values, ready.sort().values)
-    assert not torch.equal(torch.cat(taken[:4]), torch.cat(taken[4:8]))
-
-
-@pytest.mark.usefixtures("no_picture")
+@pytest.mark.slow
 def test_training_learns(device: torch.device, tmp_path: Path) -> None:
     """What `test_ppo_training` asks of the CPU, at as many decisions."""
     check_that_it_learns(tmp_path / "run")
@@ -254,7 +192,7 @@ def test_nothing_waits_for_the_device_between_minibatches(
             return step(batch, *given)
 
     monkeypatch.setattr(OnDevice, "_step", watched)
-    with ppo_with(small()) as algorithm:
+    with trainer_of(small()) as algorithm:
         algorithm.update(0)
     assert len(steps) == 2 * 4
 
@@ -277,13 +215,13 @@ def updated(algorithm: PPO, count: int) -> TrainingState:
     return copy.deepcopy(algorithm.state())
 
 
-@pytest.mark.parametrize("kind", ["plain", "everything", "opponents"])
+@pytest.mark.parametrize("kind", ["everything", "opponents"])
 def test_a_resumed_run_goes_on_bit_for_bit(device: torch.device, kind: str) -> None:
     config = small(**KINDS[kind])
-    with ppo_with(config) as algorithm:
+    with trainer_of(config) as algorithm:
         middle = updated(algorithm, 2)
         end = updated(algorithm, 2)
-    with ppo_with(config) as algorithm:
+    with trainer_of(config) as algorithm:
         algorithm.restore(middle, 2)
         resumed = updated(algorithm, 2)
     assert end.arrays.keys() == resumed.arrays.keys()
@@ -291,25 +229,15 @@ def test_a_resumed_run_goes_on_bit_for_bit(device: torch.device, kind: str) -> N
     assert end.values == resumed.values
 
 
-def test_updates_differ_in_their_random_numbers(device: torch.device) -> None:
-    with ppo_with(small(learning_rate=1e-9, learning_rate_end=1e-9)) as algorithm:
-        draws = []
-        for _ in range(2):
-            algorithm.update(0)
-            draws.append(algorithm.workers[0].actions[3:].copy())
-    assert (draws[0] != draws[1]).mean() > 0.1
-
-
-@pytest.mark.parametrize("kind", ["plain", "everything", "opponents"])
 def test_a_checkpoint_moves_between_the_cpu_and_a_device(
-    device: torch.device, kind: str, monkeypatch: pytest.MonkeyPatch
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the CPU to the device and back: the same arrays and values, and the same weights to begin with."""
-    config = small(**KINDS[kind])
+    config = small(**KINDS["opponents"])
     state, done = None, 0
     for where in (None, device, None):
         monkeypatch.setattr(ppo, "accelerator", lambda config, where=where: where)
-        with ppo_with(config) as algorithm:
+        with trainer_of(config) as algorithm:
             assert (algorithm.on_device is None) == (where is None)
             if state:
                 algorithm.restore(state, done)
@@ -324,6 +252,72 @@ def test_a_checkpoint_moves_between_the_cpu_and_a_device(
         state, done = after, done + 2
 
 
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    ("where", "number", "said"),
+    [
+        ("actor", torch.nan, "a logit of the policy is not finite"),
+        ("actor", torch.inf, "a logit of the policy is not finite"),
+        ("actor", 1e9, "a logit of the policy is larger than"),
+        ("critic", torch.nan, "the gradient of the critic is not finite"),
+        ("moment", torch.nan, "not finite"),
+    ],
+)
+def test_numbers_that_are_not_finite_are_named(
+    device: torch.device, where: str, number: float, said: str
+) -> None:
+    with trainer_of(small()) as algorithm:
+        collect(algorithm)
+        if where == "moment":
+            algorithm.optimizer.state["exp_avg_sq"][0] = number
+        else:
+            algorithm.weights.vector[algorithm.weights.parts[where]][-1] = number
+        with pytest.raises(DivergedError, match=said):
+            algorithm.learn(1e-3, 0.1)
+
+
+def test_a_run_that_does_not_fit_on_the_device_is_refused_with_what_to_change(
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = small()
+    needed = device_bytes(config, config.make_game())
+    monkeypatch.setattr(on_device, "free_memory", lambda device: needed - 1)
+    with (
+        pytest.raises(
+            ValueError, match=r"not enough memory on .* free, .* batch_size = 512.*make one of them smaller"
+        ),
+        trainer_of(config),
+    ):
+        pass
+    monkeypatch.setattr(on_device, "free_memory", lambda device: needed)
+    with trainer_of(config) as algorithm:
+        assert algorithm.on_device is not None
+
+
+def test_only_other_devices_than_the_cpu_are_accelerators() -> None:
+    assert accelerator(TrainConfig(device="cpu")) is None
+    assert accelerator(TrainConfig(device="cuda:1")) == torch.device("cuda", 1)
+    assert accelerator(TrainConfig(device="mps")) == torch.device("mps")
+
+
+def test_compile_without_a_compiler_is_refused_before_training(
+    device: torch.device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(function: object) -> object:
+        raise RuntimeError("No working C++ compiler found\nand much more")
+
+    monkeypatch.setattr(devices.torch, "compile", broken)
+    with (
+        pytest.raises(
+            ValueError, match=r"compile = true: .* here \(No working C\+\+ compiler found\); install"
+        ),
+        trainer_of(small(compile=True)),
+    ):
+        pass
+
+
 # torch.compile.
 
 
@@ -333,7 +327,9 @@ def test_compiled_learning_is_the_same(tmp_path: Path) -> None:
     code = """
         import torch
         from catbox_train.algorithms.ppo import algorithm as ppo
-        from tests.train.ppo_runs import small
+from catbox_train.algorithms.ppo import on_device
+        from catbox_train.config import TrainConfig
+from tests.train.ppo_runs import small
 
         ppo.accelerator = lambda config: torch.device("cpu")
         ended = []

@@ -11,11 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_train import (
-    Algorithm,
     AlgorithmOptions,
-    DivergedError,
     TrainingDiverged,
     load_config,
     resume,
@@ -25,9 +22,7 @@ from catbox_train.algorithm import algorithm_class
 from catbox_train.runs.metrics import parse_metrics, read_metrics
 from catbox_train.settings import Text, Texts
 from examples import reinforce
-from tests.train.ppo_runs import SMALL, command, final_arrays, quiet
-
-pytestmark = pytest.mark.usefixtures("no_picture")
+from tests.train.ppo_runs import SMALL, quiet, stop
 
 SPEC = "examples.reinforce:Reinforce"
 GENERAL = {name: SMALL[name] for name in SMALL if name not in ("precision", "minibatch_size")}
@@ -74,10 +69,6 @@ def own(**settings: Any) -> Any:
     return load_config(overrides={"algorithm": SPEC, **GENERAL, "opponents": ["random"], **settings})
 
 
-def test_the_example_is_short() -> None:
-    assert len(Path(reinforce.__file__).read_text().splitlines()) <= 80
-
-
 def test_the_example_learns(tmp_path: Path) -> None:
     config = own(game_options={"num_players": 3}, num_envs=128, batch_size=4096, total_decisions=60 * 4096)
     results = train(config.replace(final_deals=100, evaluate_every=1000), tmp_path / "run", quiet())
@@ -85,36 +76,10 @@ def test_the_example_learns(tmp_path: Path) -> None:
     assert standing["margin"] - standing["margin_ci95"] > 0.3
 
 
-def test_a_run_of_it_goes_on_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    train(own(), tmp_path / "whole", quiet())
-    update, calls = reinforce.Reinforce.update, []
-
-    def interrupted(algorithm: reinforce.Reinforce, through: float) -> dict[str, float]:
-        calls.append(through)
-        if len(calls) == 6:
-            raise KeyboardInterrupt
-        return update(algorithm, through)
-
-    monkeypatch.setattr(reinforce.Reinforce, "update", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        train(own(), tmp_path / "stopped", quiet())
+def test_a_run_of_a_class_goes_on_with_trust_alone(tmp_path: Path) -> None:
+    stop(own(), tmp_path / "run", 2)
     with pytest.raises(ValueError, match=r"names Python classes.*algorithm: examples.*--trust"):
-        resume(tmp_path / "stopped", quiet())
-    resume(tmp_path / "stopped", quiet(), trust=True)
-    assert calls[-1] == 1.0
-    one, two = final_arrays(tmp_path / "whole"), final_arrays(tmp_path / "stopped")
-    assert one.keys() == two.keys()
-    assert all((one[name] == two[name]).all() for name in one)
-
-
-def test_numbers_that_are_not_finite_stop_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def diverge(algorithm: Algorithm, through: float) -> dict[str, float]:
-        raise DivergedError("the loss is not finite")
-
-    monkeypatch.setattr(reinforce.Reinforce, "update", diverge)
-    with pytest.raises(TrainingDiverged, match="update 1: the loss is not finite") as stopped:
-        train(own(), tmp_path / "run", quiet())
-    assert "--set" not in str(stopped.value)
+        resume(tmp_path / "run", quiet())
 
 
 def returning(metrics: Any, monkeypatch: pytest.MonkeyPatch, in_update: int = 4) -> None:
@@ -141,15 +106,6 @@ def test_a_metric_that_is_not_finite_stops_the_run_before_it_is_written(
     assert ([row["update"] for row in rows], damaged) == ([1, 2, 3], [])
 
 
-def test_numbers_of_any_type_are_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    returning({"learning/a": np.float32(0.5), "game/b": torch.tensor(2), "game/c": np.int64(3)}, monkeypatch)
-    train(own(), tmp_path / "run", quiet())
-    rows = read_metrics(tmp_path / "run")
-    assert len(rows) == 8
-    assert (rows[3]["learning/a"], rows[3]["game/b"], rows[3]["game/c"]) == (0.5, 2.0, 3.0)
-    assert "learning/loss" not in rows[3]
-
-
 @pytest.mark.parametrize(
     ("metrics", "said"),
     [
@@ -172,54 +128,23 @@ def test_what_is_no_metric_is_refused_by_name(
     assert [row["update"] for row in read_metrics(tmp_path / "run")] == [1, 2, 3]
 
 
-def test_its_name_is_in_the_policies_of_its_run(tmp_path: Path) -> None:
-    train(own(), tmp_path / "run", quiet())
-    latest, best = (load_checkpoint(tmp_path / "run" / place) for place in ("", "checkpoints/best"))
-    assert latest.training == {"algorithm": SPEC, "update": 8, "decisions": 8 * 512}
-    assert best.training.keys() == {"algorithm", "update", "decisions", "margin"}
-    assert best.training["algorithm"] == SPEC
-
-
-def test_it_computes_on_the_cpu_and_says_so() -> None:
-    assert own(device="auto").settled().device == "cpu"
-    with pytest.raises(ValueError, match=r"examples.reinforce:Reinforce computes on the CPU"):
-        own(device="cuda").settled()
-
-
-@pytest.mark.parametrize("saved", [True, False])
 def test_a_process_that_is_not_there_any_more_ends_the_run_with_the_way_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saved: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     update, calls, run = reinforce.Reinforce.update, [], tmp_path / "run"
 
     def killed(algorithm: reinforce.Reinforce, through: float) -> dict[str, float]:
         calls.append(through)
-        if len(calls) == (5 if saved else 1):
+        if len(calls) == 5:
             raise ChildProcessError("the process of worker 1 was ended")
         return update(algorithm, through)
 
     monkeypatch.setattr(reinforce.Reinforce, "update", killed)
-    kept = rf"the last checkpoint, {run}/checkpoints/00000003, is lost" if saved else "no checkpoint yet, .*"
+    kept = rf"the last checkpoint, {run}/checkpoints/00000003, is lost"
     said = rf"^the process of worker 1 was ended; .*{kept}\. Go on with:  .* --resume --output {run} --trust$"
     with pytest.raises(ChildProcessError, match=said):
         train(own(), run, quiet())
     assert resume(run, quiet(), trust=True)["training"]["update"] == 8
-
-
-def test_a_process_that_is_not_there_any_more_is_no_bad_input(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(algorithm: reinforce.Reinforce, through: float) -> dict[str, float]:
-        raise ChildProcessError("the process of worker 1 was ended")
-
-    monkeypatch.setattr(reinforce.Reinforce, "update", killed)
-    (tmp_path / "settings.yaml").write_text(own().to_yaml())
-    given = ("--config", str(tmp_path / "settings.yaml"), "--trust", "--output", str(tmp_path / "run"))
-    code, said = command("train", *given)
-    assert code == 1
-    assert said.startswith("catbox: the process of worker 1 was ended; there is no checkpoint yet")
-    code, said = command("train", *given)  # the folder holds a run
-    assert code == 2
 
 
 def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:
@@ -230,12 +155,6 @@ def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:
         own(entropy=0.1)
     with pytest.raises(ValueError, match="learning_rate = -1: expected a number above 0"):
         own(learning_rate=-1)
-
-
-def test_the_options_of_a_preset_for_another_algorithm_do_not_count() -> None:
-    config = load_config("quick", overrides={"algorithm": SPEC, "game": "petrify_v0"})
-    assert config.game == "petrify_v0"
-    assert config.algorithm_options == reinforce.ReinforceOptions()
 
 
 @pytest.mark.parametrize(
@@ -276,37 +195,3 @@ def test_its_settings_may_name_agents_which_take_trust_in_a_file(tmp_path: Path)
         with pytest.raises(ValueError, match=rf"names Python classes.*{setting}: some_module:Bot.*--trust"):
             load_config(file=file, overrides=typed)
         assert load_config(file=file, overrides=typed, trust=True).specs()[setting] == ("some_module:Bot",)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (("partner",), r"= \('partner',\): expected a mapping .* \{'partner': \(\)\}"),
-        ({"partner": "nobody"}, r"= \{'partner': 'nobody'\}: expected a mapping"),
-        ({"partners": ()}, r"names 'partners', which is no setting: did you mean 'partner'"),
-    ],
-)
-def test_what_says_wrongly_which_settings_name_agents_is_refused(
-    monkeypatch: pytest.MonkeyPatch, given: Any, message: str
-) -> None:
-    monkeypatch.setattr(PartnerOptions, "agent_settings", given)
-    with pytest.raises(ValueError, match=rf"WithPartner\.Options\.agent_settings {message}"):
-        algorithm_class(f"{__name__}:WithPartner")
-
-
-def test_a_setting_for_agents_that_names_none_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PartnerOptions, "agent_settings", {"learning_rate": ()})
-    with pytest.raises(
-        ValueError, match=r"learning_rate = 0\.\d+: expected an agent, a list of agents, a map"
-    ):
-        own(algorithm=f"{__name__}:WithPartner").specs()
-
-
-def test_a_file_that_names_a_class_takes_trust(tmp_path: Path) -> None:
-    file = tmp_path / "settings.yaml"
-    file.write_text(json.dumps({"algorithm": SPEC}))
-    code, said = command("train", "--config", str(file), "--output", str(tmp_path / "run"))
-    assert code != 0
-    assert "add --trust" in said
-    assert not (tmp_path / "run").exists()
-    assert load_config(file=file, trust=True).algorithm == SPEC

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
+from contextlib import closing
 from pathlib import Path
-from typing import get_args
 
 import pytest
-import yaml
 
-from catbox_agents.networks.network import ACTIVATIONS
 from catbox_env import GAMES, make_game
-from catbox_env.core.options import QuotedText
 from catbox_train.algorithm import algorithm_class
 from catbox_train.config import TrainConfig, default_preset, load_config, preset_names
-from catbox_train.network_options import Activation
 from catbox_train.runs.folder import free_run_folder, locked, open_run, start_run
 from catbox_train.runs.loop import check_run
 
@@ -61,11 +55,8 @@ def test_every_preset_makes_an_algorithm_on_a_computer_with_four_gib(preset: str
     assert 2**20 < kind.memory_needed(config, game) < 4 * 2**30
 
     config, game = check_run(load_config(preset, overrides={**settings, "workers": 1}))
-    algorithm = kind(config, game)
-    try:
+    with closing(kind(config, game)) as algorithm:
         assert algorithm.policy().describe()["hidden"] == list(config.algorithm_options.hidden)
-    finally:
-        algorithm.close()
 
 
 def test_a_preset_is_refused_for_a_game_that_it_has_not(tmp_path: Path) -> None:
@@ -73,18 +64,6 @@ def test_a_preset_is_refused_for_a_game_that_it_has_not(tmp_path: Path) -> None:
         load_config("quick", overrides={"game": "nim_v0"})
     (tmp_path / "mine.yaml").write_text("game: petrify_v0\n")
     assert load_config("quick", tmp_path / "mine.yaml").num_envs == 1024
-
-
-@pytest.mark.parametrize("name", ["preset mine.yaml", "an override"])
-def test_a_file_is_a_file_whatever_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(name).write_text("hidden: [32]\n")
-    options = load_config(file=name, overrides={"algorithm": "dmc"}).algorithm_options
-    assert options.as_dict()["hidden"] == [32]
-    typed = {"opponents": ["some_module:Bot"]}
-    assert load_config(file=name, overrides=typed).opponents == ("some_module:Bot",)
 
 
 def test_text_of_the_command_line_becomes_the_type_of_the_setting() -> None:
@@ -112,36 +91,21 @@ def test_a_written_configuration_reads_back_the_same(tmp_path: Path) -> None:
     assert open_run(tmp_path / "run") == config
 
 
-def test_every_setting_says_what_it_does() -> None:
-    rows = TrainConfig.describe()
-    assert [name for name, *_ in rows] == list(TrainConfig().as_dict())
-    assert TrainConfig(**{name: default for name, default, _ in rows}) == TrainConfig()
-    assert all(len(text) > 10 for *_, text in rows)
-
-
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
         ({"learning_rat": 1}, "unknown setting 'learning_rat'.*did you mean 'learning_rate'"),
-        ({"hidden.first": 1}, "unknown setting 'hidden.first'"),
         ({"epochs": "two"}, "epochs = 'two': expected an integer from 1 to 10"),
-        ({"epochs": 1.5}, "epochs = 1.5: expected an integer from 1 "),
         ({"epochs": True}, "epochs = True: expected an integer from 1 "),
-        ({"epochs": 0}, "epochs = 0: expected an integer from 1 "),
         ({"clip": "nan"}, "clip = 'nan': expected a number above 0"),
-        ({"learning_rate": "fast"}, "learning_rate = 'fast': expected a number above 0"),
         ({"privileged_critic": 1}, "privileged_critic = 1: expected true or false"),
-        ({"hidden": []}, "hidden = .*expected a list of 1 to 64 values"),
         ({"hidden": "64,x"}, "hidden = '64,x': expected a list of 1 to 64 values, each an integer"),
         ({"gamma": 1.1}, "gamma = 1.1: expected a number from 0 to 1"),
         ({"activation": "gelu"}, "activation = 'gelu': expected one of relu, tanh"),
-        ({"precision": "float16"}, "precision = 'float16': expected one of auto"),
         ({"num_envs": 1023, "workers": 2}, r"num_envs = 1023: expected a multiple of workers \(2\)"),
         ({"batch_size": 1000}, r"batch_size = 1000: expected a multiple of num_envs \(512\)"),
         ({"minibatch_size": 3000}, "multiple of minibatch_size"),
         ({"workers": 100_000}, "workers = 100000: expected an integer from 1 to 256"),
-        ({"workers": 0}, "workers = 0: expected an integer from 1 to 256"),
-        ({"game_options": {1: 2}}, "game_options = {1: 2}: expected a mapping of names"),
         ({"game_options": "three"}, "game_options = 'three' in an override: expected a mapping"),
         ({"game_options": 3, "game_options.bids": 1}, "game_options = 3 in an override: expected a mapping"),
     ],
@@ -171,19 +135,14 @@ def test_every_wrong_setting_is_told_in_one_line() -> None:
         ("hidden: &a [8]\nopponents: *a", "an alias .* is not taken here"),
         ("clip: .nan", r"clip = '\.nan': expected a number above 0"),
         ("entropy: .inf", r"entropy = '\.inf': expected a number of 0 or more"),
-        ("entropy: 1e400", "entropy = '1e400': expected a number of 0 or more"),
-        ("total_decisions: 1.0e+400", r"total_decisions = '1\.0e\+400': expected an integer"),
         ("total_decisions: 1" + 400 * "0", "total_decisions = '1000.*expected an integer from 1 to 10"),
         ("seed: 18446744073709551616", r"seed = .*expected an integer from 0 to 2\^64 - 1"),
-        ("seed: 2001-01-01", "seed = '2001-01-01': expected an integer"),
-        ("privileged_critic: 'maybe'", "privileged_critic = 'maybe': expected true or false"),
         (
             "opponents: [random, []]",
             r"opponents = \['random', \[\]\]: expected a list of values, each a text",
         ),
         ("game: [cat_te_v0]", r"game = \['cat_te_v0'\]: expected a text"),
         ("game_options: [bids]", r"game_options = \['bids'\] in .*config\.yaml: expected a mapping"),
-        ("activation: {}", "activation = {}: expected one of relu, tanh"),
         ("1: 2", "unknown setting '1' in .*: the settings are game, "),
     ],
 )
@@ -193,27 +152,6 @@ def test_what_a_strangers_file_may_hold_is_refused_by_name(tmp_path: Path, text:
     with pytest.raises(ValueError, match=message) as refusal:
         load_config(file=file)
     assert len(str(refusal.value)) < 1000
-
-
-def test_a_whole_number_may_be_written_as_a_float(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yaml"
-    file.write_text(
-        "total_decisions: 2.0e+7\nepochs: 3\ngamma: 1\nlearning_rate: 5e-4\nseed: 18446744073709551615\n"
-    )
-    config = load_config(file=file)
-    assert (
-        config.total_decisions,
-        config.algorithm_options.epochs,
-        config.algorithm_options.gamma,
-        config.algorithm_options.learning_rate,
-    ) == (
-        20_000_000,
-        3,
-        1.0,
-        5e-4,
-    )
-    assert [type(config.total_decisions), type(config.algorithm_options.gamma)] == [int, float]
-    assert config.seed == 2**64 - 1
 
 
 def test_a_configuration_is_copied_and_pickled_and_never_changed() -> None:
@@ -229,90 +167,12 @@ def test_a_configuration_is_copied_and_pickled_and_never_changed() -> None:
     assert config.seed == 1
 
 
-#: As version 0.1.0 wrote it, before the settings of the algorithm had a section of their own.
-OLD_FILE = """\
-game: cat_in_the_box_v0
-game_options:
-  num_players: 3
-  bids:
-  - 1
-  - 3
-  rounds: match
-seed: 1
-total_decisions: 10000000
-workers: 2
-num_envs: 512
-batch_size: 32768
-precision: float32
-hidden:
-- 256
-- 256
-activation: relu
-privileged_critic: false
-epochs: 2
-minibatch_size: 1024
-learning_rate: 0.001
-learning_rate_end: 5.0e-05
-entropy: 0.06
-entropy_end: 0.002
-clip: 0.15
-gamma: 1.0
-gae_lambda: 0.95
-max_grad_norm: 0.5
-checkpoint_every: 20
-evaluate_every: 50
-evaluate_deals: 200
-final_deals: 1000
-opponents:
-- random
-- heuristic
-"""
-
-
-def test_a_file_without_sections_gives_the_same_settings_value_by_value(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(OLD_FILE)
-    config = load_config(file=tmp_path / "config.yaml")
-    general, options = config.as_dict(), config.as_dict()["algorithm_options"]
-    flat = {**general, **options}
-    assert {name: flat[name] for name in yaml.safe_load(OLD_FILE)} == yaml.safe_load(OLD_FILE)
-    (tmp_path / "new.yaml").write_text(config.to_yaml())
-    assert load_config(file=tmp_path / "new.yaml") == config
-    with pytest.raises(ValueError, match=r"config\.yaml lacks algorithm, device, "):
-        open_run(tmp_path)
-
-
-def test_the_activations_are_those_that_networks_have() -> None:
-    assert get_args(Activation) == ACTIVATIONS
-
-
-def test_unknown_preset_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="unknown preset 'fast': expected one of quick, standard"):
-        load_config("fast")
-
-
 @pytest.mark.parametrize("text", ["- 1\n- 2\n", "just words"])
 def test_a_file_that_holds_no_settings_is_refused_by_name(tmp_path: Path, text: str) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text(text)
     with pytest.raises(ValueError, match=r"bad\.yaml"):
         load_config(file=file)
-
-
-@pytest.mark.parametrize(
-    "text", ["010", "true", "none", "5e-4", "1,3", "[1]", "", " a", "'a'", "{a: 1}", "1:30", "a: b"]
-)
-def test_a_text_that_looks_like_a_value_is_written_and_copied_as_that_text(tmp_path: Path, text: str) -> None:
-    config = TrainConfig(game_options={"region": QuotedText(text)}, opponents=[QuotedText(text)])
-    assert config.game_options == {"region": text}
-    assert config.opponents == (text,)
-    start_run(tmp_path / "run", config)
-    assert open_run(tmp_path / "run") == config.replace(seed=1) == config
-    assert type(config.game_options["region"]) is type(config.opponents[0]) is str
-
-
-def test_a_missing_file_is_an_os_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"none\.yaml"):
-        load_config(file=tmp_path / "none.yaml")
 
 
 def test_a_folder_with_a_run_is_not_begun_anew(tmp_path: Path) -> None:
@@ -346,51 +206,11 @@ def test_a_folder_is_locked_while_a_run_trains_in_it(tmp_path: Path) -> None:
         pass
 
 
-def test_a_killed_process_leaves_no_lock_behind(tmp_path: Path) -> None:
-    program = (
-        "import sys, filelock\n"
-        "lock = filelock.FileLock(sys.argv[1])\n"
-        "lock.acquire()\n"
-        "print('held', flush=True)\n"
-        "input()"
-    )
-    holder = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path / ".lock")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with holder:
-        assert holder.stdout.readline() == "held\n"
-        with (
-            pytest.raises(OSError, match=f"another process is training in this folder, {tmp_path}: "),
-            locked(tmp_path),
-        ):
-            pass
-        holder.kill()
-        holder.wait()
-    assert (tmp_path / ".lock").exists()
-    with locked(tmp_path):
-        pass
-
-
-def test_a_folder_that_cannot_be_locked_is_named(tmp_path: Path) -> None:
-    (tmp_path / ".lock").mkdir()
-    with pytest.raises(OSError, match=rf"^cannot write {tmp_path}/\.lock: .*--output$"), locked(tmp_path):
-        pass
-
-
 def test_a_run_without_all_its_settings_is_refused(tmp_path: Path) -> None:
     file = start_run(tmp_path / "run", TrainConfig()) / "config.yaml"
     file.write_text(file.read_text().replace("  clip: 0.15\n", ""))
     with pytest.raises(ValueError, match=r"config\.yaml lacks clip: put back"):
         open_run(tmp_path / "run")
-
-
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match=r"cannot write .*--output"):
-        start_run(tmp_path / "file" / "run", TrainConfig())
 
 
 def test_resuming_where_there_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+import catbox_agents
 from catbox_agents.networks.checkpoint import save_checkpoint
-from catbox_env.core.batch import Vec
+from catbox_env import Vec
 from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.algorithms.ppo.loss import LEARNING_METRICS, loss_gradient
-from catbox_train.algorithms.ppo.networks import ActorCritic
-from catbox_train.algorithms.ppo.options import ppo_options
-from catbox_train.algorithms.ppo.rollout import Worker
-from catbox_train.config import TrainConfig
-from catbox_train.self_play.weights import SharedWeights
-from tests.train.ppo_reference import outputs_of
-from tests.train.ppo_runs import small
-
-
-def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
-    game = config.make_game()
-    weights = SharedWeights(
-        ActorCritic(game, ppo_options(config), config.seed), ppo_options(config).precision, config.num_workers
-    )
-    return Worker(game, config, weights, np.random.SeedSequence(seed))
-
+from catbox_train.runs.loop import train
+from catbox_train.self_play.inputs import Inputs
+from tests.train.ppo_runs import BRIEF, quiet, small, worker_for
 
 # What is collected.
 
@@ -56,24 +42,6 @@ def test_with_lambda_1_a_return_is_the_score_still_to_come(num_players: int) -> 
             assert worker.returns[row, game] == pytest.approx(to_come, abs=1e-4)
             checked += 1
     assert checked > 500
-
-
-def test_with_lambda_0_a_return_is_the_pay_until_the_next_decision_and_its_discounted_value() -> None:
-    worker = worker_for(
-        small(workers=1, game_options={"num_players": 3, "rounds": 6}, gamma=0.5, gae_lambda=0)
-    )
-    worker.collect()
-    checked = 0
-    for game in range(worker.seats.shape[1]):
-        for seat in range(3):
-            own = np.flatnonzero(worker.seats[:, game] == seat)
-            for row, following in pairwise(own):
-                if not worker.terminated[row:following, game].any():
-                    pay = worker.rewards[row:following, game, seat].sum()
-                    expected = pay + 0.5 * worker.values[following, game]
-                    assert worker.returns[row, game] == pytest.approx(expected, abs=1e-5)
-                    checked += 1
-    assert checked > 200
 
 
 def test_every_decision_is_learned_from_once() -> None:
@@ -111,10 +79,10 @@ def test_carried_decisions_keep_all_that_belongs_to_them() -> None:
 
 def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
     """The same games, dealt from the same seed and stepped by the recorded actions."""
-    config = small(workers=1, privileged_critic=True, batch_size=32 * 60, minibatch_size=32)
+    config = small(workers=1, privileged_critic=True, history=True, batch_size=32 * 60, minibatch_size=32)
     worker = worker_for(config, seed=5)
-    deals, _ = np.random.SeedSequence(5).spawn(2)
-    vec = Vec(worker.vec.game, worker.vec.num_envs, seed=deals, state=True)
+    deals, *_ = np.random.SeedSequence(5).spawn(2)
+    vec = Vec(worker.vec.game, worker.vec.num_envs, seed=deals, state=True, history=True)
     worker.collect()
     rounds = 0
     for row in range(3, len(worker.seats)):
@@ -122,6 +90,7 @@ def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
         assert np.array_equal(worker.observations[row], inputs)
         assert np.array_equal(worker.action_features[row], of_actions)
         assert np.array_equal(worker.states[row], vec.state)
+        assert np.array_equal(worker.histories[row], vec.history)
         assert np.array_equal(worker.masks[row], vec.action_mask)
         assert np.array_equal(worker.seats[row], vec.current_player)
         vec.step(worker.actions[row])
@@ -159,90 +128,6 @@ def test_a_privileged_critic_sees_the_state_and_the_actor_does_not() -> None:
 # What is learned.
 
 
-def test_shares_of_a_minibatch_add_up_to_its_gradient() -> None:
-    worker = worker_for(small(workers=1))
-    worker.collect()
-    rows = worker.ready[:200]
-    whole_metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.1, size=200)
-    whole = worker.networks.gradient.clone()
-    parts, metrics = torch.zeros_like(whole), np.zeros_like(whole_metrics)
-    for share in (rows[:70], rows[70:]):
-        metrics += loss_gradient(worker, share, clip=0.2, entropy_weight=0.1, size=200)
-        parts += worker.networks.gradient
-    assert torch.allclose(whole, parts, atol=1e-6)
-    assert metrics == pytest.approx(whole_metrics, abs=1e-5)
-
-
-def test_the_first_gradient_is_the_policy_gradient() -> None:
-    """Where old and new policy are the same, the ratio is 1: no divergence, nothing clipped, and the actor's gradient
-    is that of -mean(advantage * log-probability) - weight * entropy, here by automatic differentiation anew."""
-    worker = worker_for(small(workers=1))
-    worker.collect()
-    rows = worker.ready
-    metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.01, size=len(rows))
-    named = dict(zip(LEARNING_METRICS, metrics, strict=True))
-    assert named["kl"] == pytest.approx(0, abs=1e-6)
-    assert named["clip_fraction"] == 0
-    game = worker.vec.game
-    picked = {
-        name: torch.from_numpy(getattr(worker, name).reshape(-1, *getattr(worker, name).shape[2:])[rows])
-        for name in ("observations", "action_features", "masks", "actions", "advantages", "returns")
-    }
-    networks = ActorCritic(game, worker.options, worker.config.seed)
-    logits, values = outputs_of(networks, picked)
-    distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
-    loss = -(picked["advantages"] * distribution.log_prob(picked["actions"])).mean()
-    loss = (
-        loss - 0.01 * distribution.entropy().mean() + 0.5 * (values[:, 0] - picked["returns"]).square().mean()
-    )
-    loss.backward()
-    expected = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
-    assert torch.allclose(worker.networks.gradient, expected, atol=1e-5)
-    assert named["entropy"] == pytest.approx(distribution.entropy().mean().item(), abs=1e-5)
-
-
-def test_a_ratio_outside_the_clip_range_pulls_no_further() -> None:
-    """A decision that has become much likelier and was good adds nothing; one that was bad still does."""
-    worker = worker_for(small(workers=1))
-    worker.collect()
-    rows = worker.ready[:50]
-    worker.log_probabilities -= 1.0  # the old policy was e times less likely to do what was done
-    worker.returns[:] = worker.values
-    worker.advantages[:] = 1.0
-    metrics = loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
-    actor_size = sum(
-        p.numel() for p in ActorCritic(worker.vec.game, worker.options, worker.config.seed).actor.parameters()
-    )
-    assert metrics[LEARNING_METRICS.index("clip_fraction")] == 1.0
-    assert worker.networks.gradient[:actor_size].abs().max() == 0
-    worker.advantages[:] = -1.0
-    loss_gradient(worker, rows, clip=0.2, entropy_weight=0.0, size=50)
-    assert worker.networks.gradient[:actor_size].abs().max() > 0
-
-
-def test_all_workers_share_the_weights_and_none_the_gradient() -> None:
-    config = small()
-    game = config.make_game()
-    weights = SharedWeights(
-        ActorCritic(game, ppo_options(config), config.seed), ppo_options(config).precision, config.num_workers
-    )
-    one, two = (Worker(game, config, weights, np.random.SeedSequence(4), number) for number in range(2))
-    one.collect()
-    two.collect()
-    rows = one.ready[:50]
-    before = one.outputs(rows)[0].detach()
-    weights.vector += 0.1
-    weights.refresh()
-    assert torch.equal(one.outputs(rows)[0], two.outputs(rows)[0])
-    assert not torch.equal(one.outputs(rows)[0], before)
-    actor = one.networks.actor
-    activations = actor.activations(one.inputs(rows)[0])
-    actor.backward(activations, torch.ones_like(actor.outputs(activations)))
-    assert weights.shares[0, weights.parts["actor"]].abs().sum() > 0
-    assert weights.shares[0, weights.parts["critic"]].abs().sum() == 0
-    assert weights.shares[1].abs().sum() == 0
-
-
 def test_ppo_starts_from_a_policy(tmp_path: Path) -> None:
     trained = PPO(small(seed=7), small().make_game())
     path = tmp_path / "policy.safetensors"
@@ -260,3 +145,41 @@ def test_ppo_starts_from_a_policy(tmp_path: Path) -> None:
         fresh.close()
     with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
         PPO.check_run(config.replace(start_from=str(tmp_path / "nowhere")), config.make_game())
+
+
+# Rows of a buffer, as the networks take them.
+
+SCALE = torch.tensor([1.0, 0.5, 0.125])
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+def test_every_int8_is_scaled_without_rounding(precision: torch.dtype) -> None:
+    vectors = np.arange(-128, 128, dtype=np.int8)[:, None].repeat(3, axis=1)
+    rows = np.random.default_rng(1).permutation(256)
+    inputs = Inputs(SCALE, precision)
+    taken = inputs.take(vectors, rows)
+    assert taken.dtype == precision
+    assert torch.equal(taken.double(), torch.from_numpy(vectors[rows]).double() * SCALE.double())
+    assert torch.equal(inputs.take(vectors, rows[:7]), taken[:7])
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("row", [-1, 4, 2**62])
+def test_a_row_that_is_not_there_is_refused(precision: torch.dtype, row: int) -> None:
+    with pytest.raises(IndexError, match="expected 0 to 3"):
+        Inputs(SCALE, precision).take(np.zeros((4, 3), np.int8), np.array([0, row]))
+
+
+def test_vectors_of_another_length_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"shape \(4, 2\): expected \(M, 3\)"):
+        Inputs(SCALE, torch.float32).take(np.zeros((4, 2), np.int8), np.array([0]))
+
+
+def test_a_policy_with_histories_plays_as_an_agent(tmp_path: Path) -> None:
+    config = small(history=True, **{**BRIEF, "total_decisions": 512})
+    train(config, tmp_path / "run", quiet())
+    game = config.make_game()
+    agent = catbox_agents.make(tmp_path / "run", game)
+    assert agent.needs_history
+    vec = Vec(game, 3, seed=1, history=True)
+    assert catbox_agents.play_out(vec, [agent, "random", agent]).shape == (3, 3)

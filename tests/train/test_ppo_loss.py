@@ -81,12 +81,6 @@ def test_a_large_logit_of_an_illegal_action_does_not_matter() -> None:
     assert np.array_equal(metrics, metrics_after)
 
 
-def test_everything_is_divided_by_the_size_of_the_minibatch() -> None:
-    batch = Batch()
-    for whole, half in zip(batch.gradient(50)[1:], batch.gradient(100)[1:], strict=True):
-        assert half == pytest.approx(whole / 2, rel=1e-6)
-
-
 @pytest.mark.parametrize(
     ("number", "expected"),
     [(1.1e8, LARGE_LOGIT), (-1.1e8, LARGE_LOGIT), (np.inf, LOGIT_NOT_FINITE), (np.nan, LOGIT_NOT_FINITE)],

@@ -3,51 +3,38 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import catbox_agents
 from catbox_agents import Result
-from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.mlp import MLP
-from catbox_env import make_game
 from catbox_env.core.game import Game
-from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.options import ppo_options
 from catbox_train.config import TrainConfig
-from catbox_train.devices import native_precision
 from catbox_train.runs import loop, report
 from catbox_train.runs.curves import draw_learning_curves, panels_of
-from catbox_train.runs.folder import locked, open_run, start_run
+from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
-from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.settings import MAX_SEED
 from tests.train.ppo_runs import (
     BRIEF,
     assert_same_end,
     check_that_it_learns,
-    final_arrays,
-    kill,
     quiet,
     small,
 )
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def finished(finished_run: Callable[[TrainConfig], Path]) -> Path:
     """A run that was never stopped."""
-    run = tmp_path_factory.mktemp("finished") / "run"
-    train(small(), run, quiet())
-    return run
+    return finished_run(small())
 
 
 def test_training_learns(tmp_path: Path) -> None:
@@ -57,8 +44,17 @@ def test_training_learns(tmp_path: Path) -> None:
 # What a run leaves behind.
 
 
-def test_a_run_leaves_metrics_results_picture_and_an_agent(finished: Path) -> None:
-    rows = read_metrics(finished)
+def test_a_run_leaves_metrics_results_picture_and_an_agent(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results and picture are written anew, and nothing else, where a finished run is resumed."""
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    (run / "results.json").unlink()
+    monkeypatch.setattr(report, "draw_learning_curves", draw_learning_curves)
+    resume(run, quiet())
+    assert_same_end(finished, run)
+    rows = read_metrics(run)
     assert [row["update"] for row in rows] == list(range(1, 9))
     assert rows[0]["learning/learning_rate"] == 1e-3
     assert rows[-1]["learning/learning_rate"] == pytest.approx(5e-5)
@@ -66,196 +62,33 @@ def test_a_run_leaves_metrics_results_picture_and_an_agent(finished: Path) -> No
     for name in ("game/score", "game/paradox", "game/bid_hit", "game/bonus", "learning/explained_variance"):
         assert all(name in row for row in rows)
     assert ["evaluation/heuristic/margin" in row for row in rows] == [False, False, False, True] * 2
-    results = json.loads((finished / "results.json").read_text())
+    results = json.loads((run / "results.json").read_text())
     assert [[s["name"] for s in match["standings"]] for match in results["matches"]] == [
         ["policy", "random"],
         ["policy", "heuristic"],
         ["heuristic", "policy"],
     ]
     assert results["training"]["decisions"] == 8 * 512
-    assert (finished / "learning.png").read_bytes().startswith(b"\x89PNG")
-    assert list((finished / "tensorboard").glob("events*"))
-    checkpoints = sorted(path.name for path in (finished / "checkpoints").iterdir())
+    assert (run / "learning.png").read_bytes().startswith(b"\x89PNG")
+    assert list((run / "tensorboard").glob("events*"))
+    checkpoints = sorted(path.name for path in (run / "checkpoints").iterdir())
     assert checkpoints == ["00000006", "00000008", "best"]
     game = small().make_game()
     state = game.new_initial_state(seed=1)
-    agent = catbox_agents.make(str(finished), game)
+    agent = catbox_agents.make(str(run), game)
     assert agent.act(state.observation(0), state.action_mask()) in state.legal_actions()
-
-
-def test_the_same_configuration_gives_the_same_run(finished: Path, tmp_path: Path) -> None:
-    train(small(), tmp_path / "again", quiet())
-    assert_same_end(finished, tmp_path / "again")
-    train(small(seed=2), tmp_path / "other", quiet())
-    assert not np.array_equal(final_arrays(finished)["weights"], final_arrays(tmp_path / "other")["weights"])
 
 
 # Stopping and going on.
 
-KILLED = """
-import os, signal, sys
-import numpy as np
-from rich.console import Console
-from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.runs import loop
-from catbox_train.runs import checkpoint
-from catbox_train.runs.folder import open_run
 
-run, moment = sys.argv[1:]
-calls = 0
-
-def killing(function):
-    def call(*args, **kwargs):
-        global calls
-        calls += 1
-        if calls == 2 and moment == "writing":  # the second checkpoint, with half a file on disk
-            args[0].write(b"half")
-            args[0].flush()
-        if calls == (2 if moment == "writing" else 5):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return function(*args, **kwargs)
-    return call
-
-if moment == "writing":
-    checkpoint.np.savez = killing(np.savez)
-else:
-    ppo.loss_gradient = killing(ppo.loss_gradient) if moment == "before" else ppo.loss_gradient
-    ppo.PPO.learn = killing(ppo.PPO.learn) if moment == "learning" else ppo.PPO.learn
-loop.resume(run, Console(quiet=True))
-"""
-
-
-@pytest.mark.parametrize(
-    ("moment", "found"),
-    [("before", None), ("learning", "00000003"), ("writing", "00000003")],
-)
-def test_a_killed_run_goes_on_exactly(finished: Path, tmp_path: Path, moment: str, found: str | None) -> None:
-    """Killed before its first checkpoint, in the fifth update, and while it writes its second checkpoint: resumed, the
-    run ends with the same weights, games and generators, bit for bit, as the one that was never stopped."""
-    run = tmp_path / "run"
-    start_run(run, small())
-    kill(KILLED, run, moment)
-    latest = latest_checkpoint(run)
-    assert (latest.name if latest else None) == found
-    resume(run, quiet())
-    assert_same_end(finished, run)
-    assert [row["update"] for row in read_metrics(run)] == list(range(1, 9))
-    assert not list((run / "checkpoints").glob(".*"))
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_saves_and_says_how_to_go_on(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
-) -> None:
-    """The signal comes in the fourth update: it is finished and saved, though no checkpoint was due."""
-    handler = signal.getsignal(number)
-    run, learn, calls = tmp_path / "run", ppo.PPO.learn, []
-
-    def learn_and_signal(trainer: ppo.PPO, *args: float) -> dict[str, float]:
-        calls.append(1)
-        if len(calls) == 4:
-            os.kill(os.getpid(), number)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(ppo.PPO, "learn", learn_and_signal)
-    with pytest.raises(TrainingInterrupted, match=f"2,048 decisions.*--resume --output {run}"):
-        train(small(), run, quiet())
-    assert signal.getsignal(number) is handler
-    assert latest_checkpoint(run).name == "00000004"
-    assert not (run / "results.json").exists()
-    resume(run, quiet())
-    assert_same_end(finished, run)
-
-
-def test_a_run_in_bfloat16_goes_on_exactly_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = small(precision="bfloat16", total_decisions=4 * 512, evaluate_every=100)
-    train(config, tmp_path / "whole", quiet())
-    learn, calls = ppo.PPO.learn, []
-
-    def learn_and_signal(trainer: ppo.PPO, *args: float) -> dict[str, float]:
-        calls.append(1)
-        if len(calls) == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(ppo.PPO, "learn", learn_and_signal)
-    with pytest.raises(TrainingInterrupted):
-        train(config, tmp_path / "stopped", quiet())
-    resume(tmp_path / "stopped", quiet())
-    assert_same_end(tmp_path / "whole", tmp_path / "stopped")
-
-
-def test_resuming_a_finished_run_changes_nothing_but_the_report(finished: Path) -> None:
-    before = final_arrays(finished)
-    (finished / "results.json").unlink()
-    results = resume(finished, quiet())
-    assert results["training"]["decisions"] == 8 * 512
-    assert (finished / "results.json").exists()
-    assert all(np.array_equal(array, before[name]) for name, array in final_arrays(finished).items())
-
-
-def test_the_precision_is_settled_when_a_run_begins(tmp_path: Path) -> None:
-    train(small(precision="auto", total_decisions=512), tmp_path / "run", quiet())
-    assert ppo_options(open_run(tmp_path / "run")).precision == native_precision("cpu")
-
-
-def test_other_settings_on_resume_are_refused(finished: Path) -> None:
-    file = finished / "config.yaml"
-    before = file.read_text()
-    try:
-        file.write_text(before.replace("clip: 0.15", "clip: 0.3"))
-        with pytest.raises(ValueError, match=r"clip: 0\.15 -> 0\.3.*put them back"):
-            resume(finished, quiet())
-    finally:
-        file.write_text(before)
-
-
-@pytest.mark.parametrize("name", ["training.npz", "training.json"])
-@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "other"])
-def test_a_damaged_training_state_is_refused_by_name(
-    tmp_path: Path, finished: Path, name: str, damage: str
-) -> None:
-    run = tmp_path / "run"
-    folder = run / "checkpoints" / "00000003"
-    folder.mkdir(parents=True)
-    (run / "config.yaml").write_bytes((finished / "config.yaml").read_bytes())
-    for file in latest_checkpoint(finished).iterdir():
-        (folder / file.name).write_bytes(file.read_bytes())
-    data = (folder / name).read_bytes()
-    if damage == "missing":
-        (folder / name).unlink()
-    elif damage == "other":
-        with open(folder / "training.npz", "wb") as file:
-            np.savez(file, weights=np.zeros(3, np.float32))
-        (folder / "training.json").write_text(data.decode() if name == "training.json" else '{"format": "x"}')
-    else:
-        (folder / name).write_bytes(data[: 0 if damage == "empty" else -40])
-    with pytest.raises(ValueError, match=r"checkpoint .*00000003 (is|does not fit).*(delete|resume)"):
-        resume(run, quiet())
-
-
-def test_a_training_state_without_settings_is_refused(finished: Path, tmp_path: Path) -> None:
-    shutil.copytree(finished, tmp_path / "run")
-    file = latest_checkpoint(tmp_path / "run") / "training.json"
-    values = json.loads(file.read_text())
-    del values["config"]
-    file.write_text(json.dumps(values))
-    with pytest.raises(ValueError, match=r"checkpoint .*00000008 is damaged.*delete"):
-        resume(tmp_path / "run", quiet())
-
-
-@pytest.mark.parametrize("line", [b"{", b"5", b"\xff", b"\0\0", b"{}"])
-def test_a_broken_line_of_metrics_does_not_stop_a_resume(finished: Path, tmp_path: Path, line: bytes) -> None:
-    """Killed after its checkpoint at update 6, with a broken line after row 6: the rest is written anew."""
+def test_other_settings_on_resume_are_refused(finished: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(finished, run)
-    shutil.rmtree(run / "checkpoints" / "00000008")
-    lines = (run / "metrics.jsonl").read_bytes().split(b"\n")
-    (run / "metrics.jsonl").write_bytes(b"\n".join([*lines[:6], line, *lines[7:]]))
-    assert [row["update"] for row in read_metrics(run)] == [1, 2, 3, 4, 5, 6, 8]
-    resume(run, quiet())
-    assert_same_end(finished, run)
-    assert [row["update"] for row in read_metrics(run)] == list(range(1, 9))
+    file = run / "config.yaml"
+    file.write_text(file.read_text().replace("clip: 0.15", "clip: 0.3"))
+    with pytest.raises(ValueError, match=r"clip: 0\.15 -> 0\.3.*put them back"):
+        resume(run, quiet())
 
 
 def test_the_end_is_saved_before_it_is_evaluated(
@@ -276,56 +109,11 @@ def test_the_end_is_saved_before_it_is_evaluated(
     assert_same_end(finished, run)
 
 
-def test_ctrl_c_in_the_last_update_stops_too(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, learn = tmp_path / "run", ppo.PPO.learn
-
-    def learn_and_signal(trainer: ppo.PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 7:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(ppo.PPO, "learn", learn_and_signal)
-    with pytest.raises(TrainingInterrupted):
-        train(small(), run, quiet())
-    assert not (run / "results.json").exists()
-    resume(run, quiet())
-    assert (run / "results.json").exists()
-    assert_same_end(finished, run)
-
-
 def test_missing_opponents_are_refused_on_resume_before_training(tmp_path: Path) -> None:
     run = start_run(tmp_path / "run", small(opponents=["grandmaster"]))
     with pytest.raises(ValueError, match="unknown agent 'grandmaster'"):
         resume(run, quiet())
     assert [path.name for path in run.iterdir()] == ["config.yaml"]
-
-
-def test_one_process_at_a_time_trains_in_a_folder(finished: Path, tmp_path: Path) -> None:
-    with locked(finished), pytest.raises(OSError, match="another process is training in this folder"):
-        resume(finished, quiet())
-    with locked(tmp_path / "run"), pytest.raises(OSError, match="another process is training in this folder"):
-        train(small(), tmp_path / "run", quiet())
-    assert not (tmp_path / "run" / "config.yaml").exists()
-
-
-@pytest.mark.parametrize(
-    ("argv", "python", "expected"),
-    [
-        (["/x/catbox_app/__main__.py"], ".venv/bin/python", ".venv/bin/python -m catbox_app"),
-        ([".venv/bin/catbox"], "/x/.venv/bin/python", ".venv/bin/catbox"),
-        (["mine.py"], "python3", "python3 -m catbox_app"),
-    ],
-)
-def test_the_command_to_go_on_with_is_the_one_it_was_started_with(
-    monkeypatch: pytest.MonkeyPatch, argv: list[str], python: str, expected: str
-) -> None:
-    monkeypatch.setattr(sys, "argv", argv)
-    monkeypatch.setattr(sys, "orig_argv", [python, *argv])
-    monkeypatch.setenv("PATH", "")
-    text = str(TrainingInterrupted(Path("runs/quick"), 5))
-    assert text.endswith(f"Go on with:  {expected} train --resume --output runs/quick")
 
 
 # What is refused before anything is written.
@@ -353,17 +141,6 @@ def test_impossible_runs_are_refused_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_tiny_rules_train_too(tmp_path: Path) -> None:
-    """Two players, hyperbolic tangents, a privileged critic, one worker, a batch that windows do not divide."""
-    tiny = make_game("cat_in_the_box_v0", rules=type(make_game("cat_in_the_box_v0").rules).tiny())
-    config = small(
-        game_options=tiny.options, activation="tanh", privileged_critic=True, workers=1, total_decisions=700
-    )
-    results = train(config, tmp_path / "run", quiet())
-    assert results["training"]["decisions"] == 1024
-    assert len(results["matches"]) == 2
-
-
 def test_the_picture_shows_what_the_algorithm_measures_and_leaves_out_what_never_changes() -> None:
     rows = [
         {"decisions": n, "game/place": 0.5, "game/rounds": n, "game/tricks_won": n / 10}
@@ -389,11 +166,6 @@ def test_a_metric_may_have_any_name(tmp_path: Path) -> None:
     rows[1] |= {"evaluation/bots/$^$/margin": 1.0, "evaluation/bots/$^$/margin_ci95": 0.1}
     assert [metrics for _, metrics in panels_of(rows)][1:] == [(names[3],), *((name,) for name in names[:3])]
     draw_learning_curves(rows, tmp_path / "learning.png")
-    assert (tmp_path / "learning.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_picture_can_be_drawn_of_a_run_whose_metrics_were_lost(tmp_path: Path) -> None:
-    draw_learning_curves([], tmp_path / "learning.png")
     assert (tmp_path / "learning.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import random
-import signal
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from sb3_contrib import MaskablePPO
 
 import catbox_agents
-from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.sb3 import SB3Agent
-from catbox_train import TrainConfig, TrainingDiverged, TrainingInterrupted, load_config, resume, train
-from catbox_train.algorithm import TrainingState
+from catbox_train import TrainConfig, TrainingDiverged, load_config, train
 from catbox_train.algorithms.sb3.algorithm import MaskablePPOSelfPlay
-from catbox_train.algorithms.sb3.options import sb3_options
 from catbox_train.algorithms.sb3.pool import Pool
 from catbox_train.runs.loop import check_run
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.sb3 import load_model
 from tests.agents.test_sb3 import positions
 from tests.train.agents_in_training import DRAWING
-from tests.train.ppo_runs import SMALL, assert_same_end, command, quiet
-
-pytestmark = pytest.mark.usefixtures("no_picture")
+from tests.train.ppo_runs import SMALL, command, quiet
 
 GENERAL = {name: SMALL[name] for name in SMALL if name not in ("precision", "workers")}
 
@@ -52,33 +43,10 @@ EVERYONE: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="session")
+def finished(finished_run: Callable[[TrainConfig], Path]) -> Path:
     """A run that was never stopped."""
-    run = tmp_path_factory.mktemp("finished") / "run"
-    train(small(**EVERYONE), run, quiet())
-    return run
-
-
-@pytest.mark.parametrize("update", [1, 6])
-def test_a_stopped_run_goes_on_exactly(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int
-) -> None:
-    """Whatever else in the process takes random numbers."""
-    run, learn = tmp_path / "run", MaskablePPOSelfPlay.update
-
-    def learn_and_signal(algorithm: MaskablePPOSelfPlay, through: float) -> dict[str, float]:
-        torch.rand(3), np.random.rand(3), random.random()  # noqa: NPY002
-        if algorithm.updates_done == update - 1:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(algorithm, through)
-
-    monkeypatch.setattr(MaskablePPOSelfPlay, "update", learn_and_signal)
-    with pytest.raises(TrainingInterrupted, match="--trust"):
-        train(small(**EVERYONE), run, quiet())
-    monkeypatch.setattr(MaskablePPOSelfPlay, "update", learn)
-    resume(run, quiet(), trust=True)
-    assert_same_end(finished, run)
+    return finished_run(small(**EVERYONE))
 
 
 def test_its_metrics_are_those_of_ppo_and_of_the_games(finished: Path) -> None:
@@ -145,6 +113,7 @@ def test_a_model_of_a_run_learns_on(finished: Path, tmp_path: Path) -> None:
         load_model(tmp_path / "ppo")
 
 
+@pytest.mark.slow
 def test_it_learns_to_beat_random_players(tmp_path: Path) -> None:
     config = small(
         total_decisions=40 * 2048, batch_size=2048, minibatch_size=512, num_envs=64, hidden=[64], learning_rate=3e-3,
@@ -227,77 +196,6 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.Mo
     assert 'pip install "catbox-env[sb3,train]"' in error
 
 
-@pytest.mark.parametrize(
-    ("program", "extras"),
-    [("from catbox_train import train", "train"), ("from catbox_train.sb3 import load_model", "sb3,train")],
-)
-def test_without_the_extra_the_import_says_what_to_install(program: str, extras: str) -> None:
-    program = f"import sys\nsys.modules['filelock'] = None\n{program}"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "needs filelock, which is not installed. Install the extra" in done.stderr
-    assert f'pip install "catbox-env[{extras}]"' in done.stderr
-
-
 def test_numbers_that_are_not_finite_stop_the_run(tmp_path: Path) -> None:
     with pytest.raises(TrainingDiverged, match=r"not finite.*--set learning_rate=0.001"):
         train(small(learning_rate=1e30, learning_rate_end=1e30), tmp_path / "run", quiet())
-
-
-def test_an_error_that_is_not_of_the_numbers_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise ValueError("something else")
-
-    config, game = check_run(small())
-    algorithm = MaskablePPOSelfPlay(config, game)
-    monkeypatch.setattr(MaskablePPO, "learn", fail)
-    with pytest.raises(ValueError, match="something else"):
-        algorithm.update(0)
-
-
-def states() -> tuple[MaskablePPOSelfPlay, TrainingState]:
-    config, game = check_run(small())
-    algorithm = MaskablePPOSelfPlay(config, game)
-    algorithm.update(0)
-    state = algorithm.state()
-    return algorithm, TrainingState(
-        {name: array.copy() for name, array in state.arrays.items()}, dict(state.values)
-    )
-
-
-def test_states_that_no_run_comes_to_are_refused() -> None:
-    algorithm, state = states()
-    algorithm.restore(state, 1)
-    assert sb3_options(algorithm.config).past_every == 10
-
-    def refused(message: str, values: dict[str, Any] | None = None, update: int = 1, **arrays: Any) -> None:
-        changed = TrainingState({**state.arrays, **arrays}, {**state.values, **(values or {})})
-        with pytest.raises(ValueError, match=message):
-            algorithm.restore(changed, update)
-
-    arrays = state.arrays
-    refused("adam_step = 16.0, expected 32", update=2)
-    refused("adam_step", adam_step=np.float32(7.5))
-    refused("squares under 0", **{"adam.value_net.bias.exp_avg_sq": -np.ones(1, np.float32)})
-    refused("a seat that is not there", seats=arrays["seats"] + 3)
-    refused("agents that are not there", players=np.where(arrays["players"] < 0, -1, 1))
-    refused("agents that are not there", players=np.zeros_like(arrays["players"]))
-    refused("owed", owed=arrays["owed"] + 1e300)
-    refused("expected the value num_skipped", values={"more": 1})
-    refused("no states of a generator", **{"generators.a": arrays["generators.a"] - 2**40})
-    refused("num_skipped = -1", values={"num_skipped": -1})
-    moved = (arrays["seats"] + 1) % 3
-    players = np.full_like(arrays["players"], 0)
-    players[np.arange(len(moved)), moved] = -1
-    refused("the learner is not to move", seats=moved, players=players)
-
-
-def test_the_last_checkpoint_holds_no_code(finished: Path) -> None:
-    folder = latest_checkpoint(finished)
-    assert folder is not None
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "policy.safetensors",
-        "training.json",
-        "training.npz",
-    ]
-    with np.load(folder / "training.npz", allow_pickle=False) as arrays:
-        assert all(arrays[name].dtype != object for name in arrays)

@@ -1,45 +1,23 @@
-"""What holds for runs of every algorithm of self-play beside PPO: exact resuming, damage, divergence, bad input."""
+"""What holds for every algorithm of self-play beside PPO: workers, precisions, memory, bad input."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import signal
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from catbox_agents.networks.checkpoint import latest_checkpoint
-from catbox_train.algorithm import DivergedError, algorithm_class
+from catbox_train.algorithm import algorithm_class
 from catbox_train.algorithms.dmc.algorithm import DMC
 from catbox_train.algorithms.exit.algorithm import ExpertIteration
 from catbox_train.config import TrainConfig
-from catbox_train.opponents import PAST
-from catbox_train.runs.folder import open_run, start_run
-from catbox_train.runs.loop import Loop, resume, train
-from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
+from catbox_train.runs.loop import train
 from catbox_train.self_play.algorithm import SelfPlay
-from tests.train.agents_in_training import DRAWING, REMEMBERING
-from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, kill, quiet, reseal, small
+from tests.train.agents_in_training import REMEMBERING
+from tests.train.ppo_runs import quiet, small
 
-pytestmark = pytest.mark.usefixtures("no_picture")
-
-#: Matches of two rounds, which end at different places of a batch; opponents of every kind.
-RUN: dict[str, Any] = {
-    "game_options": {**SMALL["game_options"], "rounds": 2},  # type: ignore[dict-item]
-    "total_decisions": 6 * 416,
-    "batch_size": 416,
-    "opponents_in_training": {PAST: 0.3, DRAWING: 0.2, "heuristic": 0.1},
-    "past_policies": 2,
-    "past_every": 1,
-    "checkpoint_every": 2,
-    "evaluate_every": 100,
-    "opponents": ["random"],
-}
 OWN: dict[str, dict[str, Any]] = {
     "dmc": {"algorithm": "dmc", "epsilon": 0.3},
     "exit": {
@@ -49,19 +27,11 @@ OWN: dict[str, dict[str, Any]] = {
         "window": 3,
         "minibatch_size": 16,
     },
-    "exit with an agent": {
-        "algorithm": "exit",
-        "search_worlds": 2,
-        "search_share": 0.05,
-        "window": 3,
-        "minibatch_size": 16,
-        "rollout_policy": DRAWING,
-    },
 }
 
 
 def config_of(kind: str, **settings: Any) -> TrainConfig:
-    return small(**{**RUN, **OWN[kind], **settings})
+    return small(**{**OWN[kind], **settings})
 
 
 def made(config: TrainConfig) -> SelfPlay[Any]:
@@ -70,237 +40,15 @@ def made(config: TrainConfig) -> SelfPlay[Any]:
     return algorithm
 
 
-@pytest.fixture(scope="module", params=list(OWN))
-def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """A run that was never stopped, and what it is one of."""
-    run = tmp_path_factory.mktemp("finished") / "run"
-    train(config_of(request.param), run, quiet())
-    return request.param, run
-
-
-def test_the_same_configuration_gives_the_same_run(finished: tuple[str, Path], tmp_path: Path) -> None:
-    kind, run = finished
-    train(config_of(kind), tmp_path / "again", quiet())
-    assert_same_end(run, tmp_path / "again")
-    train(config_of(kind, seed=2), tmp_path / "other", quiet())
-    assert not np.array_equal(final_arrays(run)["weights"], final_arrays(tmp_path / "other")["weights"])
-
-
-@pytest.mark.parametrize("update", [1, 4])
-def test_a_stopped_run_goes_on_exactly(
-    finished: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, update: int
-) -> None:
-    kind, whole = finished
-    run, steps = tmp_path / "run", SelfPlay.update
-
-    def update_and_signal(algorithm: SelfPlay[Any], through: float) -> dict[str, float]:
-        if algorithm.updates_done == update - 1:
-            os.kill(os.getpid(), signal.SIGINT)
-        return steps(algorithm, through)
-
-    monkeypatch.setattr(SelfPlay, "update", update_and_signal)
-    with pytest.raises(TrainingInterrupted):
-        train(config_of(kind), run, quiet())
-    monkeypatch.setattr(SelfPlay, "update", steps)
-    folder = latest_checkpoint(run)
-    assert folder is not None
-    assert int(folder.name) == update
-    resume(run, quiet(), trust=True)
-    assert_same_end(whole, run)
-
-
-KILLED = """
-import os, signal, sys
-from rich.console import Console
-from catbox_train.runs.loop import resume
-from catbox_train.self_play.algorithm import SelfPlay
-
-def killing(algorithm):
-    collect(algorithm)
-    if algorithm.updates_done == 4:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-collect, SelfPlay.collect = SelfPlay.collect, killing
-resume(sys.argv[1], Console(quiet=True), trust=True)
-"""
-
-
-def test_a_killed_run_goes_on_exactly(finished: tuple[str, Path], tmp_path: Path) -> None:
-    """Killed in the fifth update, after it has played."""
-    kind, whole = finished
-    run = tmp_path / "run"
-    start_run(run, config_of(kind))
-    kill(KILLED, run)
-    folder = latest_checkpoint(run)
-    assert folder is not None
-    assert folder.name == "00000004"
-    resume(run, quiet(), trust=True)
-    assert_same_end(whole, run)
-
-
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("kind", ["dmc", "exit"])
 def test_more_workers_and_both_precisions_learn(kind: str, precision: str) -> None:
-    config = config_of(kind, precision=precision, workers=4, opponents_in_training={})
-    algorithm = made(config)
-    try:
+    config = config_of(kind, precision=precision, workers=4)
+    with closing(made(config)) as algorithm:
         for _ in range(4):
             metrics = algorithm.update(0.0)
         assert metrics["learning/actor_grad_norm"] > 0
         assert all(np.isfinite(value) for value in metrics.values())
-    finally:
-        algorithm.close()
-
-
-# Checkpoints.
-
-
-@pytest.fixture
-def copied(finished: tuple[str, Path], tmp_path: Path) -> tuple[str, Path]:
-    kind, run = finished
-    return kind, Path(shutil.copytree(run, tmp_path / "run"))
-
-
-def load(run: Path) -> Loop:
-    config = open_run(run, trust=True)
-    algorithm = made(config)
-    loop = Loop(config, config.make_game(), run, algorithm)
-    try:
-        loop.load_latest()
-    finally:
-        algorithm.close()
-    return loop
-
-
-def held(arrays: dict[str, np.ndarray], name: str) -> tuple[int, ...]:
-    """A place in the array ``name`` that counts."""
-    worker = name.partition(".")[0]
-    if ".carried." in name:
-        return tuple(np.argwhere(arrays[f"{worker}.carried.seats"] >= 0)[0])
-    if ".window." in name:
-        return tuple(np.argwhere(arrays[f"{worker}.window.masks"].any(axis=1))[0])
-    return ()
-
-
-WRONG = {
-    "dmc": {
-        "adam.step": [7.5, -1.0, 1e6],
-        "adam.exp_avg_sq": [-1e-3],
-        "weights": [np.nan],
-        "worker0.carried.seats": [-2, 3],
-        "worker0.carried.actions": [-1, 1 << 40],
-        "worker1.carried.observations": [-128, 127],
-        "worker1.carried.returns": [np.nan, np.inf],
-        "worker1.carried.masks": [False],
-    },
-    "exit": {
-        "adam.step": [7.5, -1.0, 1e6],
-        "worker0.window.observations": [-128, 127],
-        "worker0.window.targets": [-0.5, 2.0, np.nan],
-        "worker1.window.masks": [False],
-    },
-}
-
-
-def test_an_array_that_no_run_comes_to_is_refused_by_name(copied: tuple[str, Path]) -> None:
-    kind, run = copied
-    folder = latest_checkpoint(run)
-    assert folder is not None
-    before = final_arrays(run)
-    for name, numbers in WRONG[kind.partition(" ")[0]].items():
-        for number in numbers:
-            array = before[name].copy()
-            array[held(before, name)] = number
-            np.savez(folder / "training.npz", **{**before, name: array})
-            assert reseal(folder)
-            with pytest.raises(ValueError, match=r"00000006 is damaged \(.*" + name.split(".")[0]):
-                load(run)
-    np.savez(folder / "training.npz", **before)
-    assert reseal(folder)
-    assert load(run).done.update == 6
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda v: v.update(workers=[]),
-        lambda v: v["workers"][1].update(generator=None),
-        lambda v: v["workers"][1].pop("tables"),
-        lambda v: v.update(pool=None),
-        lambda v: v["pool"].update(count=1),
-    ],
-)
-def test_a_value_that_no_run_comes_to_is_refused(
-    copied: tuple[str, Path], change: Callable[[dict[str, Any]], object]
-) -> None:
-    _, run = copied
-    folder = latest_checkpoint(run)
-    assert folder is not None
-    values = json.loads((folder / "training.json").read_text())
-    change(values["algorithm"])
-    (folder / "training.json").write_text(json.dumps(values))
-    assert reseal(folder)
-    with pytest.raises(ValueError, match=r"00000006 is damaged"):
-        load(run)
-
-
-@pytest.mark.parametrize("scale", [-1.0, 0.0, 1, None, "1", 1e300])
-def test_a_scale_that_no_run_comes_to_is_refused(scale: object) -> None:
-    algorithm = made(config_of("dmc"))
-    try:
-        for k in range(2):
-            algorithm.update(k / 5)
-        state = algorithm.state()
-        state.values["scale"] = scale
-        with pytest.raises(ValueError, match="scale"):
-            algorithm.restore(state, 2)
-    finally:
-        algorithm.close()
-
-
-# Numbers that are not finite.
-
-
-@pytest.mark.parametrize("kind", ["dmc", "exit"])
-@pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_a_weight_that_is_not_finite_stops_the_run(
-    kind: str, number: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learn = SelfPlay.make_steps
-
-    def spoil(algorithm: SelfPlay[Any], *arguments: Any) -> Any:
-        if algorithm.updates_done >= 3:
-            algorithm.weights.vector[0] = number
-            algorithm.weights.refresh()
-        return learn(algorithm, *arguments)
-
-    monkeypatch.setattr(SelfPlay, "make_steps", spoil)
-    with pytest.raises(TrainingDiverged, match=r"update [45]: .* not finite") as stopped:
-        train(config_of(kind), tmp_path / "run", quiet())
-    assert "--set learning_rate=" in str(stopped.value)
-    folder = latest_checkpoint(tmp_path / "run")
-    assert folder is not None
-    assert int(folder.name) < 5
-
-
-@pytest.mark.parametrize("kind", ["dmc", "exit"])
-def test_outputs_after_the_last_step_are_looked_at(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weights that are finite and far too large: no gradient has seen them."""
-    steps = SelfPlay.make_steps
-
-    def grow(algorithm: SelfPlay[Any], *arguments: Any) -> Any:
-        found = steps(algorithm, *arguments)
-        algorithm.weights.vector.mul_(1e30)
-        algorithm.weights.refresh()
-        return found
-
-    monkeypatch.setattr(SelfPlay, "make_steps", grow)
-    algorithm = made(config_of(kind, hidden=[16, 16], game_options=SMALL["game_options"]))
-    try:
-        with pytest.raises(DivergedError, match="is not finite"):
-            algorithm.update(0.0)
-    finally:
-        algorithm.close()
 
 
 # Bad input.
@@ -341,17 +89,12 @@ def test_a_rollout_policy_that_cannot_play_is_refused_before_training(
     assert not (tmp_path / "run").exists()
 
 
-def test_auto_is_the_cpu() -> None:
-    assert small(algorithm="dmc", device="auto").settled().device == "cpu"
-
-
 @pytest.mark.parametrize("kind", [DMC, ExpertIteration])
 def test_the_memory_that_is_asked_for_is_about_what_is_taken(kind: type[SelfPlay[Any]]) -> None:
     name = "dmc" if kind is DMC else "exit"
     config = config_of(name, num_envs=512, batch_size=512 * 64, total_decisions=512 * 64)
     game = config.make_game()
-    algorithm = made(config)
-    try:
+    with closing(made(config)) as algorithm:
         buffers = sum(
             array.nbytes
             for worker in algorithm.workers
@@ -360,7 +103,11 @@ def test_the_memory_that_is_asked_for_is_about_what_is_taken(kind: type[SelfPlay
             for array in vars(holder).values()
             if isinstance(array, np.ndarray)
         )
-    finally:
-        algorithm.close()
     searches = 0 if kind is DMC else kind.memory_needed(config.replace(batch_size=512, num_envs=512), game)
     assert buffers / 1.5 < kind.memory_needed(config, game) < 2 * (buffers + searches)
+
+
+def test_a_policy_with_histories_plays_no_rollouts() -> None:
+    with pytest.raises(ValueError, match="rollout_policy = 'policy' with history = true: expected another"):
+        small(algorithm="exit", history=True)
+    assert small(algorithm="exit").algorithm_options

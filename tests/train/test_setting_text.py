@@ -25,21 +25,10 @@ def read_file(tmp_path: Path, text: str) -> object:
 
 
 TEXTS = [
-    *("7", "010", "0x10", "0o17", "-3", "+3", "2_000_000", "5e-4", "1.0e+400", ".5", ".inf", ".nan", "nan"),
-    *("1:30", "2001-01-01", "true", "Yes", "on", "off", "n", "~", "null", "None", "=", "<<"),
-    *(
-        "",
-        "1,3,4",
-        "[1, 3, 4]",
-        "1,",
-        "[]",
-        "2",
-        "(1,3)",
-        "[on, 010, '7']",
-        "[[1], [2]]",
-        "{a: 010, b: [1, '2']}",
-    ),
-    *("'7'", '"7"', "'on'", "'1,3'", "'[1]'", "laos", "it's", "random, runs/x"),
+    *("7", "010", "0x10", "-3", "2_000_000", "5e-4", "1.0e+400", ".inf", "nan"),
+    *("1:30", "2001-01-01", "true", "Yes", "off", "~", "None", "="),
+    *("", "1,3,4", "[1, 3, 4]", "1,", "[]", "(1,3)", "[on, 010, '7']", "[[1], [2]]", "{a: 010, b: [1, '2']}"),
+    *("'7'", "'on'", "'1,3'", "laos", "it's", "random, runs/x"),
 ]
 
 
@@ -57,7 +46,7 @@ def test_an_option_of_the_game_is_the_same_wherever_it_is_written(tmp_path: Path
         assert repr(typed) == repr(read_file(tmp_path, f"game_options.{name}: {text}\n"))
 
 
-NAMES = ["seed", "clip", "privileged_critic", "hidden", "opponents", "game", "activation"]
+NAMES = ["seed", "clip", "privileged_critic", "hidden", "opponents", "game"]
 MORE = ["cat_te_v0", "'cat_te_v0'", "relu", "'relu'", "00000120", "'64'", "[64, '64']"]
 
 

@@ -9,8 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -19,10 +18,7 @@ import torch
 
 from benchmarks import earlier, gpu, scaling
 from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
-from catbox_train.self_play.crew import Threads
-from catbox_train.self_play.processes import Processes
 
 
 @pytest.fixture(autouse=True)
@@ -31,38 +27,7 @@ def no_change_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "keep_freed_memory", lambda: None)
 
 
-@pytest.mark.parametrize(
-    ("cores", "ratios"), [(1, []), (3, ["2 workers / 1 worker", "2 workers, in processes / in threads"])]
-)
-def test_scaling_goes_up_to_the_physical_cores(
-    monkeypatch: pytest.MonkeyPatch, cores: int, ratios: list[str]
-) -> None:
-    monkeypatch.setattr(scaling, "physical_cores", lambda: cores)
-    metrics = scaling.measure(quick=True)
-    assert all(metric.value > 0 for metric in metrics)
-    assert [metric.name for metric in metrics if metric.unit == "x"] == ratios
-    assert len(metrics) == 1 + 2 * len(ratios)
-
-
-def test_the_workers_of_scaling_are_processes_except_where_threads_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made: list[tuple[int, type]] = []
-
-    def run(
-        config: TrainConfig, num_updates: int, closing: ExitStack, kind: type[PPO] = PPO
-    ) -> Callable[[], float]:
-        algorithm = kind(config, config.make_game())
-        made.append((config.num_workers, type(algorithm.crew)))
-        algorithm.close()
-        return lambda: 1.0
-
-    monkeypatch.setattr(scaling, "physical_cores", lambda: 2)
-    monkeypatch.setattr(scaling, "training_run", run)
-    scaling.measure(quick=True)
-    assert made == [(1, Threads), (2, Processes), (2, Threads)]
-
-
+@pytest.mark.slow
 def test_without_the_earlier_commit_training_is_measured_with_and_without_features(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,21 +77,7 @@ def test_training_is_compared_with_the_code_of_the_earlier_commit(
     ]
 
 
-def test_the_code_of_a_commit_is_removed_also_after_ctrl_c(commit: str) -> None:
-    folders = []
-
-    def stopped() -> None:
-        with earlier.checked_out(commit) as folder:
-            assert folder
-            folders.append(folder)
-            assert (folder / "train" / "speed_of_training.py").read_text() == "speed = 100\n"
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stopped()
-    assert not folders[0].exists()
-
-
+@pytest.mark.faults
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C reaches all processes of a console")
 def test_ctrl_c_ends_a_measurement_and_leaves_no_process_and_no_folder(tmp_path: Path) -> None:
     """Also where it reaches the first process alone. The measurement is in the middle of it: its git never ends."""
@@ -158,23 +109,6 @@ def test_ctrl_c_ends_a_measurement_and_leaves_no_process_and_no_folder(tmp_path:
         measuring.wait()
 
 
-def test_a_process_of_a_measurement_ends_with_it(tmp_path: Path) -> None:
-    program = "import os, sys\nfor _ in sys.stdin: print(os.getpid(), flush=True)"
-    with earlier.run_in_process(tmp_path, program) as run:
-        number = int(run())
-        assert psutil.pid_exists(number)
-    assert not psutil.pid_exists(number)
-
-
-def test_a_process_that_fails_ends_the_measurement(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with (
-        pytest.raises(RuntimeError, match=f"code in {tmp_path} ended early: its error is above"),
-        earlier.run_in_process(tmp_path, "import nothing_of_this_name") as run,
-    ):
-        run()
-    assert "No module named 'nothing_of_this_name'" in capfd.readouterr().err
-
-
 def test_where_there_is_no_gpu_nothing_is_measured_on_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,6 +117,7 @@ def test_where_there_is_no_gpu_nothing_is_measured_on_one(
     assert "no CUDA device" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_gpu_is_measured_beside_the_cpu(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

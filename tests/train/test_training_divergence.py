@@ -4,111 +4,58 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
-from catbox_train.algorithm import DivergedError
-from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.runs.checkpoint import TrainingState, save_training
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingDiverged
-from catbox_train.self_play.adam import Adam
-from tests.agents.policies import network_for
 from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, final_arrays, quiet, small
 
-pytestmark = pytest.mark.usefixtures("no_picture")
 
+@pytest.mark.parametrize(
+    ("where", "number", "said"),
+    [
+        ("actor", math.nan, "a logit of the policy is not finite"),
+        ("critic", math.inf, "the critic is not finite"),
+        ("moment", math.nan, "not finite"),
+    ],
+)
+def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_stays(
+    brief_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, number: float, said: str
+) -> None:
+    """It comes up in update 4; update 2 was saved. Without it, the run goes on from there to the end that it would have
+    had."""
+    run, learn = tmp_path / "run", PPO.learn
 
-def poison(where: str, number: float) -> Callable[[PPO], None]:
-    def into(trainer: PPO) -> None:
-        weights = trainer.weights
-        with torch.no_grad():
+    def learn_spoiled(trainer: PPO, *args: float) -> dict[str, float]:
+        if trainer.updates_done == 3:
+            weights = trainer.weights
             if where == "moment":
                 trainer.optimizer.state["exp_avg_sq"][0] = number
             else:
                 weights.vector[weights.parts[where]][-1] = number
-
-    return into
-
-
-@pytest.mark.parametrize(
-    ("where", "moment", "number", "said"),
-    [
-        ("actor", "before", math.inf, "a logit of the policy is not finite"),
-        ("actor", "before", math.nan, "a logit of the policy is not finite"),
-        ("moment", "before", math.nan, "not finite"),
-        ("actor", "after", math.nan, "a weight of the actor is not finite"),
-        ("critic", "after", math.inf, "a weight of the critic is not finite"),
-        ("moment", "after", math.inf, "Adam's exp_avg_sq is not finite"),
-    ],
-)
-def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_stays(
-    finished: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    where: str,
-    moment: str,
-    number: float,
-    said: str,
-) -> None:
-    """It comes up in update 4, before the gradient or in the last step; update 2 was saved. Without it, the run goes on
-    from there to the end that it would have had."""
-    run, learn, step = tmp_path / "run", PPO.learn, Adam.move
-    spoil, steps = poison(where, number), []
-
-    def learn_spoiled(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 3 and moment == "before":
-            spoil(trainer)
-        elif trainer.updates_done == 3:
-
-            def spoiled_step(optimizer: Adam, *given: Any) -> None:
-                step(optimizer, *given)
-                steps.append(1)
-                if len(steps) == trainer.options.epochs * 4 * 4:  # two parts of each network
-                    spoil(trainer)
-
-            monkeypatch.setattr(Adam, "move", spoiled_step)
         return learn(trainer, *args)
 
-    monkeypatch.setattr(PPO, "learn", learn_spoiled)
-    with pytest.raises(
-        TrainingDiverged, match=rf"diverged in update 4: .*{said}.*last good checkpoint is .*00000002"
-    ):
-        train(small(**BRIEF), run, quiet())
+    with monkeypatch.context() as patch:
+        patch.setattr(PPO, "learn", learn_spoiled)
+        with pytest.raises(
+            TrainingDiverged, match=rf"diverged in update 4: .*{said}.*last good checkpoint is .*00000002"
+        ):
+            train(small(**BRIEF), run, quiet())
     assert latest_checkpoint(run).name == "00000002"
     assert all(np.isfinite(array).all() for array in final_arrays(run).values() if array.dtype.kind == "f")
     assert [row["update"] for row in read_metrics(run)] == [1, 2, 3]
-    monkeypatch.setattr(PPO, "learn", learn)
-    monkeypatch.setattr(Adam, "move", step)
     resume(run, quiet())
-    assert_same_end(finished, run)
+    assert_same_end(brief_run, run)
 
 
-def test_a_critic_that_is_not_finite_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before a batch is played: its values are what is wrong, not the gradient of the actor that follows from them."""
-    evaluate = ppo.Worker.evaluate
-
-    def evaluate_spoiled(worker: ppo.Worker) -> None:
-        evaluate(worker)
-        worker.values[:] = math.nan
-
-    monkeypatch.setattr(ppo.Worker, "evaluate", evaluate_spoiled)
-    with pytest.raises(TrainingDiverged, match="in update 1: a value of the critic is not finite"):
-        train(small(**BRIEF), tmp_path / "run", quiet())
-    assert latest_checkpoint(tmp_path / "run") is None
-
-
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path, activation: str) -> None:
-    settings = {**SMALL, **BRIEF, "learning_rate": 1e9, "learning_rate_end": 1e9, "activation": activation}
+def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path) -> None:
+    settings = {**SMALL, **BRIEF, "learning_rate": 1e9, "learning_rate_end": 1e9}
     file = tmp_path / "settings.yaml"
     file.write_text(json.dumps(settings))
     code, said = command("train", "--config", str(file), "--output", str(tmp_path / "run"))
@@ -117,14 +64,6 @@ def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path, act
     assert "There is no checkpoint yet" in said
     assert "--set learning_rate=0.001 --set learning_rate_end=5e-05" in said
     assert not (tmp_path / "run" / "results.json").exists()
-    assert not (tmp_path / "run" / "checkpoints").exists()
-
-
-def test_what_the_last_step_of_an_update_did_is_seen_before_anything_is_saved(tmp_path: Path) -> None:
-    """With one step an update, nothing learns from what that step made of the networks."""
-    one_step = {"total_decisions": 512, "minibatch_size": 512, "epochs": 1, "opponents": ["random"]}
-    with pytest.raises(TrainingDiverged, match=r"in update 1: a logit .*There is no checkpoint yet"):
-        train(small(**one_step, learning_rate=1e9), tmp_path / "run", quiet())
     assert not (tmp_path / "run" / "checkpoints").exists()
 
 
@@ -151,11 +90,8 @@ def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
     ("settings", "options"),
     [
         ({}, "--set learning_rate=0.0001"),
-        ({"learning_rate": 5.0}, "--set learning_rate=0.001"),
         ({"learning_rate": 1e-4, "learning_rate_end": 1e-4}, "--set learning_rate=1e-05 --set learning_rate_end=1e-05"),
-        ({"learning_rate_end": 1.0}, "--set learning_rate=0.0001 --set learning_rate_end=5e-05"),
         ({"entropy": 1e9}, "--set learning_rate=0.0001 --set entropy=0.06"),
-        ({"entropy_end": 1e9}, "--set learning_rate=0.0001 --set entropy_end=0.002"),
     ],
 )  # fmt: skip
 def test_what_to_do_after_divergence_fits_the_settings(
@@ -181,30 +117,3 @@ def test_a_batch_with_too_little_to_learn_from_is_refused_with_what_to_change(
     with pytest.raises(ValueError, match=message):
         train(small(**BRIEF, **settings), tmp_path / "run", quiet())
     assert latest_checkpoint(tmp_path / "run") is None
-
-
-def test_a_number_that_is_not_finite_is_never_written(tmp_path: Path) -> None:
-    """The last line of defence, whatever training overlooks."""
-    game = small().make_game()
-    state = TrainingState({"weights": np.array([1.0, math.nan], np.float32)}, {"update": 1, "decisions": 512})
-    with pytest.raises(DivergedError, match="weights holds numbers that are not finite"):
-        save_training(tmp_path, 1, network_for(game), game, state)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_reward_that_is_not_finite_stops_the_run_at_the_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is carried, so no gradient has seen it when the checkpoint is due."""
-    learn = PPO.learn
-
-    def learn_and_spoil(trainer: PPO, *args: float) -> dict[str, float]:
-        metrics = learn(trainer, *args)
-        if trainer.updates_done == 3:
-            trainer.workers[1].open_rewards[:] = math.nan
-        return metrics
-
-    monkeypatch.setattr(PPO, "learn", learn_and_spoil)
-    with pytest.raises(TrainingDiverged, match=r"in update 4: worker1\.carried\.rewards .*is .*00000002"):
-        train(small(**BRIEF), tmp_path / "run", quiet())
-    assert latest_checkpoint(tmp_path / "run").name == "00000002"

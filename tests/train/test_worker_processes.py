@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import copy
-import errno
 import os
 import pickle
 import signal
-import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 import pytest
-import torch
 
 from catbox_agents.errors import AgentError
-from catbox_train.algorithm import DivergedError, TrainingState, algorithm_class
+from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.opponents import PAST
-from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
-from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play import processes as worker_processes
 from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.crew import Threads
-from catbox_train.self_play.processes import Processes, SharedMemory, processes_possible, reported
-from tests.train.agents_in_training import DRAWING, RAISING
-from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
-from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked, unpicklable
+from catbox_train.self_play.processes import Processes, reported
+from tests.train.agents_in_training import DRAWING
+from tests.train.ppo_runs import BRIEF, assert_same_end, in_update, quiet, small, stop, trainer_of
+from tests.train.worker_functions import die_beside_a_child, fail, meet, signals_blocked
 
 pytestmark = [
-    pytest.mark.usefixtures("no_picture"),
     pytest.mark.skipif(os.name != "posix", reason="workers are threads on Windows"),
 ]
 
@@ -62,15 +53,6 @@ def in_processes(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     return choose
 
 
-@contextmanager
-def trainer_of(config: TrainConfig) -> Iterator[PPO]:
-    trainer = PPO(config, config.make_game())
-    try:
-        yield trainer
-    finally:
-        trainer.close()
-
-
 def processes() -> list[psutil.Process]:
     """Those of the workers of this process."""
     return [child for child in psutil.Process().children() if "worker_process" in " ".join(child.cmdline())]
@@ -79,66 +61,36 @@ def processes() -> list[psutil.Process]:
 # What is computed.
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_processes_compute_what_threads_do(algorithm: str, in_processes: Callable[[bool], None]) -> None:
-    """Bit for bit, from the start and when they go on from what threads have saved."""
-    settings = {**BRIEF, **TABLES, **ALGORITHMS[algorithm], "algorithm": algorithm}
-    config, ends = small(**settings), []
-    kind = algorithm_class(algorithm)
-    middle: TrainingState | None = None
-    for wanted in (False, True):
-        in_processes(wanted)
-        trainer: Any = kind(config, config.make_game())
-        try:
-            assert isinstance(trainer.crew, Processes if wanted else Threads)
-            trainer.update(0.0)
-            trainer.update(0.3)
-            if middle is None:
-                middle = copy.deepcopy(trainer.state())
-            assert_same(trainer.state(), middle)
-            if wanted:
-                trainer.update(0.4)
-                trainer.restore(middle, 2)
-            metrics = [trainer.update(through) for through in (0.6, 1.0)]
-            for row in metrics:
-                row.pop("learning/rollouts_per_second", None)  # depends on the clock
-            ends.append((copy.deepcopy(trainer.state()), metrics))
-        finally:
-            trainer.close()
-    assert_same(ends[0][0], ends[1][0])
-    assert ends[0][1] == ends[1][1]
-    assert not np.array_equal(ends[0][0].arrays["weights"], middle.arrays["weights"])
-    assert processes() == []
-
-
-def assert_same(one: TrainingState, two: TrainingState) -> None:
-    """The same values, and arrays that are equal bit for bit."""
-    assert one.values == two.values
-    assert one.arrays.keys() == two.arrays.keys()
-    assert [name for name in one.arrays if not np.array_equal(one.arrays[name], two.arrays[name])] == []
-
-
-def test_a_run_that_was_stopped_in_processes_goes_on_in_threads(
-    tmp_path: Path, in_processes: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "algorithm", ["ppo", *(pytest.param(name, marks=pytest.mark.faults) for name in ("dmc", "exit"))]
+)
+def test_a_run_that_was_begun_in_threads_goes_on_in_processes_to_the_same_end(
+    algorithm: str,
+    finished_run: Callable[[TrainConfig], Path],
+    tmp_path: Path,
+    in_processes: Callable[[bool], None],
 ) -> None:
-    learn, found = PPO.learn, []
-
-    def learn_and_stop(trainer: PPO, *args: float) -> dict[str, float]:
-        found.append(len(processes()))
-        if trainer.updates_done == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(PPO, "learn", learn_and_stop)
-    with pytest.raises(TrainingInterrupted):
-        train(small(**BRIEF), tmp_path / "run", quiet())
-    assert found == [1, 1, 1]
+    config = small(**{**BRIEF, **TABLES, **ALGORITHMS[algorithm], "algorithm": algorithm})
+    in_processes(False)
+    stop(config, tmp_path / "run", 2)
+    whole, found = finished_run(config), []
+    in_processes(True)
+    with in_update(config, 2, lambda: found.append(len(processes()))):
+        resume(tmp_path / "run", quiet(), trust=True)
+    assert found == [1]
     assert processes() == []
-    monkeypatch.setattr(PPO, "learn", learn)
+    assert_same_end(whole, tmp_path / "run")
+
+
+@pytest.mark.faults
+def test_a_run_that_was_stopped_in_processes_goes_on_in_threads(
+    brief_run: Path, tmp_path: Path, in_processes: Callable[[bool], None]
+) -> None:
+    stop(small(**BRIEF), tmp_path / "run", 3)
+    assert processes() == []
     in_processes(False)
     resume(tmp_path / "run", quiet())
-    train(small(**BRIEF), tmp_path / "other", quiet())
-    assert_same_end(tmp_path / "run", tmp_path / "other")
+    assert_same_end(brief_run, tmp_path / "run")
 
 
 # Where workers are.
@@ -162,26 +114,7 @@ def test_short_runs_and_gpus_have_threads(monkeypatch: pytest.MonkeyPatch) -> No
     assert started == [config]
 
 
-def test_classes_of_the_main_script_need_threads() -> None:
-    assert processes_possible(small(opponents_in_training={DRAWING: 0.1}))
-    assert not processes_possible(small(opponents_in_training={"__main__:Bot": 0.1}))
-
-
-class Other(PPO):
-    """Not what the processes would find under the name of the algorithm."""
-
-
-def test_an_algorithm_that_is_not_the_one_of_the_settings_has_threads(
-    in_processes: Callable[[bool], None],
-) -> None:
-    config = small()
-    trainer = Other(config, config.make_game())
-    try:
-        assert isinstance(trainer.crew, Threads)
-    finally:
-        trainer.close()
-
-
+@pytest.mark.faults
 def test_each_worker_has_a_process_and_signals_reach_the_programs_it_starts(
     in_processes: Callable[[bool], None],
 ) -> None:
@@ -201,6 +134,7 @@ def test_each_worker_has_a_process_and_signals_reach_the_programs_it_starts(
 # Errors and deaths.
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize(
     ("failing", "how", "kind", "message"),
     [
@@ -234,39 +168,19 @@ def test_what_happens_to_one_worker_is_said_and_ends_all(
             trainer.crew.map(meet, 1)
 
 
-@pytest.mark.parametrize("meeting", [True, False])
+@pytest.mark.faults
 def test_a_killed_worker_is_noticed_although_a_process_that_it_forked_lives_on(
-    in_processes: Callable[[bool], None], tmp_path: Path, meeting: bool
+    in_processes: Callable[[bool], None], tmp_path: Path
 ) -> None:
-    """With copies of the sockets, such as the pool of processes of an agent."""
+    """With copies of the sockets, such as the pool of processes of an agent, while the others wait for the worker."""
     file = tmp_path / "child"
     try:
         with trainer_of(small(workers=3, num_envs=48, batch_size=768)) as trainer:
             with pytest.raises(ChildProcessError, match=r"worker 2 was ended by signal 9 \(SIGKILL\)"):
-                trainer.crew.map(die_beside_a_child, 2, str(file), meeting)
+                trainer.crew.map(die_beside_a_child, 2, str(file))
             assert psutil.Process(int(file.read_text())).is_running()
     finally:
         os.kill(int(file.read_text()), signal.SIGKILL)
-
-
-def test_a_result_that_cannot_be_sent_is_an_error(in_processes: Callable[[bool], None]) -> None:
-    with trainer_of(small()) as trainer, pytest.raises((TypeError, AttributeError), match="pickle") as error:
-        trainer.crew.map(unpicklable)
-    assert "process of worker 1" in error.value.__notes__[0]
-
-
-def test_a_default_timeout_of_sockets_is_not_that_of_the_workers(
-    in_processes: Callable[[bool], None],
-) -> None:
-    """A script may set one for its own connections."""
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(0.01)
-    try:
-        with trainer_of(small()) as trainer:
-            assert [number for number, _ in trainer.crew.map(meet, 5)] == [0, 1]
-            trainer.update(0.0)
-    finally:
-        socket.setdefaulttimeout(before)
 
 
 def test_an_error_keeps_its_type_text_and_traceback() -> None:
@@ -287,76 +201,12 @@ def test_an_error_keeps_its_type_text_and_traceback() -> None:
     assert "in raised" in of_agent.__notes__[0]
 
 
-def test_an_agent_that_fails_stops_the_run_as_in_threads(
+@pytest.mark.faults
+def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
     tmp_path: Path, in_processes: Callable[[bool], None]
 ) -> None:
-    with pytest.raises(AgentError, match="raised") as error:
-        train(small(**BRIEF, opponents_in_training={RAISING: 0.9}), tmp_path / "run", quiet())
-    assert "agents_in_training.py" in error.value.agent_traceback()
-    assert processes() == []
-
-
-def test_a_worker_that_is_killed_ends_the_run_with_the_way_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: Callable[[bool], None]
-) -> None:
-    learn, run = PPO.learn, tmp_path / "run"
-
-    def kill(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 3:
-            processes()[0].kill()
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(PPO, "learn", kill)
+    config, run = small(**BRIEF), tmp_path / "run"
     said = rf"SIGKILL.*the last checkpoint, {run}/checkpoints/00000002, is lost\. Go on with:  .* --output {run}$"
-    with pytest.raises(ChildProcessError, match=said):
-        train(small(**BRIEF), run, quiet())
+    with in_update(config, 4, lambda: processes()[0].kill()), pytest.raises(ChildProcessError, match=said):
+        train(config, run, quiet())
     assert processes() == []
-
-
-@pytest.mark.parametrize("new", [True, False])
-def test_a_worker_that_is_killed_while_it_is_made_ends_the_run_with_the_way_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: Callable[[bool], None], new: bool
-) -> None:
-    run, send = tmp_path / "run", Processes._send
-
-    def kill(crew: Processes[Any], messages: Any) -> None:
-        processes()[0].kill()
-        send(crew, messages)
-
-    if not new:
-        start_run(run, small(**BRIEF))
-    monkeypatch.setattr(Processes, "_send", kill)
-    said = "nothing is written yet. Start the run again" if new else rf"Go on with:  .* --output {run}$"
-    with pytest.raises(ChildProcessError, match=rf"SIGKILL.*; .*{said}"):
-        train(small(**BRIEF), run, quiet()) if new else resume(run, quiet())
-    assert processes() == []
-    assert run.exists() is not new
-
-
-def test_what_goes_wrong_while_the_workers_are_made_ends_the_processes(
-    in_processes: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*args: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    config = small()
-    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    monkeypatch.setattr(os, "ftruncate", full)
-    with pytest.raises(MemoryError, match="bytes of shared memory"):
-        PPO(config, config.make_game())
-    assert processes() == []
-
-
-def test_shared_memory_is_the_same_for_all_who_ask_in_the_same_order() -> None:
-    memory = SharedMemory()
-    one, two = memory.allocate((3, 5), torch.float32), memory.allocate((7,), torch.bfloat16)
-    assert memory.allocate((0, 4), torch.float32).shape == (0, 4)
-    other = SharedMemory(os.dup(memory.file))
-    same, again = other.allocate((3, 5), torch.float32), other.allocate((7,), torch.bfloat16)
-    memory.close()
-    other.close()
-    assert not one.any()
-    one += 2
-    again += 3
-    assert (same == 2).all()
-    assert (two == 3).all()

@@ -35,10 +35,10 @@ def fail(worker: Worker, failing: int, how: str) -> None:
         worker.meeting.wait(number)
 
 
-def die_beside_a_child(worker: Worker, dying: int, file: str, meeting: bool) -> None:
+def die_beside_a_child(worker: Worker, dying: int, file: str) -> None:
     """Worker ``dying`` is killed, and a process that it has forked lives on with all that it had open.
 
-    ``file`` gets the number of that process. The others wait for the worker, if ``meeting``.
+    ``file`` gets the number of that process. The others wait for the worker.
     """
     number = worker.networks.number
     if number == dying:
@@ -48,13 +48,7 @@ def die_beside_a_child(worker: Worker, dying: int, file: str, meeting: bool) -> 
             os._exit(0)
         Path(file).write_text(str(child))
         os.kill(os.getpid(), signal.SIGKILL)
-    if meeting:
-        worker.meeting.wait(number)
-
-
-def unpicklable(worker: Worker) -> object:
-    """A result that cannot be sent to another process."""
-    return threading.Lock()
+    worker.meeting.wait(number)
 
 
 def signals_blocked(worker: Worker) -> set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from catbox_agents.cores import physical_cores
+from catbox_agents.machine import physical_cores
 
 
 def check_device(name: str) -> str:

@@ -10,31 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.arena.block import Block, Setup, Task, first_deal, num_blocks
-from catbox_agents.arena.bootstrap import FEW_RESAMPLES, interval, resampled_means
+from catbox_agents.arena.intervals import Estimate, bootstrap_interval, estimates, resampled_sums
+from catbox_agents.arena.ratings import nash_average, ratings
 from catbox_agents.arena.referee import FAULTS, FORFEITS
-from catbox_agents.arena.results import Result, Totals
+from catbox_agents.arena.results import Block, Result, table_result
+from catbox_agents.arena.setup import Setup, Task
 from catbox_agents.arena.tables import MIXED, SELF
 
 #: The format of results.json.
 RESULTS_FORMAT = "catbox-arena-results-1"
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over deals, with the ends of its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of the interval."""
-        return (self.high - self.low) / 2
-
-    def __str__(self) -> str:
-        return f"{self.mean:+.2f} ± {self.half_width:.2f}"
 
 
 @dataclass(frozen=True)
@@ -98,14 +82,14 @@ class ArenaResult:
     def difference(self, agent: str, other: str, field: str) -> Estimate:
         """How much more one ``agent`` earns among copies of ``field`` than one ``other`` does, on the same deals."""
         margins = self.margins[:, self._index(field)]
-        return _estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
+        return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
 
     def mixed_difference(self, agent: str, other: str) -> Estimate:
         """How much more ``agent`` earns than ``other`` at the mixed tables. Raises ValueError without such tables."""
         if self.mixed_margins is None:
             raise ValueError("no mixed tables were played: ask for them with mixed=True")
         margins = self.mixed_margins
-        return _estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
+        return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
 
     @functools.cached_property
     def differences(self) -> dict[tuple[str, str, str], Estimate]:
@@ -123,7 +107,7 @@ class ArenaResult:
         margins = self.margins
         places = [[names.index(name) for name in triple] for triple in triples]
         columns = [margins[one, field] - margins[other, field] for one, other, field in places]
-        return dict(zip(triples, _estimates(np.array(columns).T), strict=True))
+        return dict(zip(triples, estimates(np.array(columns).T), strict=True))
 
     @property
     def widest(self) -> float:
@@ -177,7 +161,7 @@ def arena_result(
     setup: Setup, blocks: Mapping[Task, Block], planned: int, deal_set: str | None
 ) -> ArenaResult:
     """The result of the first ``planned`` deals, or of those of them that every table has finished: at least one."""
-    finished = finished_tasks(setup, blocks, planned)
+    finished = setup.finished(blocks, planned)
     names = list(setup.names)
     n = len(names)
     num_deals = sum(tasks[0].num_deals for tasks in finished)
@@ -189,18 +173,17 @@ def arena_result(
     tables: dict[tuple[str, str], Result] = {}
     mixed_tables = []
     options = dict(setup.game.options)
+    about = {"game": setup.game.id, "options": options, "deals_planned": planned, "seed": setup.seed}
     for number, table in enumerate(setup.tables):
         parts = [blocks[tasks[number]] for tasks in finished]
         agents = list(table.agents)
-        totals = Totals(len(agents), table.line_up, table.rotations)
         for block in parts:
-            totals.add(block.part)
             seconds[agents] += block.seconds
             decisions[agents] += block.decisions
             for fault in block.faults:
                 found = faults.setdefault((agents[fault.agent], fault.kind), [0, fault.first])
                 found[0] += fault.count
-        result = totals.result(setup.game.id, options, planned, setup.seed, [names[i] for i in agents])
+        result = table_result(parts, table.line_up, table.rotations, [names[i] for i in agents], **about)
         own = result.deal_margins.T
         if table.kind == SELF:
             tables[names[agents[0]], names[agents[0]]] = result
@@ -219,7 +202,7 @@ def arena_result(
             tables[names[other], names[one]] = result
     mixed_margins = np.array([rows.mean(0) for rows in mixed]) if mixed_tables else None
     summaries = _summaries(setup, margins, mixed_margins, comparisons, faults)
-    estimates = _estimates(margins.reshape(n * n, num_deals).T)
+    matrix = estimates(margins.reshape(n * n, num_deals).T)
     return ArenaResult(
         game=setup.game.id,
         options=options,
@@ -237,20 +220,8 @@ def arena_result(
         seconds_per_move={
             name: float(seconds[i] / decisions[i]) if decisions[i] else None for i, name in enumerate(names)
         },
-        _matrix=[estimates[i * n : (i + 1) * n] for i in range(n)],
+        _matrix=[matrix[i * n : (i + 1) * n] for i in range(n)],
     )
-
-
-def tasks_of_block(setup: Setup, number: int, planned: int) -> list[Task]:
-    """The tasks of block ``number`` of ``planned`` deals, one for each table."""
-    size = min(first_deal(number + 1), planned) - first_deal(number)
-    return [Task(table, number, size) for table in range(len(setup.tables))]
-
-
-def finished_tasks(setup: Setup, blocks: Mapping[Task, Block], planned: int) -> list[list[Task]]:
-    """The tasks of each block that every table has finished."""
-    every = [tasks_of_block(setup, number, planned) for number in range(num_blocks(planned))]
-    return [tasks for tasks in every if all(task in blocks for task in tasks)]
 
 
 def widest_interval(setup: Setup, blocks: Mapping[Task, Block], planned: int) -> float:
@@ -258,16 +229,9 @@ def widest_interval(setup: Setup, blocks: Mapping[Task, Block], planned: int) ->
     columns = []
     for number, table in enumerate(setup.tables):
         if len(table.agents) == 2 and table.kind not in (SELF, MIXED):
-            tasks = [tasks_of_block(setup, block, planned)[number] for block in range(num_blocks(planned))]
-            columns.append(np.concatenate([blocks[task].part.deals[1, :, 0] for task in tasks]))
-    return max(estimate.half_width for estimate in _estimates(np.array(columns).T))
-
-
-def _estimates(values: NDArray[np.floating]) -> list[Estimate]:
-    """The mean of each column of ``values`` (deals, k)."""
-    low, high = interval(resampled_means(values), len(values))
-    means = values.mean(0, dtype=np.float64)
-    return [Estimate(*map(float, ends)) for ends in zip(means, low, high, strict=True)]
+            tasks = [tasks[number] for tasks in setup.blocks(planned)]
+            columns.append(np.concatenate([blocks[task].deals[1, :, 0] for task in tasks]))
+    return max(estimate.half_width for estimate in estimates(np.array(columns).T))
 
 
 def _summaries(
@@ -277,18 +241,16 @@ def _summaries(
     comparisons: NDArray[np.float64],
     faults: Mapping[tuple[int, str], Sequence[Any]],
 ) -> list[AgentSummary]:
-    from catbox_agents.arena.ratings import nash_average, ratings
-
     n, _, num_deals = margins.shape
     payoffs = (margins - margins.transpose(1, 0, 2)) / 2
     mean_payoffs = payoffs.mean(2, dtype=np.float64)
     shares, nash_margins = nash_average(mean_payoffs)
-    drawn = resampled_means(comparisons, FEW_RESAMPLES) * num_deals
     strengths = ratings(comparisons.sum(0))
-    low, high = interval(np.array([ratings(one) for one in drawn]), num_deals)
+    resampled = np.array([ratings(sums) for sums in resampled_sums(comparisons)])
+    low, high = bootstrap_interval(resampled, num_deals)
     # The shares are held fixed: an interval says how certain the margins against this mixture are.
-    against = _estimates(np.einsum("ijd,j->di", payoffs, shares))
-    mixed_estimates = None if mixed is None else _estimates(mixed.T)
+    against = estimates(np.einsum("ijd,j->di", payoffs, shares))
+    mixed_estimates = None if mixed is None else estimates(mixed.T)
     return [
         AgentSummary(
             name=setup.names[i],

@@ -1,4 +1,4 @@
-"""Named sets of deals, so that what an agent was chosen by is not what it is tested on.
+"""Seeds of deals, and named sets of deals, so that what an agent was chosen by is not what it is tested on.
 
 A set is a seed: deal number d of a set is the same for everybody. The seeds have 128 bits. Those of training runs have
 at most 64, and the deals of a run, its evaluations included, follow from its seed; so no deal of a named set is ever
@@ -20,6 +20,15 @@ DEAL_SETS = {
     "selection": 0xC95D5611B2C7D2CCA7679959EA598AB4,
     "test": 0x995EE9666718635395F2B46E5F05B672,
 }
+
+
+#: Deals are numbered in groups of this many: deal d is child d % GROUP of child d // GROUP.
+GROUP = 2048
+
+
+def deal_seed(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
+    """The seed of deal ``number`` of those that ``root`` seeds."""
+    return np.random.SeedSequence(root.entropy, spawn_key=(1, number // GROUP, number % GROUP))
 
 
 def seed_of_deals(deal_set: str | None, seed: int | None) -> tuple[int, str | None]:

@@ -16,20 +16,19 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import catbox_env
 from catbox_agents.agent import agent_seed
-from catbox_agents.arena.playing import Cast, deal_seed, play_deals, rotate_seats
-from catbox_agents.arena.results import Part, Result, Totals
+from catbox_agents.arena.deal_sets import deal_seed, seed_of_deals
+from catbox_agents.arena.playing import play_deals
+from catbox_agents.arena.results import Block, Result, table_result
+from catbox_agents.arena.setup import MIN_DEALS, check_agents, check_labels, check_num_deals, played_game
+from catbox_agents.arena.tables import Cast, rotate_seats
 from catbox_agents.specs import AgentSpec, label_of
 from catbox_env import Game, Vec
-from catbox_env.core.checks import is_integer, shown
 from catbox_env.core.game import check_game_object
-from catbox_env.core.rng import seed_sequence
 
 #: Most games played side by side. Larger batches cost memory and save little time.
 CHUNK = 2048
@@ -37,9 +36,6 @@ CHUNK = 2048
 #: Deals of the first batch. Each next batch is half as large again, up to CHUNK games, so that little is lost when a
 #: comparison of slow agents is interrupted.
 FIRST_DEALS = 16
-
-#: With fewer deals an interval would say nothing. From here on its quantile is exact to 0.001.
-MIN_DEALS = 10
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
@@ -80,25 +76,23 @@ def evaluate(
             f"name at most {game.num_players} agents, or play with more players"
         )
     num_deals = check_num_deals(num_deals)
-    if seed is None:
-        seed = secrets.randbits(128)
-    elif isinstance(seed, np.random.SeedSequence):
-        raise ValueError(
-            f"seed={seed!r}: expected an integer of 0 or more, or None; pass the entropy of a SeedSequence"
-        )
-    root = seed_sequence(seed)
-    seed = int(seed)
-    played = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
+    seed = secrets.randbits(128) if seed is None else seed_of_deals(None, seed)[0]
+    root = np.random.SeedSequence(seed)
     seats = game.num_players
-    line_up = one_among_others(len(labels), seats)
+    line_up = [min(seat, len(labels) - 1) for seat in range(seats)]
     line_ups = rotate_seats(line_up)
     cast = Cast(game, agents, labels, line_ups, agent_seed)
-    totals = Totals(len(labels), line_up)
     order = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(2,)))
+    blocks: list[Block] = []
+    first = 0
+
+    def result() -> Result:
+        about = {"game": game.id, "options": dict(game.options), "deals_planned": num_deals, "seed": seed}
+        return table_result(blocks, line_up, seats, labels, **about)
+
     try:
-        first = 0
         for size in _chunks(num_deals, seats):
-            deals = [deal_seed(root, d) for d in range(first, first + size)]
+            deals = [deal_seed(root, number) for number in range(first, first + size)]
             finished = first * seats
 
             def tell(vec: Vec, rows: NDArray[np.int64]) -> None:
@@ -107,18 +101,14 @@ def evaluate(
                     finished += ended
                     progress(finished, num_deals * seats)
 
-            totals.add(Part.of(*play_deals(played, cast, line_ups, deals, order, tell), line_ups))
+            blocks.append(
+                Block.of(*play_deals(played_game(game), cast, line_ups, deals, order, tell), line_ups)
+            )
             first += size
     except KeyboardInterrupt:
-        enough = totals.num_deals >= MIN_DEALS
-        so_far = totals.result(game.id, dict(game.options), num_deals, seed, labels) if enough else None
-        raise EvaluationInterrupted(so_far, num_deals) from None
-    return totals.result(game.id, dict(game.options), num_deals, seed, labels)
-
-
-def one_among_others(num_agents: int, num_seats: int) -> list[int]:
-    """The agent in each seat (P,): one seat for each but the last, which fills the seats that are left."""
-    return [min(seat, num_agents - 1) for seat in range(num_seats)]
+        enough = sum(block.num_deals for block in blocks) >= MIN_DEALS
+        raise EvaluationInterrupted(result() if enough else None, num_deals) from None
+    return result()
 
 
 def _chunks(num_deals: int, seats: int) -> Iterator[int]:
@@ -144,39 +134,3 @@ def _labels(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[st
         copies = sum(other == base or other.startswith(f"{base} #") for other in labels)
         labels.append(f"{base} #{copies + 1}" if copies else base)
     return labels
-
-
-def check_agents(agents: object) -> None:
-    """Raise ``ValueError`` unless ``agents`` is a list of at least two."""
-    if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
-        raise ValueError(
-            f"agents={shown(agents)}: expected a list of agents, such as ['heuristic', 'random']"
-        )
-    if len(agents) < 2:
-        given = ", ".join(map(label_of, agents)) or "none"
-        raise ValueError(f"agents: {len(agents)} ({given}); expected at least 2 to compare")
-
-
-def check_labels(names: Any, number: int) -> list[str]:
-    """``names`` as a list. Raises ``ValueError`` unless they are ``number`` different texts of printable characters."""
-    listed = isinstance(names, Sequence) and not isinstance(names, str)
-    if (
-        not listed
-        or not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
-        or not len(names) == len(set(names)) == number
-    ):
-        raise ValueError(
-            f"names={shown(names)}: expected {number} different names of printable characters, one for each agent"
-        )
-    return list(names)
-
-
-def check_num_deals(num_deals: object) -> int:
-    """``num_deals`` as an int. Raises ``ValueError`` unless it is an integer of at least `MIN_DEALS`."""
-    if not is_integer(num_deals):
-        raise ValueError(f"num_deals={shown(num_deals)}: expected an integer, such as 1000")
-    if num_deals < MIN_DEALS:
-        raise ValueError(
-            f"num_deals={num_deals}: expected at least {MIN_DEALS}; with fewer the interval would say nothing"
-        )
-    return int(num_deals)

@@ -1,59 +1,30 @@
-"""Deals played from every seat: who sits where, and what is counted."""
+"""Plays deals from every seat. A block of deals at a table is the unit of work of an arena.
+
+Every table of an arena has the same deals, the same seats, the same seeds of agents, and the same random numbers for
+agents that take them decision by decision (``seed_decisions``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, needs_history
-from catbox_agents.arena.results import RoundTotals
-from catbox_agents.play_out import Ask, steps
-from catbox_agents.specs import AgentSpec, agent_of, is_users_own
+from catbox_agents.agent import Agent, agent_seed, needs_history
+from catbox_agents.arena.records import Recorder, forfeit_scores
+from catbox_agents.arena.referee import ENDED, TIME, Absent, Fault, Referee, Watch
+from catbox_agents.arena.results import Block, RoundTotals
+from catbox_agents.arena.setup import Setup, Task, first_deal, played_game
+from catbox_agents.arena.tables import Cast
+from catbox_agents.errors import AgentError
+from catbox_agents.play_out import Ask, rollout
+from catbox_agents.random_agent import MIX_STEP, mix
+from catbox_agents.specs import AgentSpec, agent_of
 from catbox_env import Game, Vec
-
-#: Deals are numbered in groups of this many: deal d is child d % GROUP of child d // GROUP.
-GROUP = 2048
-
-
-def deal_seed(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
-    """The seed of deal ``number`` of those that ``root`` seeds."""
-    return np.random.SeedSequence(root.entropy, spawn_key=(1, number // GROUP, number % GROUP))
-
-
-def rotate_seats(line_up: Sequence[int]) -> NDArray[np.int64]:
-    """The agent in each seat, for every rotation of ``line_up`` (P,): (P, P)."""
-    return np.stack([np.roll(np.asarray(line_up, np.int64), turn) for turn in range(len(line_up))])
-
-
-class Cast:
-    """The agents that play. ``places`` (rotations, P): the index of the one that holds each seat.
-
-    There is one object for each agent; for a user's class given as a spec, one for each seat of each rotation.
-    ``line_ups`` (rotations, P) has the indices in ``agents``. ``seed_of(agent, rotation, seat)`` seeds a spec's agent,
-    which ``make`` makes.
-    """
-
-    def __init__(
-        self,
-        game: Game,
-        agents: Sequence[AgentSpec],
-        labels: Sequence[str],
-        line_ups: NDArray[np.int64],
-        seed_of: Callable[[int, int, int], int],
-        make: Callable[[AgentSpec, str, Game, int], Agent] = agent_of,
-    ) -> None:
-        self.agents: list[Agent] = []
-        self.labels: list[str] = []
-        self.places = np.zeros_like(line_ups)
-        for i, (given, label) in enumerate(zip(agents, labels, strict=True)):
-            for turn, seat in np.argwhere(line_ups == i).tolist():
-                first = self.labels[-1:] != [label]
-                if first or (isinstance(given, str) and is_users_own(self.agents[-1])):
-                    self.agents.append(make(given, label, game, seed_of(i, turn, seat)))
-                    self.labels.append(label)
-                self.places[turn, seat] = len(self.agents) - 1
 
 
 def play_deals(
@@ -68,7 +39,7 @@ def play_deals(
     """Play every deal with every line-up, all at once: scores and win shares (deals, rotations, P), and the rounds.
 
     Game ``d * rotations + r`` of the batch is deal d with line-up r. ``order`` shuffles the rows of every step, and
-    ``moved(vec, rows)`` is called before the first step, with all rows, and after each. ``ask`` as in `steps`.
+    ``moved(vec, rows)`` is called before the first step, with all rows, and after each. ``ask`` as in `rollout`.
     """
     rotations, seats = line_ups.shape
     num_games = len(deals) * rotations
@@ -80,9 +51,128 @@ def play_deals(
     rounds = RoundTotals(int(line_ups.max()) + 1)
     games = np.arange(num_games)
     moved(vec, games)
-    for rows in steps(vec, cast.agents, cast.labels, objects, games, order=order, ask=ask):
+    for rows in rollout(vec, cast.agents, cast.labels, objects, games, order=order, ask=ask):
         scores[rows] += vec.rewards[rows]
         rounds.add_round(vec, players)
         moved(vec, rows)
     shape = (len(deals), rotations, seats)
     return scores.reshape(shape), vec.win_shares.astype(np.float64).reshape(shape), rounds
+
+
+def play_block(setup: Setup, task: Task, watch: Watch, timed: bool = True) -> Block:
+    """Play the games of ``task``. Without ``timed`` there is no limit to the time of a move."""
+    table, line_ups = setup.tables[task.table], setup.line_ups_of(task)
+    root = np.random.SeedSequence(setup.seed)
+    game = played_game(setup.game)
+    names = [setup.names[i] for i in table.agents]
+
+    def make(given: AgentSpec, label: str, game: Game, seed: int) -> Agent:
+        with watch.asking(names.index(label)):
+            return _made(given, label, game, seed)
+
+    cast = Cast(
+        setup.game,
+        [setup.agent(i) for i in table.agents],
+        names,
+        line_ups,
+        lambda agent, turn, seat: agent_seed(task.number, turn, seat),
+        make,
+    )
+    recorder = Recorder(setup.games_of(task)) if setup.record else None
+    seeds = functools.partial(_decision_seeds, root, first_deal(task.number), len(line_ups))
+    referee = Referee(cast, names, seeds, setup.move_time if timed else None, watch, recorder)
+
+    def moved(vec: Vec, rows: NDArray[np.int64]) -> None:
+        if recorder is not None:
+            recorder.moved(vec, rows)
+
+    order = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=(2, task.number)))
+    with _one_thread():
+        scores, win_shares, rounds = play_deals(
+            game, cast, line_ups, setup.deals_of(task), order, moved, referee
+        )
+    _score_forfeits(game, scores, win_shares, referee.forfeits)
+    games = [] if recorder is None else recorder.games(first_deal(task.number), names, line_ups, scores)
+    faults = list(referee.faults.values())
+    times = {"seconds": referee.seconds, "decisions": referee.decisions}
+    return Block.of(scores, win_shares, rounds, line_ups, faults=faults, games=games, **times)
+
+
+def play_here(setup: Setup, tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
+    """Each task with its block, played in this process."""
+    for task in tasks:
+        yield task, play_block(setup, task, Watch())
+
+
+def forfeited_block(setup: Setup, task: Task, agent: int, why: str, late: bool) -> Block:
+    """The block of a process that had to be ended, or ended, while ``agent`` of the table was asked.
+
+    The games in progress are lost with the process, so the agent forfeits every game of the block.
+    """
+    table, line_ups = setup.tables[task.table], setup.line_ups_of(task)
+    game = played_game(setup.game)
+    names = [setup.names[i] for i in table.agents]
+    num_games = setup.games_of(task)
+    recorder = Recorder(num_games)
+    if setup.record:
+        deals = [deal for deal in setup.deals_of(task) for _ in line_ups]
+        recorder.moved(Vec(game, num_games, seed=deals, auto_deal=False), np.arange(num_games))
+    for row in range(num_games):
+        recorder.forfeited(row, int(np.argmax(line_ups[row % len(line_ups)] == agent)), why)
+    shape = (task.num_deals, *line_ups.shape)
+    scores, win_shares = np.zeros(shape), np.zeros(shape)
+    _score_forfeits(game, scores, win_shares, [(row, seat) for row, (seat, _) in recorder.forfeits.items()])
+    games = recorder.games(first_deal(task.number), names, line_ups, scores) if setup.record else []
+    faults = [Fault(agent, TIME if late else ENDED, num_games, why)]
+    return Block.of(scores, win_shares, RoundTotals(len(names)), line_ups, faults=faults, games=games)
+
+
+def _made(given: AgentSpec, label: str, game: Game, seed: int) -> Agent:
+    """As `agent_of`; an agent whose own code fails forfeits its games. All were made once before the arena began."""
+    try:
+        return agent_of(given, label, game, seed)
+    except AgentError as error:
+        return Absent(error.error)
+
+
+def _score_forfeits(
+    game: Game,
+    scores: NDArray[np.float64],
+    win_shares: NDArray[np.float64],
+    forfeits: Sequence[tuple[int, int]],
+) -> None:
+    """A forfeited game is the worst that can happen by the rules: the lowest score, and the highest for all others.
+
+    Whatever an agent does, it never does better by forfeiting.
+    """
+    rotations, seats = scores.shape[1:]
+    for row, seat in forfeits:
+        at = divmod(row, rotations)
+        scores[at], win_shares[at] = forfeit_scores(game, seat), 1 / (seats - 1)
+        win_shares[at][seat] = 0
+
+
+def _decision_seeds(
+    root: np.random.SeedSequence, first: int, rotations: int, rows: NDArray[np.int64], move: int
+) -> NDArray[np.uint64]:
+    """A seed for each decision: a hash of the deal, the rotation and the number of the move."""
+    key = np.random.SeedSequence(root.entropy, spawn_key=(4,)).generate_state(1, np.uint64)
+    game = (first * rotations + rows).astype(np.uint64)
+    step = np.uint64(MIX_STEP)
+    per_game = mix(mix(key + game + step) + np.uint64(rotations) + step)
+    return mix(per_game + np.uint64(move) + step)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Torch, if an agent has loaded it, computes in one thread: the same numbers on any machine, a core a process."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -17,10 +17,12 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 import catbox_env
-from catbox_agents.arena.block import Block, Setup, Task
+from catbox_agents.arena.results import Block
+from catbox_agents.arena.setup import Setup, Task, fingerprint
 from catbox_agents.arena.workers import Workers
 from catbox_agents.errors import portable
 from catbox_agents.ray_cluster import connected, short_reason
+from catbox_agents.specs import make
 
 #: How long the arena waits, while nothing is played, for a core of the cluster, in seconds.
 TIME_TO_BEGIN = 300.0
@@ -33,12 +35,10 @@ _INTERVAL = 5.0
 class Player:
     """The actor: plays blocks in a process beside it.
 
-    Raises ``ValueError`` unless catbox and the agents are those of the arena: ``fingerprints`` are theirs.
+    Raises ``ValueError`` unless catbox and the agents are those of the arena.
     """
 
-    def __init__(
-        self, pickled: bytes, fingerprints: Sequence[str], version: str, folder: str, path: Sequence[str]
-    ) -> None:
+    def __init__(self, pickled: bytes, version: str, folder: str, path: Sequence[str]) -> None:
         if version != catbox_env.__version__:
             raise ValueError(
                 f"catbox is {version} where the arena was started and {catbox_env.__version__} on "
@@ -48,7 +48,7 @@ class Player:
             os.chdir(folder)
         sys.path.extend(entry for entry in path if entry not in sys.path)
         self._setup: Setup = pickle.loads(pickled)
-        _check_agents(self._setup, fingerprints)
+        _check_agents(self._setup)
         self._workers = Workers(self._setup, 1)
 
     def ready(self) -> None:
@@ -63,12 +63,9 @@ class Player:
         return None, block
 
 
-def _check_agents(setup: Setup, fingerprints: Sequence[str]) -> None:
+def _check_agents(setup: Setup) -> None:
     """Raise ``ValueError`` for an agent that is another one on this machine, or not there."""
-    from catbox_agents.arena.run import fingerprint
-    from catbox_agents.specs import make
-
-    for given, name, expected in zip(setup.agents, setup.names, fingerprints, strict=True):
+    for given, name, expected in zip(setup.agents, setup.names, setup.fingerprints, strict=True):
         if isinstance(given, bytes):
             continue
         try:
@@ -85,16 +82,13 @@ class RayWorkers:
     """The cores of a cluster, which play the tasks of an arena. A context manager, as `Workers`.
 
     Args:
-        fingerprints: of the agents.
         address: of the cluster; see `catbox_agents.ray_cluster.connected`.
         most: so many cores at most; None: all.
     """
 
-    def __init__(self, setup: Setup, fingerprints: Sequence[str], address: str, most: int | None) -> None:
+    def __init__(self, setup: Setup, address: str, most: int | None) -> None:
         self._setup, self._address, self._most = setup, address, most
-        self._given = (
-            pickle.dumps(setup), list(fingerprints), catbox_env.__version__, os.getcwd(), list(sys.path)
-        )  # fmt: skip
+        self._given = pickle.dumps(setup), catbox_env.__version__, os.getcwd(), list(sys.path)
         self._actors: list[Any] = []
         self._waiting: dict[Any, Any] = {}  # what will be answered -> the actor that is not there yet
         self._playing: dict[Any, tuple[Any, Task]] = {}

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 import catbox_env
 from catbox_agents.files import check_format, parse_json, writing_atomically
-from catbox_env import Game, GameState
+from catbox_env import Game, GameState, Vec
 from catbox_env.core.checks import check_integer, is_integer, shown
 
 FORMAT = "catbox-games-1"
@@ -110,6 +110,50 @@ def policy_pairs(policy: NDArray[np.floating]) -> list[list[Any]]:
     """A policy (A,) as it is recorded: pairs [action, probability], rounded, without those that are next to 0."""
     kept = np.flatnonzero(policy >= LEAST_PROBABILITY).tolist()
     return [[action, round(float(policy[action]), 4)] for action in kept]
+
+
+class Recorder:
+    """What the games of a batch consist of: deals, actions, and policies where an agent has ``policy_batch``."""
+
+    def __init__(self, num_games: int) -> None:
+        self.deals: list[list[Any]] = [[] for _ in range(num_games)]
+        self.actions: list[list[int]] = [[] for _ in range(num_games)]
+        self.policies: list[list[Any]] = [[] for _ in range(num_games)]
+        self.forfeits: dict[int, tuple[int, str]] = {}  # row -> seat, reason
+
+    def moved(self, vec: Vec, rows: NDArray[np.int64]) -> None:
+        """Keep the deal of every game of ``rows`` in which a round has begun."""
+        for row in rows.tolist():
+            if not self.actions[row] or (vec.round_ended[row] and not vec.terminated[row]):
+                self.deals[row].append(vec.deal_of(row))
+
+    def acted(self, rows: NDArray[np.int64], actions: NDArray[np.int64], policies: Sequence[Any]) -> None:
+        """Keep the actions of ``rows``, each with its policy, pairs (action, probability), or None."""
+        for row, action, policy in zip(rows.tolist(), actions.tolist(), policies, strict=True):
+            self.actions[row].append(action)
+            self.policies[row].append(policy)
+
+    def forfeited(self, row: int, seat: int, reason: str) -> None:
+        """Game ``row`` has ended because ``seat`` has forfeited it."""
+        self.forfeits[row] = seat, reason
+
+    def games(
+        self, first_deal: int, names: Sequence[str], line_ups: NDArray[np.int64], scores: NDArray[np.float64]
+    ) -> list[dict[str, Any]]:
+        """The games as the lines of a file; ``line_ups`` (rotations, P), ``scores`` (deals, rotations, P)."""
+        found = []
+        for row, actions in enumerate(self.actions):
+            deal, turn = divmod(row, len(line_ups))
+            agents = [names[agent] for agent in line_ups[turn]]
+            game = {"deal_number": first_deal + deal, "agents": agents, "deals": self.deals[row]}
+            game |= {"actions": actions, "returns": scores[deal, turn].tolist()}
+            if any(policy is not None for policy in self.policies[row]):
+                game["policies"] = self.policies[row]
+            if row in self.forfeits:
+                seat, reason = self.forfeits[row]
+                game["forfeit"] = {"seat": seat, "agent": agents[seat], "reason": reason}
+            found.append(game)
+        return found
 
 
 def record_lines(

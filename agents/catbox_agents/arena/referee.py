@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, needs_history
-from catbox_agents.arena.playing import Cast
-from catbox_agents.arena.records import policy_pairs
-from catbox_agents.decisions import answers_of, are_legal, refusal
-from catbox_agents.errors import AgentError, in_words
+from catbox_agents.agent import Agent, tells_policy
+from catbox_agents.arena.records import Recorder, policy_pairs
+from catbox_agents.arena.tables import Cast
+from catbox_agents.decisions import answers_in, are_legal, ask_policy, refusal
+from catbox_agents.errors import AgentError
 from catbox_env import Vec
 
 #: Why a game is forfeited,
@@ -62,32 +62,11 @@ class Watch:
         """It has answered."""
 
 
-class Recorder:
-    """What the games of a batch consist of: deals, actions, and policies where an agent has ``policy_batch``."""
-
-    def __init__(self, num_games: int) -> None:
-        self.deals: list[list[Any]] = [[] for _ in range(num_games)]
-        self.actions: list[list[int]] = [[] for _ in range(num_games)]
-        self.policies: list[list[Any]] = [[] for _ in range(num_games)]
-
-    def moved(self, vec: Vec, rows: NDArray[np.int64]) -> None:
-        """Keep the deal of every game of ``rows`` in which a round has begun."""
-        for row in rows.tolist():
-            if not self.actions[row] or (vec.round_ended[row] and not vec.terminated[row]):
-                self.deals[row].append(vec.deal_of(row))
-
-    def acted(self, rows: NDArray[np.int64], actions: NDArray[np.int64], policies: Sequence[Any]) -> None:
-        """Keep the actions of ``rows``, each with its policy, pairs (action, probability), or None."""
-        for row, action, policy in zip(rows.tolist(), actions.tolist(), policies, strict=True):
-            self.actions[row].append(action)
-            self.policies[row].append(policy)
-
-
 class Referee:
     """Called in place of `ask_agents`; gives -1 where an agent forfeits its game.
 
     ``seconds`` and ``decisions`` (agents of the table): the time in the agents' code, and how often they were asked.
-    ``forfeits``: (row, seat, agent, reason) of each game that was forfeited.
+    ``forfeits``: (row, seat) of each game that was forfeited.
 
     Args:
         cast: the agents, by index in ``names``.
@@ -115,7 +94,7 @@ class Referee:
         self.seconds = np.zeros(len(names))
         self.decisions = np.zeros(len(names), np.int64)
         self.faults: dict[tuple[int, str], Fault] = {}
-        self.forfeits: list[tuple[int, int, int, str]] = []
+        self.forfeits: list[tuple[int, int]] = []
 
     def __call__(self, asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         actions = np.full(len(rows), -1, np.int64)
@@ -125,7 +104,7 @@ class Referee:
             if len(own) == 0:
                 continue
             actions[own] = self._ask(i, vec, rows[own])
-            if self._recorder is not None and hasattr(self._cast.agents[i], "policy_batch"):
+            if self._recorder is not None and tells_policy(self._cast.agents[i]):
                 # The limit is for one move.
                 for some in [own] if self._move_time is None else own[:, None]:
                     for k, policy in zip(some.tolist(), self._policies(i, vec, rows[some]), strict=True):
@@ -170,7 +149,7 @@ class Referee:
                 if hasattr(agent, "seed_decisions"):
                     self._seed(agent, place, rows)
                     began = time.perf_counter()
-                return answers_of(agent, self._names[place], vec, rows)
+                return answers_in(agent, self._names[place], vec, rows)
             finally:
                 self.seconds[place] += time.perf_counter() - began
                 self.decisions[place] += len(rows)
@@ -193,34 +172,23 @@ class Referee:
 
     def _policies(self, i: int, vec: Vec, rows: NDArray[np.int64]) -> list[Any]:
         """For each row the pairs (action, probability), or None for a policy that is none."""
-        agent: Any = self._cast.agents[i]
-        masks = vec.action_mask[rows]
-        past = vec.history[rows] if needs_history(agent) else None
+        place = self._agent[i]
         try:
-            with self._watch.asking(self._agent[i], self._limit):
-                policy = np.asarray(agent.policy_batch(vec.observation[rows], masks.copy(), past), np.float64)
-            why = f"policy_batch returned shape {policy.shape}, expected {masks.shape}"
-            sound = np.full(len(rows), policy.shape == masks.shape)
-        except Exception as error:  # noqa: BLE001  (reported, and the game does not depend on it)
-            why, sound = f"policy_batch raised {in_words(error)}", np.zeros(len(rows), np.bool_)
-        if sound.all():
-            why = "policy_batch returned numbers that are no probabilities of the legal actions"
-            with np.errstate(invalid="ignore"):
-                sound = (policy >= 0).all(1) & (np.abs(policy.sum(1) - 1) < 1e-3) & ~(policy * ~masks).any(1)
-        found: list[Any] = []
-        for k, row in enumerate(rows.tolist()):
-            if not sound[k]:
-                said = f"agent {self._names[self._agent[i]]!r}: {why}"
-                self._note(self._agent[i], POLICY, said, row, vec)
-                found.append(None)
-                continue
-            found.append(policy_pairs(policy[k]))
-        return found
+            with self._watch.asking(place, self._limit):
+                policies = ask_policy(self._cast.agents[i], self._names[place], vec, rows)
+        except ValueError as error:  # reported; the game does not depend on it
+            if len(rows) > 1:
+                return [found for k in range(len(rows)) for found in self._policies(i, vec, rows[k : k + 1])]
+            self._note(place, POLICY, str(error), rows[0], vec)
+            return [None]
+        return [policy_pairs(policy) for policy in policies]
 
     def _forfeit(self, i: int, kind: str, said: str, vec: Vec, row: int) -> None:
         self._note(self._agent[i], kind, said, row, vec)
         seat = int(vec.current_player[row])
-        self.forfeits.append((int(row), seat, self._agent[i], said))
+        self.forfeits.append((int(row), seat))
+        if self._recorder is not None:
+            self._recorder.forfeited(int(row), seat, said)
 
     def _note(self, agent: int, kind: str, said: str, row: int, vec: Vec) -> None:
         fault = self.faults.get((agent, kind))

@@ -1,32 +1,35 @@
-"""The result of an arena to look at: tables for the terminal, a page of Markdown, and a picture of the matrix."""
+"""Results to read: tables for the terminal, a page of Markdown, and a picture of the payoff matrix."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import catbox_env
-from catbox_agents.arena.arena_result import ArenaResult, Estimate
+from catbox_agents.arena.arena_result import ArenaResult
+from catbox_agents.arena.intervals import Estimate
 from catbox_agents.arena.referee import FORFEITS
+from catbox_agents.arena.results import Result
 from catbox_agents.files import write_atomically
-from catbox_agents.markdown import markdown_table
 
+#: The longest name that is written out beside the picture.
+_LONGEST = 28
 RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
 
 
 def write_report(result: ArenaResult, folder: Path) -> None:
     """Write the three files into ``folder``. Raises `WriteError`."""
-    from catbox_agents.arena.heat_map import draw_matrix
-
     about = {"catbox": catbox_env.__version__, "date": datetime.now(UTC).isoformat(timespec="seconds")}
     text = json.dumps({**result.as_dict(), **about}, indent=1, allow_nan=False) + "\n"
     write_atomically(folder / RESULTS_FILE, text.encode())
@@ -50,6 +53,29 @@ def milliseconds(seconds: float | None) -> str:
     if seconds is None:
         return ""
     return f"{1000 * seconds:.3g}" if seconds < 0.1 else f"{1000 * seconds:,.0f}"
+
+
+def results_table(matches: list[Result], title: str) -> Table:
+    """A section for each match, a row for each agent with the number of seats it held."""
+    statistics = list(matches[0].standings[0].statistics) if matches else []
+    rows = [["agent", "score", "margin", "win share", *(name.replace("_", " ") for name in statistics)]]
+    for match in matches:
+        for standing in match.standings:
+            rows.append(
+                [
+                    f"{standing.seats} x {standing.name}",
+                    f"{standing.score:.2f}",
+                    f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
+                    f"{standing.win_share:.1%}",
+                    *(f"{standing.statistics[name]:.2f}" for name in statistics),
+                ]
+            )
+    table = _terminal_table(rows)
+    table.title, table.caption = title, "margin: own score minus the others', with its 95 % interval"
+    ends = np.cumsum([len(match.standings) for match in matches])
+    for end in ends:
+        table.rows[end - 1].end_section = True
+    return table
 
 
 def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
@@ -98,7 +124,7 @@ def page(result: ArenaResult, date: str) -> str:
         f"![The payoff matrix]({PICTURE_FILE})",
         "## Margins",
         "One agent (row) among copies of another (column): its score minus the mean of the others', a game, with its "
-        "95 % interval from a bootstrap over deals.",
+        "95 % interval over deals.",
         _markdown(_matrix_rows(result, own)),
         "## Agents",
         "Ratings: Plackett-Luce, in points of the Elo scale (400 points are odds of 10 to 1), mean 0. Nash share: the "
@@ -205,3 +231,54 @@ def _terminal_table(rows: list[list[str]]) -> Table:
     for row in rows[1:]:
         table.add_row(*map(Text, row))
     return table
+
+
+def draw_matrix(result: ArenaResult, file: BinaryIO) -> None:
+    """Write a PNG: one agent (row) among copies of another (column), red below 0 and blue above."""
+    import matplotlib  # slow to import, and in the extra "arena" alone
+
+    with matplotlib.rc_context({"text.parse_math": False}):  # a $ in a name is a $
+        _draw(result, file)
+
+
+def _draw(result: ArenaResult, file: BinaryIO) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    names = [name if len(name) <= _LONGEST else f"...{name[3 - _LONGEST :]}" for name in result.agents]
+    n = len(names)
+    means = np.array([[result.margin(one, other).mean for other in result.agents] for one in result.agents])
+    largest = max(float(np.abs(means).max()), 1e-9)
+    size = 1.1 * n
+    figure = Figure(figsize=(size + 3.6, size + 2.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    image = axes.imshow(means, cmap="RdBu", vmin=-largest, vmax=largest)
+    for i, one in enumerate(result.agents):
+        for j, other in enumerate(result.agents):
+            if i == j:
+                text = "0"
+            else:
+                estimate = result.margin(one, other)
+                text = f"{estimate.mean:+.2f}\n± {estimate.half_width:.2f}"
+            dark = abs(means[i, j]) > 0.65 * largest
+            axes.text(j, i, text, ha="center", va="center", color="white" if dark else "black", fontsize=9)
+    axes.set_xticks(range(n), names, rotation=30, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(n), names)
+    axes.set_xlabel("among copies of")
+    axes.set_ylabel("one agent")
+    partial = " (partial)" if result.deals < result.deals_planned else ""
+    axes.set_title(
+        f"Margin a game, 95 % intervals\n{result.game}, {result.options['num_players']} players, "
+        f"{result.deals:,} deals{partial}",
+        fontsize=10,
+    )
+    figure.colorbar(image, ax=axes, shrink=0.8)
+    figure.savefig(file, format="png", dpi=130)
+
+
+def markdown_table(rows: Sequence[Sequence[object]]) -> str:
+    """A table whose first row is its header, without a line break at its end; ``|`` in a cell is escaped."""
+    header, *others = rows
+    every = [header, ["---"] * len(header), *others]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in every)

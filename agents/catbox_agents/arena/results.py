@@ -1,4 +1,4 @@
-"""The result of a comparison of agents, and the sums from which it is computed."""
+"""The result of a table, and the blocks of deals from which it is computed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catbox_agents.arena.intervals import mean_and_half_width
+from catbox_agents.arena.referee import Fault
 from catbox_env import Vec
 
 #: What is measured for every deal and in every seat.
@@ -122,12 +124,21 @@ class RoundTotals:
 
 
 @dataclass(frozen=True)
-class Part:
-    """The results of some deals."""
+class Block:
+    """What came of some deals at a table of m agents."""
 
-    deals: NDArray[np.float32]  # (measures, deals, agents)
-    by_seat: NDArray[np.float64]  # (measures, agents, P): sums over the deals
+    deals: NDArray[np.float32]  #: (measures, deals, m): means over the rotations and the agent's seats
+    by_seat: NDArray[np.float64]  #: (measures, m, P): sums over the deals
     rounds: RoundTotals
+    #: (deals, m, m): how often a seat of one agent had more points than one of another in the same game; a draw counts
+    #: half.
+    comparisons: NDArray[np.float64]
+    seconds: NDArray[np.float64]  #: (m,): the time in the agents' code,
+    decisions: NDArray[np.int64]  #: (m,): and how often they were asked; both only in an arena
+    faults: list[Fault] = field(default_factory=list)
+    games: list[dict[str, Any]] = field(
+        default_factory=list
+    )  #: as `catbox_agents.arena.records` describes them
 
     @classmethod
     def of(
@@ -136,10 +147,15 @@ class Part:
         win_shares: NDArray[np.float64],
         rounds: RoundTotals,
         line_ups: NDArray[np.int64],
-    ) -> Part:
-        """The games of some deals: ``scores`` and ``win_shares`` (deals, rotations, P), ``line_ups`` (rotations, P)."""
+        **more: Any,
+    ) -> Block:
+        """The games of some deals: ``scores`` and ``win_shares`` (deals, rotations, P), ``line_ups`` (rotations, P).
+
+        ``more``: the other fields.
+        """
+        agents = np.arange(rounds.num_agents)
         #: (agents, rotations, P): 1 where the agent sits.
-        holds = (line_ups == np.arange(rounds.num_agents)[:, None, None]).astype(np.float64)
+        holds = (line_ups == agents[:, None, None]).astype(np.float64)
         seats = holds[:, 0].sum(1)
         own = np.einsum("drs,ars->dra", scores, holds) / seats
         # An agent in all seats has no others: its margin is 0.
@@ -152,75 +168,94 @@ class Part:
         against = np.einsum("dra,ars->as", others, holds)
         # (agents, P): the number of rotations in which the agent holds the seat.
         rotations = holds.sum(1)
-        return cls(deals, np.stack([points, points - against, share]) / rotations, rounds)
+        by_seat = np.stack([points, points - against, share]) / rotations
 
-
-class Totals:
-    """The results of the deals played so far, by agent. ``line_up`` (P,): the agent in each seat, for each rotation
-    another way round."""
-
-    def __init__(self, num_agents: int, line_up: Sequence[int], rotations: int | None = None) -> None:
-        self.seats = np.bincount(line_up, minlength=num_agents)
-        self.rotations = len(line_up) if rotations is None else rotations
-        #: Each part is added in one operation, so that an interruption finds only whole parts.
-        self.parts: list[Part] = []
-
-    def add(self, part: Part) -> None:
-        """Add some deals."""
-        self.parts.append(part)
+        mine, theirs = scores[..., :, None], scores[..., None, :]
+        more_points = (mine > theirs) + 0.5 * (mine == theirs)
+        comparisons = np.einsum("drst,ars,brt->dab", more_points, holds, holds)
+        comparisons[:, agents, agents] = 0  # seats of the same agent
+        untimed = {"seconds": np.zeros(len(agents)), "decisions": np.zeros(len(agents), np.int64)}
+        return cls(deals, by_seat, rounds, comparisons, **{**untimed, **more})
 
     @property
     def num_deals(self) -> int:
-        return sum(part.deals.shape[1] for part in self.parts)
+        return self.deals.shape[1]
 
-    def result(
-        self, game: str, options: dict[str, Any], planned: int, seed: int, labels: Sequence[str]
-    ) -> Result:
-        """The result so far."""
-        deals = np.concatenate([part.deals for part in self.parts], axis=1)
-        num_deals = deals.shape[1]
-        by_seat = sum(part.by_seat for part in self.parts) / num_deals
-        rounds = RoundTotals(len(labels))
-        for part in self.parts:
-            rounds.add(part.rounds)
-        scores, margins, win_shares = deals.mean(1, dtype=np.float64)
-        spread = deals[1].std(0, ddof=1, dtype=np.float64)
-        half_widths = t_quantile(num_deals - 1) * spread / np.sqrt(num_deals)
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, from which `from_dict` makes an equal block."""
+        rounds = self.rounds
+        return {
+            # The shortest texts that give the same 32-bit numbers.
+            "deals": [[[float(str(x)) for x in row] for row in measure] for measure in self.deals],
+            "by_seat": self.by_seat.tolist(),
+            "rounds": rounds.rounds,
+            "statistics": {name: sums.tolist() for name, sums in rounds.statistics.items()},
+            "counts": {
+                name: [[value, sums.tolist()] for value, sums in counts.items()]
+                for name, counts in rounds.counts.items()
+            },
+            "comparisons": self.comparisons.tolist(),
+            "seconds": self.seconds.tolist(),
+            "decisions": self.decisions.tolist(),
+            "faults": [asdict(fault) for fault in self.faults],
+        }
 
-        def per_round(sums: NDArray[np.float64], agent: int) -> float:
-            return float(sums[agent] / (rounds.rounds * self.seats[agent]))
-
-        standings = [
-            Standing(
-                name=label,
-                seats=int(self.seats[i]),
-                score=float(scores[i]),
-                margin=float(margins[i]),
-                margin_ci95=float(half_widths[i]),
-                win_share=float(win_shares[i]),
-                statistics={name: per_round(sums, i) for name, sums in rounds.statistics.items()},
-                by_seat={name: by_seat[k, i].tolist() for k, name in enumerate(MEASURES)},
-                distributions={
-                    name: {value: per_round(number, i) for value, number in counts.items()}
-                    for name, counts in rounds.counts.items()
-                },
-            )
-            for i, label in enumerate(labels)
-        ]
-        games = num_deals * self.rotations
-        return Result(game, options, num_deals, planned, games, seed, standings, *deals)
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Block:
+        """The block of `as_dict`, without its games."""
+        deals = np.array(plain["deals"], np.float32)
+        rounds = RoundTotals(deals.shape[2])
+        rounds.rounds = plain["rounds"]
+        rounds.statistics = {name: np.array(sums) for name, sums in plain["statistics"].items()}
+        rounds.counts = {
+            name: {value: np.array(sums) for value, sums in counts}
+            for name, counts in plain["counts"].items()
+        }
+        return cls(
+            deals,
+            np.array(plain["by_seat"]),
+            rounds,
+            np.array(plain["comparisons"]),
+            np.array(plain["seconds"]),
+            np.array(plain["decisions"], np.int64),
+            [Fault(**fault) for fault in plain["faults"]],
+        )
 
 
-def t_quantile(freedom: int) -> float:
-    """The 97.5 % quantile of Student's t with ``freedom`` degrees of freedom, to 0.001 from 9 on.
+def table_result(
+    blocks: Sequence[Block], line_up: Sequence[int], rotations: int, names: Sequence[str], **about: Any
+) -> Result:
+    """The result of ``blocks``, all of one table. ``line_up`` (P,): the agent in each seat, an index in ``names``; it
+    moves on by a seat in each of the ``rotations``. ``about``: fields of `Result` that say what was played."""
+    deals = np.concatenate([block.deals for block in blocks], axis=1)
+    num_deals = deals.shape[1]
+    by_seat = sum(block.by_seat for block in blocks) / num_deals
+    rounds = RoundTotals(len(names))
+    for block in blocks:
+        rounds.add(block.rounds)
+    scores, margins, win_shares = deals.mean(1, dtype=np.float64)
+    _, half_widths = mean_and_half_width(deals[1])
+    seats = np.bincount(line_up, minlength=len(names))
 
-    The expansion in 1 / freedom (Abramowitz and Stegun 26.7.5), which needs no scipy.
-    """
-    z = 1.959963984540054
-    terms = (
-        z,
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-    )
-    return sum(term / freedom**power for power, term in enumerate(terms))
+    def per_round(sums: NDArray[np.float64], agent: int) -> float:
+        return float(sums[agent] / (rounds.rounds * seats[agent]))
+
+    standings = [
+        Standing(
+            name=name,
+            seats=int(seats[i]),
+            score=float(scores[i]),
+            margin=float(margins[i]),
+            margin_ci95=float(half_widths[i]),
+            win_share=float(win_shares[i]),
+            statistics={name: per_round(sums, i) for name, sums in rounds.statistics.items()},
+            by_seat={measure: by_seat[k, i].tolist() for k, measure in enumerate(MEASURES)},
+            distributions={
+                name: {value: per_round(number, i) for value, number in counts.items()}
+                for name, counts in rounds.counts.items()
+            },
+        )
+        for i, name in enumerate(names)
+    ]
+    measures = dict(zip(("deal_scores", "deal_margins", "deal_win_shares"), deals, strict=True))
+    return Result(deals=num_deals, games=num_deals * rotations, standings=standings, **measures, **about)

@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import math
 import os
-import pickle
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import catbox_env
-from catbox_agents.agent import agent_seed
-from catbox_agents.arena.arena_result import (
-    ArenaResult,
-    arena_result,
-    finished_tasks,
-    tasks_of_block,
-    widest_interval,
-)
-from catbox_agents.arena.block import (
+from catbox_agents.arena.arena_result import ArenaResult, arena_result, widest_interval
+from catbox_agents.arena.deal_sets import seed_of_deals
+from catbox_agents.arena.playing import play_here
+from catbox_agents.arena.records import begins_with, count_games, record_lines, write_records
+from catbox_agents.arena.results import Block
+from catbox_agents.arena.setup import (
+    MIN_DEALS,
     SMALL,
     SMALL_BLOCKS,
-    Block,
     Setup,
     Task,
+    check_num_deals,
     first_deal,
     num_blocks,
-    play_here,
     played_game,
+    set_up,
 )
-from catbox_agents.arena.deal_sets import seed_of_deals
-from catbox_agents.arena.evaluation import MIN_DEALS, check_agents, check_labels, check_num_deals
-from catbox_agents.arena.records import begins_with, count_games, record_lines, write_records
 from catbox_agents.arena.store import BLOCKS_FILE, Store
-from catbox_agents.arena.tables import all_tables
-from catbox_agents.compatibility import check_agent
-from catbox_agents.settings import is_configured, specs_within
-from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make, meaning
+from catbox_agents.specs import AgentSpec
 from catbox_env import Game
 from catbox_env.core.checks import check_flag, check_integer, check_number
-from catbox_env.core.game import check_game_object
 from catbox_env.core.versions import install_line
 
 if TYPE_CHECKING:
@@ -55,8 +44,9 @@ if TYPE_CHECKING:
 MAX_PROCESSES = 1024
 #: The packages that an arena needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "scipy")
-#: With a width to reach: the deals after which the intervals are first looked at, and how far one looks ahead at most.
-_FIRST_LOOK, _FARTHER = SMALL_BLOCKS * SMALL, 4
+#: With a width to reach: the deals after which the intervals are first checked, and by which factor more deals are
+#: planned at most.
+_FIRST_CHECK, _FARTHEST = SMALL_BLOCKS * SMALL, 4
 #: Without --deals, an arena with a width to reach ends here.
 DEALS_FOR_WIDTH = 1_000_000
 #: Most deals of an arena: all of them are held in memory.
@@ -136,20 +126,12 @@ def run_arena(
     elif limit is not None and ray_address is None:
         processes = 1
     seed_of_set, deal_set_name = seed_of_deals(deal_set, seed)
-    setup, fingerprints = _set_up(
-        game,
-        agents,
-        names,
-        seed_of_set,
-        check_flag("mixed", mixed),
-        limit,
-        record is not None,
-    )
+    setup = set_up(game, agents, names, seed_of_set, check_flag("mixed", mixed), limit, record is not None)
     settings = {
         "catbox": catbox_env.__version__,
         "game": game.id,
         "options": game.options,
-        "agents": [{"name": n, "is": f} for n, f in zip(setup.names, fingerprints, strict=True)],
+        "agents": [{"name": n, "is": f} for n, f in zip(setup.names, setup.fingerprints, strict=True)],
         "seed": setup.seed,
         "mixed": mixed,
         "move_time": limit,
@@ -162,13 +144,13 @@ def run_arena(
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
         store = stack.enter_context(Store(Path(folder), settings))
-        planned = most if width is None else min(most, _FIRST_LOOK)
+        planned = most if width is None else min(most, _FIRST_CHECK)
         try:
             workers: Workers | RayWorkers | None = None
             if ray_address is not None:
                 from catbox_agents.arena.ray_workers import RayWorkers
 
-                workers = stack.enter_context(RayWorkers(setup, fingerprints, ray_address, processes))
+                workers = stack.enter_context(RayWorkers(setup, ray_address, processes))
             elif processes is not None:
                 from catbox_agents.arena.workers import Workers  # a browser has no processes
 
@@ -182,7 +164,7 @@ def run_arena(
                 if widest <= width:
                     break
                 needed = planned * (widest / width) ** 2
-                planned = _next_look(planned, needed, most)
+                planned = _next_check(planned, needed, most)
                 total = max(planned, min(most, math.ceil(needed)))
         except KeyboardInterrupt:
             result = _partial(setup, store.blocks, planned, deal_set_name)
@@ -205,75 +187,6 @@ def _check_record(path: Path, header: dict[str, Any], output: str | os.PathLike[
         )
 
 
-def _set_up(
-    game: Game,
-    agents: Sequence[AgentSpec],
-    names: Sequence[str] | None,
-    seed: int,
-    mixed: bool,
-    move_time: float | None,
-    record: bool,
-) -> tuple[Setup, list[str]]:
-    """The settings for the processes, and a text for each agent that changes when the agent does."""
-    check_game_object(game)
-    check_agents(agents)
-    if names is not None:
-        labels = check_labels(names, len(agents))
-    else:
-        labels = [label_of(agent).strip() for agent in agents]
-        meanings = [meaning(label, game) for label in labels]
-        pairs = zip(labels, meanings, strict=True)
-        first = next((what for what in meanings if meanings.count(what) > 1), None)
-        if first is not None:
-            twice = [label for label, what in pairs if what == first]
-            raise ValueError(
-                f"agents: {', '.join(twice)}: the same agent more than once; name each agent once, or give each a name "
-                "of its own"
-            )
-    given: list[str | bytes] = []
-    fingerprints = []
-    for agent, label in zip(agents, labels, strict=True):
-        made = agent_of(agent, label, game, agent_seed())
-        check_agent(made, label, game)
-        if isinstance(agent, str | os.PathLike):
-            given.append(os.fspath(agent))
-            fingerprints.append(fingerprint(os.fspath(agent), made, game))
-            continue
-        try:
-            given.append(pickle.dumps(agent))
-            pickle.loads(given[-1])  # type: ignore[arg-type]  # bytes
-        except Exception as error:
-            raise ValueError(
-                f"agent {label!r} cannot be copied for each block of deals: pickle raised {type(error).__name__}: "
-                f"{error}; give a spec, such as 'package.module:Class', or make the agent picklable"
-            ) from error
-        fingerprints.append(f"{type(agent).__qualname__} {_hash(given[-1])}")  # type: ignore[arg-type]  # bytes
-    tables = tuple(all_tables(len(labels), game.num_players, mixed))
-    return Setup(game, tuple(given), tuple(labels), tables, seed, move_time, record), fingerprints
-
-
-def fingerprint(spec: str, made: Any, game: Game) -> str:
-    """The spec, and a hash of the file that holds the agent: the network's weights, or the module of a user's class.
-
-    Of an agent with settings, the files of the agents in them.
-    """
-    meant = meaning(spec.strip(), game)
-    if is_configured(meant):
-        within = specs_within(meant).values()
-        return " ".join([spec, *(fingerprint(each, make(each, game), game) for each in within)])
-    if imports_module(meant):
-        path = getattr(sys.modules[type(made).__module__], "__file__", None)
-    else:
-        path = getattr(made, "name", None)
-    if not isinstance(path, str) or not os.path.isfile(path):
-        return spec
-    return f"{spec} {_hash(Path(path).read_bytes())}"
-
-
-def _hash(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]
-
-
 def _play(
     setup: Setup,
     store: Store,
@@ -284,40 +197,31 @@ def _play(
 ) -> None:
     """Play what is missing of the first ``planned`` deals; ``total`` is what the progress tells."""
     games_of_deal = sum(table.rotations for table in setup.tables)
-    done = 0
-    missing = []
-    for task in _tasks(setup, planned):
-        if task in store.blocks:
-            done += task.num_deals * setup.tables[task.table].rotations
-        else:
-            missing.append(task)
+    tasks = list(chain.from_iterable(setup.blocks(planned)))
+    missing = [task for task in tasks if task not in store.blocks]
+    done = sum(setup.games_of(task) for task in tasks if task in store.blocks)
     if progress is not None:
         progress(done, total * games_of_deal)
     for task, block in play_here(setup, missing) if workers is None else workers.play(missing):
         store.add(task, block)
-        done += task.num_deals * setup.tables[task.table].rotations
+        done += setup.games_of(task)
         if progress is not None:
             progress(done, total * games_of_deal)
 
 
-def _tasks(setup: Setup, planned: int) -> Iterator[Task]:
-    for number in range(num_blocks(planned)):
-        yield from tasks_of_block(setup, number, planned)
+def _next_check(checked: int, needed: float, most: int) -> int:
+    """The number of deals after which the intervals are checked next: whole blocks, at least one more.
 
-
-def _next_look(looked_at: int, needed: float, most: int) -> int:
-    """The number of deals after which the intervals are looked at next: whole blocks, at least one more.
-
-    ``needed``: about how many deals the width takes, by the intervals of the ``looked_at`` first ones.
+    ``needed``: about how many deals the width takes, by the intervals of the ``checked`` first ones.
     """
-    aim = min(1.05 * needed, _FARTHER * looked_at)
-    return min(most, first_deal(max(num_blocks(looked_at) + 1, num_blocks(math.ceil(aim)))))
+    aim = min(1.05 * needed, _FARTHEST * checked)
+    return min(most, first_deal(max(num_blocks(checked) + 1, num_blocks(math.ceil(aim)))))
 
 
 def _partial(
     setup: Setup, blocks: Mapping[Task, Block], planned: int, deal_set: str | None
 ) -> ArenaResult | None:
-    num_deals = sum(tasks[0].num_deals for tasks in finished_tasks(setup, blocks, planned))
+    num_deals = sum(tasks[0].num_deals for tasks in setup.finished(blocks, planned))
     return arena_result(setup, blocks, planned, deal_set) if num_deals >= MIN_DEALS else None
 
 
@@ -340,8 +244,8 @@ def _write(
         write_report(result, Path(output))
     if record is not None:
         path = Path(record)
-        tasks = [task for task in _tasks(setup, planned) if task in store.blocks]
-        finished = sum(task.num_deals * setup.tables[task.table].rotations for task in tasks)
+        tasks = [task for task in chain.from_iterable(setup.blocks(planned)) if task in store.blocks]
+        finished = sum(map(setup.games_of, tasks))
         if finished == 0 or (path.exists() and count_games(path) > finished):
             return
         games = (game for task in tasks for game in store.games(task))

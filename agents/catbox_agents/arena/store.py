@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from catbox_agents.arena.block import Block, Task
 from catbox_agents.arena.deal_sets import DEAL_SETS
+from catbox_agents.arena.results import Block
+from catbox_agents.arena.setup import Task
 from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
 
 #: The format of the folder.

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.arena.playing import rotate_seats
+from catbox_agents.agent import Agent
+from catbox_agents.specs import AgentSpec, agent_of, is_users_own
+from catbox_env import Game
 
 #: One agent among the others' copies; an agent among its own copies; every agent, or as many as there are seats.
 PAIR, SELF, MIXED = "pair", "self", "mixed"
+
+
+def rotate_seats(line_up: Sequence[int]) -> NDArray[np.int64]:
+    """The agent in each seat, for every rotation of ``line_up`` (P,): (P, P)."""
+    return np.stack([np.roll(np.asarray(line_up, np.int64), turn) for turn in range(len(line_up))])
 
 
 @dataclass(frozen=True)
@@ -63,3 +71,32 @@ def all_tables(num_agents: int, num_seats: int, mixed: bool) -> list[Table]:
         Table(MIXED, everybody, tuple((turn + seat) % num_agents for seat in range(num_seats)))
         for turn in range(turns)
     ]
+
+
+class Cast:
+    """The agents that play. ``places`` (rotations, P): the index of the one that holds each seat.
+
+    There is one object for each agent; for a user's class given as a spec, one for each seat of each rotation.
+    ``line_ups`` (rotations, P) has the indices in ``agents``. ``seed_of(agent, rotation, seat)`` seeds a spec's agent,
+    which ``make`` makes.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        agents: Sequence[AgentSpec],
+        labels: Sequence[str],
+        line_ups: NDArray[np.int64],
+        seed_of: Callable[[int, int, int], int],
+        make: Callable[[AgentSpec, str, Game, int], Agent] = agent_of,
+    ) -> None:
+        self.agents: list[Agent] = []
+        self.labels: list[str] = []
+        self.places = np.zeros_like(line_ups)
+        for i, (given, label) in enumerate(zip(agents, labels, strict=True)):
+            for turn, seat in np.argwhere(line_ups == i).tolist():
+                first = self.labels[-1:] != [label]
+                if first or (isinstance(given, str) and is_users_own(self.agents[-1])):
+                    self.agents.append(make(given, label, game, seed_of(i, turn, seat)))
+                    self.labels.append(label)
+                self.places[turn, seat] = len(self.agents) - 1

@@ -18,8 +18,10 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from catbox_agents.arena.block import Block, Setup, Task, forfeited_block, play_block
+from catbox_agents.arena.playing import forfeited_block, play_block
 from catbox_agents.arena.referee import Watch
+from catbox_agents.arena.results import Block
+from catbox_agents.arena.setup import Setup, Task
 from catbox_agents.arena.tables import SELF
 from catbox_agents.errors import portable
 

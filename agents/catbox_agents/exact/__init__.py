@@ -1,9 +1,9 @@
 """Exact solving of games that are small enough to be walked through: docs/exact.md.
 
-    tree = GameTree(game)
-    nash_conv(tree, tree.uniform_policy())
-    exploitability(game, "heuristic").nash_conv
-    agent = CFRAgent(game, seed=0, iterations=1000)
+tree = GameTree(game)
+nash_conv(tree, tree.uniform_policy())
+exploitability(game, "heuristic").nash_conv
+agent = CFRAgent(game, seed=0, iterations=1000)
 """
 
 from catbox_agents.exact.cfr import CFRAgent, CFRPlus

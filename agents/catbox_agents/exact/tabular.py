@@ -7,19 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed, check_rows, needs_history
-from catbox_agents.drawing import DrawingAgent, draw_actions
+from catbox_agents.agent import Agent, Seed, check_rows, needs_history, tells_policy
+from catbox_agents.decisions import ask_about, policy_of
 from catbox_agents.errors import AgentError
 from catbox_agents.exact.tree import GameTree
 from catbox_agents.exact.values import Floats
+from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env.core.checks import as_array, check_integer
 
 #: How often an agent that does not tell its probabilities is asked in every information state.
 SAMPLES = 16
 #: Most information states that an agent is asked about in one call.
 ROWS_AT_ONCE = 8192
-#: How far the probabilities of an agent may be from a sum of 1: float32 is not exact.
-TOLERANCE = 1e-3
 
 
 class AgentPolicy(NamedTuple):
@@ -52,7 +51,7 @@ def policy_of_agent(
     `AgentError` for an error in its code.
     """
     samples = check_integer("samples", samples, 1)
-    if callable(getattr(agent, "policy_batch", None)):
+    if tells_policy(agent):
         rows = np.concatenate(
             [_told(tree, agent, label, some) for some in _pieces(np.arange(len(tree.seats)))]
         )
@@ -72,37 +71,10 @@ def _pieces(states: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return np.split(states, range(ROWS_AT_ONCE, len(states), ROWS_AT_ONCE))
 
 
-def _ask(tree: GameTree, agent: Any, label: str, method: str, states: NDArray[np.int64]) -> NDArray[Any]:
-    histories = tree.history_views[states] if needs_history(agent) else None
-    try:
-        return np.asarray(
-            getattr(agent, method)(tree.observations[states], tree.action_masks[states], histories)
-        )
-    except Exception as error:
-        raise AgentError(label, error) from error
-
-
 def _told(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64]) -> Floats:
     """The probabilities (N, A) that an agent tells."""
-    told = _ask(tree, agent, label, "policy_batch", states)
-    shape = (len(states), tree.action_masks.shape[1])
-    if told.shape != shape or told.dtype.kind not in "fiu":
-        raise ValueError(
-            f"agent {label!r}: policy_batch returned {told.dtype} of shape {told.shape}; expected the probabilities "
-            f"of the actions, of shape {shape}"
-        )
-    told = told.astype(np.float64)
-    sums = told.sum(axis=1)
-    sound = np.isfinite(told).all(axis=1) & (told >= 0).all(axis=1) & (abs(sums - 1) <= TOLERANCE)
-    sound &= ~(told * ~tree.action_masks[states]).any(axis=1)
-    if not sound.all():
-        first = int(np.argmin(sound))
-        raise ValueError(
-            f"agent {label!r}: policy_batch returned {told[first].tolist()} for the legal actions "
-            f"{np.flatnonzero(tree.action_masks[states[first]]).tolist()}; expected probabilities that sum to 1, and 0 "
-            "for illegal actions"
-        )
-    return told / sums[:, None]
+    histories = tree.history_views[states] if needs_history(agent) else None
+    return policy_of(agent, label, tree.observations[states], tree.action_masks[states], histories)
 
 
 def _chosen(
@@ -114,24 +86,11 @@ def _chosen(
             agent.seed_decisions(seeds)
         except Exception as error:
             raise AgentError(label, error) from error
-    actions = _ask(tree, agent, label, "act_batch", states)
-    if actions.shape != states.shape or actions.dtype.kind not in "iu":
-        raise ValueError(
-            f"agent {label!r}: act_batch returned {actions.dtype} of shape {actions.shape}; expected integers of "
-            f"shape {states.shape}"
-        )
-    inside = (actions >= 0) & (actions < tree.action_masks.shape[1])
-    legal = inside & tree.action_masks[states, np.where(inside, actions, 0)]
-    if not legal.all():
-        first = int(np.argmin(legal))
-        raise ValueError(
-            f"agent {label!r} chose the illegal action {int(actions[first])}; act_batch must return actions that its "
-            f"action masks allow, here {np.flatnonzero(tree.action_masks[states[first]]).tolist()}"
-        )
-    return actions
+    asked = tree.observations[states], tree.action_masks[states], tree.history_views[states]
+    return ask_about(agent, label, *asked)
 
 
-class TabularAgent(DrawingAgent):
+class TabularAgent(SamplingAgent):
     """Draws its actions from a policy over the information states of a tree.
 
     It finds its information state by its observation and history. Where several look the same to it, which differ only
@@ -188,7 +147,7 @@ class TabularAgent(DrawingAgent):
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int64]:
         policies = self.policy_batch(observations, action_masks, histories)
-        return draw_actions(policies, self.uniforms(len(policies)))
+        return sample_actions(policies, self.uniforms(len(policies)))
 
 
 def _keys(observations: NDArray[np.int8], histories: NDArray[np.int8]) -> list[bytes]:

@@ -16,7 +16,7 @@ from catbox_env.core.kernels import record_dtype
 class ReasonedAgent(Agent):
     """A player of one game whose choices can be explained. It uses no randomness.
 
-    A subclass names the game in ``plays`` and its reasons in ``reasons``, and fills in `weigh`.
+    A subclass names the game in ``plays`` and its reasons in ``reasons``, and fills in `score`.
     """
 
     plays: ClassVar[str]
@@ -27,7 +27,7 @@ class ReasonedAgent(Agent):
         if game.id != self.plays:
             raise ValueError(f"this heuristic plays {self.plays}, not {game.id!r}")
 
-    def weigh(
+    def score(
         self,
         observations: NDArray[np.int8],
         masks: NDArray[np.bool_],
@@ -39,7 +39,7 @@ class ReasonedAgent(Agent):
         -1 stands where ``masks`` (N, A) allows none or ``observations`` (N, O) shows no game under way. ``points``
         (A, reasons) is left with the last row's, in the rows of the legal actions.
         """
-        raise NotImplementedError(f"{type(self).__name__} has to define weigh()")
+        raise NotImplementedError(f"{type(self).__name__} has to define score()")
 
     def act_batch(
         self,
@@ -64,7 +64,7 @@ class ReasonedAgent(Agent):
         seen, masks = check_rows(self.game, observations, action_masks)
         actions = np.full(len(seen), -1, np.int64)
         points = np.zeros((self.game.num_actions, len(self.reasons)))
-        self.weigh(seen, masks, points, actions)
+        self.score(seen, masks, points, actions)
         if (actions < 0).any():
             raise ValueError(
                 f"row {int(np.argmin(actions))} has no legal action, or shows no position of a game under way: only a "
@@ -83,6 +83,5 @@ def part_offsets(layout: Layout, parts: Sequence[str], optional: Sequence[str] =
 
     -1 stands for an ``optional`` part that is left out under the rules of the game.
     """
-    offsets = {name: layout[name].offset for name in parts}
-    offsets |= {name: layout[name].offset if name in layout else -1 for name in optional}
-    return as_record(offsets, np.int64)
+    names = (*parts, *optional)
+    return as_record(dict(zip(names, layout.offsets(names), strict=True)), np.int64)

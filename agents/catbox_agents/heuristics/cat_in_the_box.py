@@ -159,7 +159,7 @@ class CatInTheBoxHeuristic(ReasonedAgent):
         self._offsets = part_offsets(game.observation_layout, PARTS, OPTIONAL_PARTS)
         self._weights = as_record(self.weights._asdict(), np.float64)
 
-    def weigh(
+    def score(
         self,
         observations: NDArray[np.int8],
         masks: NDArray[np.bool_],

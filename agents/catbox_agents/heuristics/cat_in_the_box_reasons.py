@@ -23,8 +23,8 @@ from catbox_agents.heuristics.cat_in_the_box_view import (
 )
 from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.games.cat_in_the_box.play.state import RED
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS
-from catbox_env.games.cat_in_the_box.state import RED
 
 REASONS = ("tricks", "bid", "group", "paradox", "tokens", "spoil", "hand")
 TRICKS, BID, GROUP, PARADOX, TOKENS, SPOIL, HAND = range(len(REASONS))

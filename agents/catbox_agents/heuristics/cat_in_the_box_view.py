@@ -19,8 +19,8 @@ import numpy as np
 from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
+from catbox_env.games.cat_in_the_box.play.state import RED
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
-from catbox_env.games.cat_in_the_box.state import RED
 
 #: Eagerness of a seat that has played to the trick.
 PLAYED = -1.0

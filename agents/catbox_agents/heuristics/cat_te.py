@@ -20,36 +20,45 @@ equals). Points are antes: to win the round instead of losing it is worth as man
 | ``hide`` | what the others learn from a card shown that cannot win |
 | ``show`` | an instant win, or the side pot: certain antes |
 
-`explain` shows them for a position, ``Weights`` holds how the others are thought to play, and the module
-``cat_te_reasons`` says how the points are computed.
+`explain` shows them for a position, and ``Weights`` holds how the others are thought to play. A chance is a number from
+0 to 1.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
-from catbox_agents.heuristics.base import ReasonedAgent, as_record, part_offsets
-from catbox_agents.heuristics.cat_te_reasons import REASONS, choose_rows
+from catbox_agents.heuristics.base import ReasonedAgent, as_record
 from catbox_env import Game
-from catbox_env.games.cat_te.rules import Rules
+from catbox_env.core.bits import popcount
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.games.cat_te.observe.view import VIEW, above, of_suit, read_view
+from catbox_env.games.cat_te.play.cards import is_blind, suit_of
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, SHOW
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    HAND_SIZE,
+    LAST_TRICK,
+    NUM_CARDS,
+    NUM_EARLY_TRICKS,
+    NUM_SUITS,
+    NUM_TRICKS,
+)
 
-#: The parts of the observation that are read; the second ones are left out under some rules.
-PARTS = ("hand", "folded", "faceup", "early_tricks", "in_round", "led_suit", "leader", "trick")
-OPTIONAL_PARTS = ("upturned", "side_pot")
+REASONS = ("win", "wait", "stop", "hide", "show")
+WIN, WAIT, STOP, HIDE, CERTAIN = range(len(REASONS))
 
-
-class RuleNumbers(NamedTuple):
-    """What the compiled functions need to know of the rules."""
-
-    players: int
-    eliminates: int
-    sweep_factor: int
-    show_factor: int
-    side_pot: int
+#: Early tricks won by the player: none, some, or all there were.
+EARLY = NOTHING, SOME, ALL = (0, 1, 2)
+#: The player's part in a trick.
+ROLES = FOLLOWS, LEADS = (0, 1)
+#: What can be said of a card in a trick to come: see `outlook`.
+PROSPECTS = LED, HIGH, HOLDS = (0, 1, 2)
+LAST_EARLY_TRICK = NUM_EARLY_TRICKS - 1
 
 
 class Weights(NamedTuple):
@@ -71,24 +80,215 @@ class CatTeHeuristic(ReasonedAgent):
 
     def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
         super().__init__(game, seed)
-        rules = cast(Rules, game.rules)
         self.weights = Weights() if weights is None else weights
-        numbers = RuleNumbers(
-            players=rules.num_players,
-            eliminates=int(rules.eliminates),
-            sweep_factor=rules.sweep_factor,
-            show_factor=rules.show_factor,
-            side_pot=rules.side_pot,
-        )
-        self._rules = as_record(numbers._asdict(), np.int64)
-        self._offsets = part_offsets(game.observation_layout, PARTS, OPTIONAL_PARTS)
         self._weights = as_record(self.weights._asdict(), np.float64)
 
-    def weigh(
+    def score(
         self,
         observations: NDArray[np.int8],
         masks: NDArray[np.bool_],
         points: NDArray[np.float64],
         actions: NDArray[np.int64],
     ) -> None:
-        choose_rows(observations, masks, self._rules, self._offsets, self._weights, points, actions)
+        choose_rows(self.game.params, self._weights, observations, masks, points, actions)
+
+
+class Plan(NamedTuple):
+    """What the player makes of a view: arrays that are filled anew for each observation."""
+
+    views: Any  # (1,) of VIEW: what one observation says
+    cards: Any  # (HAND_SIZE,) own cards, the first ones of it
+    above: Any  # (HAND_SIZE,) unseen cards of the suit above each of them
+    of_suit: Any  # (NUM_SUITS,) unseen cards of each suit
+    late: Any  # (1,) other players expected in the fifth and sixth trick
+    chances: Any  # (HAND_SIZE, NUM_TRICKS, PROSPECTS), see `outlook`
+    worth: Any  # (2 ** HAND_SIZE, EARLY, ROLES), see `value_hands`
+
+
+@njit
+def new_plan() -> Plan:
+    """A plan without content."""
+    return Plan(
+        views=np.zeros(1, VIEW),
+        cards=np.zeros(HAND_SIZE, np.int64),
+        above=np.zeros(HAND_SIZE, np.int64),
+        of_suit=np.zeros(NUM_SUITS, np.int64),
+        late=np.zeros(1, np.float64),
+        chances=np.zeros((HAND_SIZE, NUM_TRICKS, len(PROSPECTS))),
+        worth=np.zeros((1 << HAND_SIZE, len(EARLY), len(ROLES))),
+    )
+
+
+@njit
+def read_hand(params: Any, weights: Any, seen: Any, plan: Plan) -> None:
+    """Fill all of ``plan`` but ``chances`` and ``worth`` from an observation."""
+    view = plan.views[0]
+    read_view(params, seen, view)
+    for suit in range(NUM_SUITS):
+        plan.of_suit[suit] = popcount(of_suit(view.unseen, suit))
+    size = 0
+    for card in range(NUM_CARDS):
+        if (view.hand >> card) & 1 and size < HAND_SIZE:
+            plan.cards[size] = card
+            plan.above[size] = above(view.unseen, card)
+            size += 1
+    others = popcount(view.in_round & ~1)
+    late = float(others)
+    if params.eliminates and view.trick < NUM_EARLY_TRICKS:
+        winners = 0
+        for seat in range(1, params.num_players):
+            winners += 1 if (view.in_round >> seat) & 1 and view.early_tricks[seat] > 0 else 0
+        early_left = NUM_EARLY_TRICKS - view.trick
+        chance = 1.0 - (1.0 - weights.survival) ** (early_left / NUM_EARLY_TRICKS)
+        late = min(winners + chance * (others - winners), winners + float(early_left))
+    plan.late[0] = late
+
+
+@njit
+def unbeaten(plan: Plan, weights: Any, i: int, trick: int, rivals: float) -> float:
+    """The chance that none of ``rivals`` players beats card ``i`` of the hand, which is winning the trick."""
+    held = HAND_SIZE - trick
+    eager = 1.0 if trick == LAST_TRICK else (weights.eager_blind if trick == BLIND_TRICK else weights.eager)
+    holds = 1.0 - (1.0 - plan.above[i] / max(1, plan.of_suit.sum())) ** held
+    return (1.0 - eager * holds) ** rivals
+
+
+@njit
+def above_leader(plan: Plan, weights: Any, i: int, trick: int) -> float:
+    """The chance that card ``i`` of the hand is higher than the card of its suit that somebody leads."""
+    share = plan.above[i] / max(1, plan.of_suit[suit_of(plan.cards[i])])
+    return (1.0 - share) ** (weights.last_height if trick == LAST_TRICK else weights.height)
+
+
+@njit
+def outlook(plan: Plan, weights: Any) -> None:
+    """Fill ``chances`` for each card of the hand and trick to come: that nobody beats it when it is led,
+    that it beats what has been played when another leads its suit, and that then nobody beats it."""
+    view = plan.views[0]
+    for i in range(popcount(view.hand)):
+        for trick in range(view.trick, HAND_SIZE):
+            others = plan.late[0] if trick >= BLIND_TRICK else float(popcount(view.in_round & ~1))
+            # Half of the others behind the leader act before, half after the player.
+            half = unbeaten(plan, weights, i, trick, max(0.0, others - 1.0) / 2.0)
+            plan.chances[i, trick, LED] = unbeaten(plan, weights, i, trick, others)
+            plan.chances[i, trick, HIGH] = above_leader(plan, weights, i, trick) * half
+            plan.chances[i, trick, HOLDS] = half
+
+
+@njit
+def value_hands(params: Any, plan: Plan) -> None:
+    """Fill ``worth``: the chance to win the round with a part of the hand, by early tricks and lead.
+
+    The part is a number whose bit i stands for card i of the hand, and its size tells the trick. A sweep that pays
+    double counts as the chance that would be worth as much.
+    """
+    cards, chances, worth = plan.cards, plan.chances, plan.worth
+    num_cards, unseen = popcount(plan.views[0].hand), max(1, plan.of_suit.sum())
+    best = np.zeros(NUM_SUITS)
+    swept = (1.0 + params.sweep_factor * (params.num_players - 1)) / params.num_players
+    worth[0] = 0.0
+    for part in range(1, 1 << num_cards):
+        size = popcount(part)
+        trick = HAND_SIZE - size
+        for early in EARLY:
+            if is_blind(params, trick) and early != SOME:
+                worth[part, early] = 0.0 if early == NOTHING else swept
+                continue
+            lost, won = lose_from(early, trick), win_from(early)
+            # Leading: the best card. Following: nothing if no suit suits, else the best of winning and folding.
+            fold = 0.0
+            for i in range(num_cards):
+                if (part >> i) & 1:
+                    fold = max(fold, worth[part & ~(1 << i), lost, FOLLOWS])
+            best[:] = fold
+            lead = 0.0
+            for i in range(num_cards):
+                if (part >> i) & 1:
+                    rest = part & ~(1 << i)
+                    win = worth[rest, won, LEADS] if size > 1 else 1.0
+                    lose = worth[rest, lost, FOLLOWS]
+                    chance = chances[i, trick]
+                    lead = max(lead, lose + chance[LED] * (win - lose))
+                    taken = lose + chance[HOLDS] * (win - lose)
+                    suit = suit_of(cards[i])
+                    best[suit] = max(best[suit], fold + chance[HIGH] * (taken - fold))
+            follow = 0.0
+            for suit in range(NUM_SUITS):
+                follow += best[suit] * plan.of_suit[suit] / unseen
+            worth[part, early, LEADS] = lead
+            worth[part, early, FOLLOWS] = follow
+
+
+@njit
+def win_from(early: int) -> int:
+    """Early tricks after one more."""
+    return ALL if early == ALL else SOME
+
+
+@njit
+def lose_from(early: int, trick: int) -> int:
+    """Early tricks after a lost trick: who had won all of none has none."""
+    return NOTHING if early == NOTHING or (early == ALL and trick == 0) else SOME
+
+
+@njit
+def score_card(params: Any, weights: Any, plan: Plan, i: int, folds: bool, points: Any) -> None:
+    """Why to play or fold card ``i`` of the hand."""
+    view, card = plan.views[0], plan.cards[i]
+    rest = ((1 << popcount(view.hand)) - 1) & ~(1 << i)
+    own = view.early_tricks[0]
+    early = ALL if own == min(view.trick, NUM_EARLY_TRICKS) else (NOTHING if own == 0 else SOME)
+    leads = view.leader == 0
+    chance = 0.0
+    if leads or (not folds and suit_of(card) == view.led and card > view.best):
+        chance = unbeaten(plan, weights, i, view.trick, float(view.rivals))
+    lost = lose_from(early, view.trick)
+    points[WIN] = params.num_players * chance * plan.worth[rest, win_from(early), LEADS]
+    points[WAIT] = params.num_players * (1.0 - chance) * plan.worth[rest, lost, FOLLOWS]
+    would_sweep = view.best_seat > 0 and (view.swept >> view.best_seat) & 1 != 0
+    if params.eliminates and view.trick == LAST_EARLY_TRICK and would_sweep:
+        points[STOP] = -(1.0 - chance) * (params.sweep_factor - 1)
+    if not folds and chance == 0.0 and not is_blind(params, view.trick):  # there nothing can be hidden
+        points[HIDE] = -weights.hide
+
+
+@njit
+def score_row(params: Any, weights: Any, seen: Any, mask: Any, plan: Plan, points: Any) -> None:
+    """Fill ``points`` (A, reasons) in the rows of the legal actions of one observation; ``plan`` has its hand."""
+    outlook(plan, weights)
+    value_hands(params, plan)
+    points[:] = 0.0
+    for i in range(popcount(plan.views[0].hand)):
+        card = plan.cards[i]
+        if mask[card]:
+            score_card(params, weights, plan, i, False, points[card])
+        if mask[FOLD + card]:
+            score_card(params, weights, plan, i, True, points[FOLD + card])
+    if mask[SHOW]:
+        points[SHOW, CERTAIN] = 1.0 + params.show_factor * (params.num_players - 1)
+    if mask[CLAIM] and params.side_pot > 0:
+        # The turn goes on after the claim, so whatever can be done now can be done then.
+        best = 0.0
+        for action in range(len(points)):
+            best = max(best, points[action].sum())
+        points[CLAIM, WAIT] = best
+        points[CLAIM, CERTAIN] = seen[params.at.side_pot] * params.side_pot
+
+
+@cached_njit(nogil=True)
+def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points: Any, actions: Any) -> None:
+    """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
+    plan, rules = new_plan(), params[0]
+    for row in range(len(observations)):
+        best = -np.inf
+        actions[row] = -1
+        read_hand(rules, weights, observations[row], plan)
+        if not masks[row].any() or popcount(plan.views[0].hand) > HAND_SIZE:
+            continue
+        score_row(rules, weights, observations[row], masks[row], plan, points)
+        for action in range(masks.shape[1]):
+            if masks[row, action]:
+                total = points[action].sum()
+                if total > best:
+                    best = total
+                    actions[row] = action

@@ -1,10 +1,10 @@
 """A hand-written player of Petrify, whose reasons can be read.
 
-It looks at one observation, tries every legal action on the board that it shows, and gives the position after it
+It reads one observation, tries every legal action on the board that it shows, and gives the position after it
 points for the reasons below; the action with most points is taken (the lowest id among equals). "End cells" of a
 player are the cells on which its walk could end if it were to move.
 
-| reason | what it weighs |
+| reason | what it scores |
 |---|---|
 | ``finish`` | the finishing place, where the move decides it; the other players that the move petrifies |
 | ``others`` | the end cells that it leaves to the other players |
@@ -29,11 +29,10 @@ from catbox_env import Game
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.rng import new_generators
-from catbox_env.games.petrify.board import holds
-from catbox_env.games.petrify.kernels import apply
-from catbox_env.games.petrify.reach import end_cells, legal_cells
-from catbox_env.games.petrify.sampling import sample
-from catbox_env.games.petrify.state import NONE, STATE
+from catbox_env.games.petrify.hidden import sample
+from catbox_env.games.petrify.play.board import end_cells, holds, legal_cells
+from catbox_env.games.petrify.play.kernels import apply, check_state
+from catbox_env.games.petrify.play.state import NONE, STATE
 
 REASONS = ("finish", "others", "answer", "onward")
 FINISH, OTHERS, ANSWER, ONWARD = range(len(REASONS))
@@ -63,7 +62,7 @@ class PetrifyHeuristic(ReasonedAgent):
         # The kernels ask for a generator, but set up and play on without a draw.
         self._generators = new_generators([np.random.SeedSequence(0)])
 
-    def weigh(
+    def score(
         self,
         observations: NDArray[np.int8],
         masks: NDArray[np.bool_],
@@ -80,7 +79,9 @@ def worth(cells: Any) -> float:
 
 
 @njit
-def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, weights: Any, points: Any) -> None:
+def score_position(
+    params: Any, generator: Any, boards: Any, me: int, num_out: int, weights: Any, points: Any
+) -> None:
     """Fill ``points`` (reasons) for the position ``boards[0]`` after a turn of ``me``; ``boards[1]`` is scratch.
 
     ``num_out``: players petrified before that turn.
@@ -117,7 +118,7 @@ def weigh(params: Any, generator: Any, boards: Any, me: int, num_out: int, weigh
 
 
 @njit
-def weigh_action(
+def score_action(
     params: Any, generator: Any, boards: Any, action: int, weights: Any, points: Any, scratch: Any
 ) -> None:
     """Fill ``points`` (reasons) for an action in ``boards[0]``; the other boards and ``scratch`` (reasons) are used."""
@@ -127,14 +128,14 @@ def weigh_action(
     boards[1] = boards[0]
     apply(params, generator, boards[1], action)
     if not boards[1].teleporting:
-        weigh(params, generator, boards[1:], me, num_out, weights, points)
+        score_position(params, generator, boards[1:], me, num_out, weights, points)
         return
     exits, best = legal_cells(params, boards[1]), -np.inf
     for cell in range(params.num_cells):
         if holds(exits, cell):
             boards[2] = boards[1]
             apply(params, generator, boards[2], cell)
-            weigh(params, generator, boards[2:], me, num_out, weights, scratch)
+            score_position(params, generator, boards[2:], me, num_out, weights, scratch)
             if scratch.sum() > best:
                 best = scratch.sum()
                 points[:] = scratch
@@ -150,10 +151,12 @@ def choose_rows(
         actions[row] = -1
         if sample(params[0], observations[row], generators[:1], boards[:1]):
             continue
+        if not check_state(params[0], boards[0]):
+            continue
         best = -np.inf
         for action in range(masks.shape[1]):
             if masks[row, action]:
-                weigh_action(params[0], generators[0], boards, action, weights, points[action], scratch)
+                score_action(params[0], generators[0], boards, action, weights, points[action], scratch)
                 total = points[action].sum()
                 if total > best:
                     best = total

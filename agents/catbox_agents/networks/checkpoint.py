@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.compatibility import describe_options, differing_rules
+from catbox_agents.agent import other_rules
 from catbox_agents.files import check_format, parse_json, write_atomically
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.inputs import NetworkInputs
@@ -191,23 +191,17 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
     if checkpoint.game_id is None or checkpoint.options is None:  # then its sizes alone can tell
         _check_sizes(checkpoint, game)
         return
-    if checkpoint.game_id != game.id:
-        raise ValueError(
-            f"{checkpoint.path} was trained for the game {checkpoint.game_id!r}, asked to play {game.id!r}: "
-            "use a checkpoint of that game"
-        )
-    if checkpoint.options != game.options:
+    if (checkpoint.game_id, checkpoint.options) != (game.id, game.options):
         try:
             trained_for = make_game(checkpoint.game_id, **checkpoint.options)
         except (ValueError, AttributeError, TypeError, OverflowError, RecursionError) as error:
             raise ValueError(
                 f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
             ) from error
-        if differing := differing_rules(trained_for, game):
+        if other := other_rules(trained_for, game):
             raise ValueError(
-                f"{checkpoint.path} was trained for {game.id} with {describe_options(trained_for.options, differing)}, "
-                f"asked to play with {describe_options(game.options, differing)}: use the rules it was trained for, or "
-                "a checkpoint trained with these"
+                f"{checkpoint.path} was trained for {other}: use the rules it was trained for, or a checkpoint trained "
+                "with these"
             )
     _check_sizes(checkpoint, game)
 

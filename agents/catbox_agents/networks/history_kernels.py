@@ -147,7 +147,7 @@ def _add_gradient_of_one(
 
 
 @cached_njit(nogil=True)
-def sound_histories(histories: np.ndarray, num_players: int, num_actions: int, unused: int) -> bool:
+def valid_histories(histories: np.ndarray, num_players: int, num_actions: int, unused: int) -> bool:
     """Whether each of ``histories`` (n, T, 2) may be one of a game: rows of seats and actions, then ``unused``."""
     for history in histories:
         length = _length(history)

@@ -8,14 +8,14 @@ from typing import cast
 import numpy as np
 
 from catbox_agents.agent import Seed
-from catbox_agents.drawing import DrawingAgent, draw_actions
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.network import Network, PolicyNetwork
+from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game
 
 
-class PolicyAgent(DrawingAgent):
+class PolicyAgent(SamplingAgent):
     """Plays the legal action with the highest logit, or with ``greedy=False`` one drawn from the policy.
 
     ``network``: an `MLP`, as it is now, or a `PolicyNetwork`. ``needs_history`` is True for one with an encoder of
@@ -66,7 +66,7 @@ class PolicyAgent(DrawingAgent):
         if self.greedy:
             return self._logits(observations, action_masks, histories).argmax(axis=1)
         policies = self.policy_batch(observations, action_masks, histories)
-        return draw_actions(policies, self.uniforms(len(policies)))
+        return sample_actions(policies, self.uniforms(len(policies)))
 
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None

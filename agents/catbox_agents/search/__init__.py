@@ -1,4 +1,7 @@
-"""Search: agents that try their actions in drawn worlds before they play. They need no network and know no game."""
+"""Search: agents that try their actions in sampled worlds before they play. They need no network and know no game.
+
+A world (a "determinization") is a full position that agrees with what the seat that searches sees.
+"""
 
 from catbox_agents.search.agents import ISMCTSAgent, PIMCAgent, SearchAgent
 from catbox_agents.search.ismcts import ISMCTS, TreeResult

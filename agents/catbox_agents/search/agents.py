@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed, agent_seed, check_rows
-from catbox_agents.drawing import SeededAgent
+from catbox_agents.random_agent import SeededAgent
 from catbox_agents.search.halving import flat_schedule, shared_schedule
 from catbox_agents.search.ismcts import ISMCTS
 from catbox_agents.search.rollout import (
@@ -30,7 +30,7 @@ from catbox_env.core.rng import seed_sequence
 
 #: Worlds of a decision without a budget of time.
 WORLDS = 128
-#: How worlds are weighed (`RolloutSearch`). Bayes' rule (a power of 1) is better where the others play by the policy,
+#: How worlds are weighted (`RolloutSearch`). Bayes' rule (a power of 1) is better where the others play by the policy,
 #: and much worse where they do not: docs/search.md.
 BETA, PROPOSALS, EFFECTIVE = 0.25, 8, 0.5
 #: Standard errors by which an action must be better than the policy's own.
@@ -86,8 +86,8 @@ class SearchAgent(_RolloutAgent):
     """Plays what a `RolloutSearch` finds in worlds that are weighted by what the other seats have done.
 
     Args:
-        worlds: worlds drawn for a decision at most. Sequential halving: in each round the actions left are tried in an
-            equal share of them. Default: `WORLDS`; with a budget, no bound.
+        worlds: worlds sampled for a decision at most. Sequential halving: in each round the actions left are tried in
+            an equal share of them. Default: `WORLDS`; with a budget, no bound.
         policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponents, caution: as in
             `RolloutSearch`. With ``beta`` 0, and in games that hide nothing, the agent needs no history.
     """
@@ -133,7 +133,7 @@ class SearchAgent(_RolloutAgent):
 class PIMCAgent(_RolloutAgent):
     """Perfect-information Monte Carlo: each legal action is put to ``samples`` worlds, all alike, and played on.
 
-    The plain baseline: worlds drawn uniformly, no halving, rollouts by ``policy``. The action with the best mean is
+    The plain baseline: worlds sampled uniformly, no halving, rollouts by ``policy``. The action with the best mean is
     played. Source: Ginsberg, "GIB: Imperfect information in a computationally challenging game" (JAIR 2001), section
     3, with rollouts in place of a double-dummy solver.
     """

@@ -32,12 +32,12 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Seed, check_rows, tells_policy
 from catbox_agents.decisions import ask_policy
 from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND
-from catbox_agents.search.playing import play_on, rollout_player, world_keys
+from catbox_agents.random_agent import RandomAgent
+from catbox_agents.search.playing import rollout_player, rollout_rewards, world_keys
 from catbox_agents.search.rollout import MANY_WORLDS, MAX_GAMES
 from catbox_agents.search.trees import Trees, back_up, choose_actions, follow, make_trees
-from catbox_agents.search.worlds import draw_worlds, row_generators
+from catbox_agents.search.worlds import row_generators, sample_worlds
 from catbox_agents.specs import AgentSpec
-from catbox_agents.uniform import RandomAgent
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_integer, check_number
 from catbox_env.core.game import check_game_object
@@ -133,8 +133,8 @@ class ISMCTS:
         result: TreeResult,
     ) -> None:
         """Grow a tree for each of ``rows`` (m,), and write what it says into ``result``."""
-        drawing = generators[rows]
-        keys = world_keys(drawing)
+        own = generators[rows]
+        keys = world_keys(own)
         try:
             trees = make_trees(len(rows), self.simulations, self.game.num_actions, keys)
         except MemoryError as error:
@@ -145,7 +145,7 @@ class ISMCTS:
         while done < self.simulations:
             wave = min(self.parallel, max(1, done), self.simulations - done)
             counts = np.full(len(rows), wave, np.int64)
-            games = draw_worlds(self.game, seen, masks, rows, counts, drawing, self.num_threads)
+            games = sample_worlds(self.game, seen, masks, rows, counts, own, self.num_threads)
             tree_of = np.repeat(np.arange(len(rows)), wave)
             numbers = np.tile(np.arange(done, done + wave), len(rows)).astype(np.uint64)
             self._simulate(games, trees, tree_of, masks[rows], keys[tree_of] + numbers)
@@ -198,7 +198,7 @@ class ISMCTS:
             rows = rows[~is_new]
         left = np.sort(np.concatenate(rollouts))
         line_up = np.zeros((1, self.game.num_players), np.int64)
-        paid += play_on(games, left, [self.player], line_up, until, keys)
+        paid += rollout_rewards(games, left, [self.player], line_up, until, keys)
         for step, path_trees, path_nodes, movers, actions in paths:
             back_up(trees, path_trees, path_nodes, actions, paid[step, movers])
         trees.see(tree_of, paid)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
 from catbox_agents.decisions import ask_agent, ask_policy
-from catbox_agents.drawing import MIX_STEP, draw_actions, mix
-from catbox_agents.play_out import END_OF_ROUND
+from catbox_agents.play_out import rollout
+from catbox_agents.random_agent import MIX_STEP, mix, sample_actions
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
 
@@ -33,50 +33,51 @@ def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -
     agent = agent_of(policy, label, game, agent_seed(0))
     if needs_history(agent):
         raise ValueError(
-            f"{name} {label!r} asks for its history, which a drawn world does not have; give an agent that "
+            f"{name} {label!r} asks for its history, which a sampled world does not have; give an agent that "
             f"decides by the observation alone"
         )
     return Player(agent, label)
 
 
-def play_on(
+def rollout_rewards(
     games: Vec,
     rows: NDArray[np.int64],
     players: Sequence[Player],
     line_up: NDArray[np.int64],
     until: str,
-    keys: NDArray[np.uint64],
+    keys: NDArray[np.uint64] | None,
 ) -> NDArray[np.float64]:
     """Play the games ``rows``, none of which is over, to the end of the round or of the game, ``until``.
 
     ``line_up`` (N, P), or (1, P) for all games: by which of ``players`` each seat plays.
 
-    Returns what each seat of each game is paid meanwhile, (N, P). A policy that draws its actions (`Agent`) draws them
-    from what it tells with random numbers that depend on ``keys`` (N,) and on how many actions have been taken here:
-    games with equal keys have equal luck.
+    Returns what each seat of each game is paid meanwhile, (N, P). With ``keys`` (N,), a policy that samples its actions
+    (`Agent`) samples them from what it tells with random numbers that depend on the key of the game and on how many
+    actions have been taken here: games with equal keys have equal luck. Agents are then asked only where there is a
+    choice.
     """
-    paid = np.zeros(games.rewards.shape)
+    agents, labels = zip(*players, strict=True)
     number = 0
-    while len(rows):
-        masks = games.action_mask[rows]
+
+    def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        nonlocal number
+        assert keys is not None
+        masks = vec.action_mask[rows]
         actions = masks.argmax(axis=1)
         choice = masks.sum(axis=1) > 1
-        player = line_up[rows if len(line_up) > 1 else 0, games.current_player[rows]]
         for k, (agent, label) in enumerate(players):
-            own = np.flatnonzero(choice & (player == k))
-            asked = rows[own]
-            if len(asked) and getattr(agent, "draws_actions", False) and tells_policy(agent):
-                policies = ask_policy(agent, label, games, asked)
-                actions[own] = draw_actions(policies, uniforms(keys[asked], number))
-            elif len(asked):
-                actions[own] = ask_agent(agent, label, games, asked)
-        games.step(actions, rows)
-        paid[rows] += games.rewards[rows]
-        ended = games.terminated[rows]
-        if until == END_OF_ROUND:
-            ended = ended | games.round_ended[rows]
-        rows = rows[~ended]
+            own = np.flatnonzero(choice & (asked == k))
+            if len(own) and getattr(agent, "draws_actions", False) and tells_policy(agent):
+                policies = ask_policy(agent, label, vec, rows[own])
+                actions[own] = sample_actions(policies, uniforms(keys[rows[own]], number))
+            elif len(own):
+                actions[own] = ask_agent(agent, label, vec, rows[own])
         number += 1
+        return actions
+
+    paid = np.zeros(games.rewards.shape)
+    for moved in rollout(games, agents, labels, line_up, rows, until, ask=None if keys is None else ask):
+        paid[moved] += games.rewards[moved]
     return paid
 
 

@@ -1,4 +1,4 @@
-"""How likely drawn worlds are, by what the other seats have done: the weights of a search.
+"""How likely sampled worlds are, by what the other seats have done: the weights of a search.
 
 A world is a hypothesis about hidden cards. It is taken back to the beginning of the round (`Game.rewind`) and
 replayed; at each decision of another seat a policy is asked how likely it is to do what that seat did. What the
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.decisions import ask_policy
-from catbox_agents.drawing import draw_actions
+from catbox_agents.random_agent import sample_actions
 from catbox_agents.search.playing import Player, uniforms
 from catbox_agents.search.worlds import repeated
 from catbox_env import Vec
@@ -85,7 +85,7 @@ def likelihoods(
     return Likelihoods(logs, seats)
 
 
-def draw_players(
+def sample_players(
     seats: NDArray[np.float64], searchers: NDArray[Any], keys: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
     """Which policy each seat of each world plays by, (N, P), drawn by what it did: ``seats`` (N, P, K) as above.
@@ -95,7 +95,7 @@ def draw_players(
     with np.errstate(invalid="ignore"):
         shares = np.nan_to_num(np.exp(seats - seats.max(axis=2, keepdims=True)), nan=1.0)
     every = np.arange(len(seats))
-    drawn = [draw_actions(shares[:, seat], uniforms(keys, seat)) for seat in range(seats.shape[1])]
+    drawn = [sample_actions(shares[:, seat], uniforms(keys, seat)) for seat in range(seats.shape[1])]
     players = np.stack(drawn, axis=1)
     players[every, searchers] = 0
     return players
@@ -139,7 +139,7 @@ def resample(
     """Choose worlds by weight: of ``drawn`` (m,) worlds of each observation, one after the other, ``counts`` (m,).
 
     Returns the places (sum of counts,) of the chosen ones among all worlds, a world perhaps more than once, and the
-    logarithms of their weights from then on: all of an observation weigh the mean of what was drawn. Systematic
+    logarithms of their weights from then on: all of an observation have the mean weight of what was sampled. Systematic
     resampling: Kitagawa, "Monte Carlo filter and smoother for non-Gaussian nonlinear state space models" (1996);
     ``units`` (m,), from 0 to 1, are its random numbers.
     """
@@ -160,11 +160,11 @@ def resample(
 def random_units(generators: NDArray[Any]) -> NDArray[np.float64]:
     """A number (m,) from 0 to 1, 1 excluded, by each of ``generators`` (m,), which move on."""
     numbers = np.empty(len(generators), np.int64)
-    _draw_words(generators, numbers)
+    _random_words(generators, numbers)
     return numbers.astype(np.float64) * 2.0**-32
 
 
 @cached_njit(nogil=True)
-def _draw_words(generators: NDArray[Any], numbers: NDArray[np.int64]) -> None:
+def _random_words(generators: NDArray[Any], numbers: NDArray[np.int64]) -> None:
     for i in range(len(generators)):
         numbers[i] = next_uint32(generators[i])

@@ -21,12 +21,18 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed, check_rows
 from catbox_agents.decisions import ask_about
-from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND, steps
+from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
-from catbox_agents.search.playing import play_on, rollout_player, world_keys
-from catbox_agents.search.posterior import draw_players, likelihoods, powers, random_units, resample
+from catbox_agents.search.playing import rollout_player, rollout_rewards, world_keys
+from catbox_agents.search.posterior import likelihoods, powers, random_units, resample, sample_players
 from catbox_agents.search.tallies import Tallies, WeightedTallies
-from catbox_agents.search.worlds import check_histories, draw_worlds, numbers_within, repeated, row_generators
+from catbox_agents.search.worlds import (
+    check_histories,
+    numbers_within,
+    repeated,
+    row_generators,
+    sample_worlds,
+)
 from catbox_agents.settings import LARGEST
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game, Vec
@@ -81,7 +87,7 @@ class RolloutSearch:
         game: the game that is searched.
         policy: plays all seats in the rollouts: an agent, or a spec of :func:`catbox_agents.make`, of which the agent
             is made with a fixed seed. By default the heuristic, where the game has one. It cannot ask for a history,
-            because a drawn world has none.
+            because a sampled world has none.
         worlds: the budget, at least 1: as many rollouts as if each legal action were tried in so many worlds. Another
             ``schedule`` gives it another meaning.
         max_games: most games that are in memory at a time, at least 1; what one observation tries in 64 worlds may be
@@ -97,8 +103,8 @@ class RolloutSearch:
             the speed of the batch before; no round begins where its first batch would end after the time is up by half
             of its length. So a search takes longer than its budget by one batch at most. n observations together take
             up to n times as long. What is found depends on the clock.
-        proposals: where worlds are weighted, so many are drawn and weighed for each one that is tried; those that are
-            tried are chosen by weight.
+        proposals: where worlds are weighted, so many are sampled for each one that is tried; those that are tried are
+            chosen by weight.
         effective: the power is lowered for an observation until the effective number of the worlds that are drawn first
             is at least this share, from 0 to 1, of those of them that are tried.
         shared_draws: a policy that draws its actions draws them with the same random numbers for all actions tried in
@@ -224,13 +230,7 @@ class RolloutSearch:
         paid = games.rewards[every, seats].astype(np.float64)
         ended = games.terminated | (games.round_ended if until == END_OF_ROUND else False)
         rows = np.flatnonzero(~ended)
-        if keys is not None:
-            paid += play_on(games, rows, self.players, line_up, until, keys)[every, seats]
-            return paid
-        agents, labels = zip(*self.players, strict=True)
-        for moved in steps(games, agents, labels, line_up, rows, until):
-            paid[moved] += games.rewards[moved, seats[moved]]
-        return paid
+        return paid + rollout_rewards(games, rows, self.players, line_up, until, keys)[every, seats]
 
 
 class _Run:
@@ -245,15 +245,15 @@ class _Run:
         histories: NDArray[np.int8] | None,
     ) -> None:
         self.of, self.seen = search, seen
-        self.weighs = search.needs_history
-        self.histories = check_histories(search.game, histories, len(seen)) if self.weighs else None
+        self.is_weighted = search.needs_history
+        self.histories = check_histories(search.game, histories, len(seen)) if self.is_weighted else None
         self.left = masks.copy()
         self.own = self._own_actions(masks) if search.is_cautious else None
         self.powers = np.full(len(seen), np.nan)  # of the likelihood; known when the first worlds are
         self.generators = row_generators(seed, len(seen))
         self.keys = world_keys(self.generators) if search.shared_draws else None
         self.tallies = (
-            WeightedTallies(masks.shape, search.proposals > 1) if self.weighs else Tallies(masks.shape)
+            WeightedTallies(masks.shape, search.proposals > 1) if self.is_weighted else Tallies(masks.shape)
         )
 
     def search_round(self, worlds: NDArray[np.int64]) -> None:
@@ -326,7 +326,7 @@ class _Run:
     def _try_actions(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Try the actions left of the observations ``rows`` (m,) in ``counts`` (m,) new worlds of each."""
         row_of_world = repeated(rows, counts)
-        worlds, logs, line_up = self._draw_worlds(rows, counts)
+        worlds, logs, line_up = self._sample_worlds(rows, counts)
         world, action = np.nonzero(self.left[row_of_world])
         keys = None
         if self.keys is not None:
@@ -340,19 +340,19 @@ class _Run:
         else:
             self.tallies.add(row_of_world, world, action, paid)
 
-    def _draw_worlds(
+    def _sample_worlds(
         self, rows: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> tuple[Vec, NDArray[np.float64], NDArray[np.int64]]:
         """``counts`` (m,) worlds for each of the observations ``rows`` (m,), and the logarithms of their weights.
 
         And which of the players each seat plays by, (sum of counts, P), or (1, P) for all.
         """
-        of, weighs = self.of, self.histories is not None
-        drawn = counts * (of.proposals if weighs else 1)
-        drawing = self.generators[rows]
-        worlds = draw_worlds(of.game, self.seen, self.left, rows, drawn, drawing, of.num_threads)
+        of, is_weighted = self.of, self.histories is not None
+        drawn = counts * (of.proposals if is_weighted else 1)
+        generators = self.generators[rows]
+        worlds = sample_worlds(of.game, self.seen, self.left, rows, drawn, generators, of.num_threads)
         if self.histories is None:
-            self.generators[rows] = drawing
+            self.generators[rows] = generators
             return worlds, np.zeros(0), np.zeros((1, of.game.num_players), np.int64)
         history_of = repeated(rows, drawn)
         logs, seats = likelihoods(worlds, self.histories, history_of, of.players, of.epsilon)
@@ -364,13 +364,13 @@ class _Run:
         assert isinstance(self.tallies, WeightedTallies)  # as there are histories
         self.tallies.add_drawn(history_of, logs)
         if of.proposals > 1:
-            taken, logs = resample(logs, drawn, counts, random_units(drawing))
+            taken, logs = resample(logs, drawn, counts, random_units(generators))
             worlds, seats = worlds.take(taken), seats[taken]
         line_up = np.zeros((1, of.game.num_players), np.int64)
         if len(of.players) > 1:
-            keys = repeated(world_keys(drawing), counts) + numbers_within(counts).astype(np.uint64)
-            line_up = draw_players(seats, worlds.current_player, keys)
-        self.generators[rows] = drawing
+            keys = repeated(world_keys(generators), counts) + numbers_within(counts).astype(np.uint64)
+            line_up = sample_players(seats, worlds.current_player, keys)
+        self.generators[rows] = generators
         return worlds, logs, line_up
 
 

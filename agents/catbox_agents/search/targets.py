@@ -12,10 +12,10 @@ from catbox_env.core.checks import check_number
 def policy_target(result: SearchResult, temperature: float = 1.0) -> NDArray[np.float32]:
     """Probabilities (n, A) of the actions: a softmax of the values, in units of how uncertain they are.
 
-    An action is weighed ``exp((value - value of the chosen action) / (temperature * error))``, where ``error`` is the
-    standard error of that difference; one that is better by chance alone, in few worlds, weighs no more than the chosen
-    one. So where the search cannot tell actions apart they stay about as likely, and where it can the best one gets
-    nearly all. ``temperature=0`` gives the chosen actions alone. Actions that were not tried have probability 0.
+    The weight of an action is ``exp((value - value of the chosen action) / (temperature * error))``, where ``error`` is
+    the standard error of that difference; one that is better by chance alone, in few worlds, has no more than the
+    chosen one. So where the search cannot tell actions apart they stay about as likely, and where it can the best one
+    gets nearly all. ``temperature=0`` gives the chosen actions alone. Actions that were not tried have probability 0.
 
     Raises ``ValueError`` for a temperature below 0 or not finite.
     """

@@ -1,4 +1,4 @@
-"""The worlds of a search: drawn from what seats see, each row by a generator of its own."""
+"""The worlds of a search: sampled from what seats see, each row by a generator of its own."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from catbox_env import Game, Vec
 from catbox_env.core.rng import new_generators, seed_sequence, split_generators
 
 
-def draw_worlds(
+def sample_worlds(
     game: Game,
     seen: NDArray[np.int8],
     left: NDArray[np.bool_],
     rows: NDArray[np.int64],
     counts: NDArray[np.int64],
-    drawing: NDArray[Any],
+    generators: NDArray[Any],
     num_threads: int,
 ) -> Vec:
-    """``counts`` (m,) worlds for each of the observations ``seen[rows]``, by the generators ``drawing`` (m,).
+    """``counts`` (m,) worlds for each of the observations ``seen[rows]``, by their ``generators`` (m,).
 
     Raises ``ValueError`` for an observation of no seat to move, and where ``left[rows]`` allows an illegal action.
     """
     try:
-        worlds = game.sample_states_from(seen[rows], counts, drawing, num_threads)
+        worlds = game.sample_states_from(seen[rows], counts, generators, num_threads)
     except ValueError:
         for row in rows.tolist():  # which one it is
             try:
@@ -83,6 +83,6 @@ def check_histories(game: Game, histories: Any, rows: int) -> NDArray[np.int8]:
         what = "None" if given is None else f"{given.dtype} of shape {given.shape}"
         raise ValueError(
             f"histories: {what}; expected int8 of shape {shape}, as make_vec(..., history=True) keeps them: a search "
-            f"that weighs its worlds (beta above 0) asks what the other seats did"
+            f"that weights its worlds (beta above 0) asks what the other seats did"
         )
     return given

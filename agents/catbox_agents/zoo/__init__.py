@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from catbox_agents.compatibility import describe_options, differing_rules
+from catbox_agents.agent import other_rules
 from catbox_agents.files import check_format, parse_json, read_text
 from catbox_env import Game, make_game
 from catbox_env.core.checks import closest, shown
@@ -63,7 +63,7 @@ class ZooAgent:
 
     def plays(self, game: Game) -> bool:
         """Whether it can play ``game``: the same rules; another reward is no matter."""
-        return game.id == self.game_id and not differing_rules(self.game, game)
+        return game.id == self.game_id and not other_rules(self.game, game)
 
     def check(self) -> None:
         """Raise ``ValueError`` unless the file of the policy is there and is the one of the index."""
@@ -98,13 +98,7 @@ def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
     if game is not None and not found.plays(game):
         others = [agent.spec for agent in agents if agent.plays(game)]
         remedy = f"use {others[0]}" if others else "the zoo has no agent for these rules: use 'best'"
-        if found.game_id != game.id:
-            raise ValueError(f"{spec} plays {found.game_id}, not {game.id}: {remedy}")
-        differing = differing_rules(found.game, game)
-        raise ValueError(
-            f"{spec} was trained for {game.id} with {describe_options(found.game.options, differing)}, asked to play "
-            f"with {describe_options(game.options, differing)}: {remedy}"
-        )
+        raise ValueError(f"{spec} was trained for {other_rules(found.game, game)}: {remedy}")
     return found
 
 

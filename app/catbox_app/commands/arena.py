@@ -109,7 +109,7 @@ def arena(
     catbox arena heuristic runs/a runs/b --names heuristic,a,b --deal-set test --until-ci 0.05 --output arenas/test
     """
     require("catbox arena", NEEDED, "arena")
-    from catbox_agents.cores import physical_cores
+    from catbox_agents.machine import physical_cores
 
     if ray_address is not None:
         require("catbox arena --ray-address", ("ray",), "ray")

@@ -58,7 +58,9 @@ class Guard:
                 for name, value in HEADERS.items():
                     sent[name] = value.replace("{sockets}", f"ws://{host} wss://{host}")
                 message["headers"] = sent.raw
-            elif message["type"] == "websocket.http.response.start":  # a refused name: Uvicorn takes no body here
+            elif (
+                message["type"] == "websocket.http.response.start"
+            ):  # a refused name: Uvicorn takes no body here
                 message = {"type": "websocket.close", "code": 1008, "reason": "foreign name"}
             elif message["type"] == "websocket.http.response.body":
                 return

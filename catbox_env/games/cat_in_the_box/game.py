@@ -9,18 +9,36 @@ import numpy as np
 
 from catbox_env.core.events import Event
 from catbox_env.core.game import Game
+from catbox_env.core.kernels import Kernels
 from catbox_env.core.picture import Sheet
 from catbox_env.core.state import GameState
-from catbox_env.games.cat_in_the_box import events, text
-from catbox_env.games.cat_in_the_box.board import block_cells
-from catbox_env.games.cat_in_the_box.deals import CardDraws
-from catbox_env.games.cat_in_the_box.features import make_features
-from catbox_env.games.cat_in_the_box.kernels import KERNELS, clear_round
-from catbox_env.games.cat_in_the_box.layout import observation_layout, state_layout
-from catbox_env.games.cat_in_the_box.picture import draw
-from catbox_env.games.cat_in_the_box.render import render
+from catbox_env.games.cat_in_the_box.hidden.deals import CardDraws
+from catbox_env.games.cat_in_the_box.hidden.rewinding import draw_round, rewind
+from catbox_env.games.cat_in_the_box.hidden.sampling import sample
+from catbox_env.games.cat_in_the_box.observe.features import make_features
+from catbox_env.games.cat_in_the_box.observe.layout import observation_layout, state_layout
+from catbox_env.games.cat_in_the_box.observe.observation import write_observation, write_state
+from catbox_env.games.cat_in_the_box.play.board import block_cells
+from catbox_env.games.cat_in_the_box.play.check import check_state
+from catbox_env.games.cat_in_the_box.play.kernels import apply, clear_round, deal, shown_action, write_mask
+from catbox_env.games.cat_in_the_box.play.state import INFO, STATE, make_params, state_bounds
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
-from catbox_env.games.cat_in_the_box.state import INFO, STATE, make_params
+from catbox_env.games.cat_in_the_box.show import events, text
+from catbox_env.games.cat_in_the_box.show.picture import draw
+from catbox_env.games.cat_in_the_box.show.render import render
+
+KERNELS = Kernels(
+    deal,
+    apply,
+    write_mask,
+    write_observation,
+    write_state,
+    shown_action,
+    sample,
+    check_state,
+    rewind,
+    draw_round,
+)
 
 
 class CatInTheBox(Game):
@@ -55,6 +73,7 @@ class CatInTheBox(Game):
         if rules.bids:
             self.info_values = {"bid": rules.bids}
         self.params = make_params(rules, self.reward)
+        self.state_bounds = state_bounds(rules)
         self.features = make_features(self)
         self.draws = CardDraws(rules)
 

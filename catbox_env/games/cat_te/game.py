@@ -9,17 +9,35 @@ import numpy as np
 
 from catbox_env.core.events import Event
 from catbox_env.core.game import Game
+from catbox_env.core.kernels import Kernels
 from catbox_env.core.picture import Sheet
 from catbox_env.core.state import GameState
-from catbox_env.games.cat_te import events, text
-from catbox_env.games.cat_te.deals import CardDraws
-from catbox_env.games.cat_te.features import make_features
-from catbox_env.games.cat_te.kernels import KERNELS, clear_round
-from catbox_env.games.cat_te.layout import observation_layout, state_layout
-from catbox_env.games.cat_te.picture import draw
-from catbox_env.games.cat_te.render import render
+from catbox_env.games.cat_te.hidden.deals import CardDraws
+from catbox_env.games.cat_te.hidden.rewinding import draw_round, rewind
+from catbox_env.games.cat_te.hidden.sampling import sample
+from catbox_env.games.cat_te.observe.features import make_features
+from catbox_env.games.cat_te.observe.layout import observation_layout, state_layout
+from catbox_env.games.cat_te.observe.observation import write_observation, write_state
+from catbox_env.games.cat_te.play.check import check_state
+from catbox_env.games.cat_te.play.kernels import apply, clear_round, deal, shown_action, write_mask
+from catbox_env.games.cat_te.play.state import INFO, NUM_ACTIONS, STATE, make_params, state_bounds
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
-from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE, make_params
+from catbox_env.games.cat_te.show import events, text
+from catbox_env.games.cat_te.show.picture import draw
+from catbox_env.games.cat_te.show.view import View
+
+KERNELS = Kernels(
+    deal,
+    apply,
+    write_mask,
+    write_observation,
+    write_state,
+    shown_action,
+    sample,
+    check_state,
+    rewind,
+    draw_round,
+)
 
 
 class CatTe(Game):
@@ -44,9 +62,7 @@ class CatTe(Game):
         self.state_layout = state_layout(rules)
         # The last trick plays itself; the side pot may be claimed once a round.
         self.history_length = rules.num_rounds * (players * (NUM_TRICKS - 1) + bool(rules.side_pot))
-        factor = max(rules.sweep_factor, rules.show_factor if rules.instant_wins else 1)
-        worst = -float(rules.num_rounds * (factor + rules.side_pot))
-        best = -worst * (players - 1)
+        worst, best = map(float, rules.score_bounds)
         # The scores of a game sum to zero, so the others' mean is minus the own score / (players - 1).
         share = players / (players - 1)
         self.min_utility, self.max_utility = {
@@ -55,6 +71,7 @@ class CatTe(Game):
             "win": (0.0, 1.0),
         }[self.reward]
         self.params = make_params(rules, self.reward)
+        self.state_bounds = state_bounds(rules)
         self.features = make_features(self)
         self.draws = CardDraws(rules)
         self.score_sum = 0.0  # a side pot that is left at the end goes back in equal parts
@@ -72,13 +89,13 @@ class CatTe(Game):
         return text.describe_rules(self.rules)
 
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
-        return render(self.rules, state, seat)
+        return text.draw_text(View.of(self.rules, state, seat))
 
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         return events.tell_events(self.rules, before, action, after, seat)
 
     def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
-        return draw(self.rules, self.params[0], state, seat, sheet)
+        return draw(self.rules, state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

@@ -123,6 +123,13 @@ class Rules:
         """What an instant win is paid with."""
         return DOUBLE if self.instant_wins_double else 1
 
+    @property
+    def score_bounds(self) -> tuple[int, int]:
+        """The most antes that a seat can lose in a game, as a negative number, and the most that it can win."""
+        factor = max(self.sweep_factor, self.show_factor if self.instant_wins else 1)
+        lost = self.num_rounds * (factor + self.side_pot)
+        return -lost, lost * (self.num_players - 1)
+
 
 @dataclass(frozen=True)
 class Deal:

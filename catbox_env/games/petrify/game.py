@@ -9,18 +9,31 @@ import numpy as np
 
 from catbox_env.core.events import Event
 from catbox_env.core.game import Game
+from catbox_env.core.kernels import Kernels
 from catbox_env.core.picture import Sheet
 from catbox_env.core.state import GameState
-from catbox_env.games.petrify import events, text
-from catbox_env.games.petrify.deals import BoardDraws, deals_before
-from catbox_env.games.petrify.features import make_features
-from catbox_env.games.petrify.kernels import KERNELS, begin_play
-from catbox_env.games.petrify.layout import observation_layout
-from catbox_env.games.petrify.picture import draw
-from catbox_env.games.petrify.reach import end_cells
-from catbox_env.games.petrify.render import render
+from catbox_env.games.petrify.hidden import BoardDraws, sample
+from catbox_env.games.petrify.observe.features import make_features
+from catbox_env.games.petrify.observe.layout import observation_layout
+from catbox_env.games.petrify.observe.observation import write_observation
+from catbox_env.games.petrify.play.board import end_cells
+from catbox_env.games.petrify.play.kernels import (
+    apply,
+    begin_play,
+    check_state,
+    deal,
+    shown_action,
+    write_mask,
+)
+from catbox_env.games.petrify.play.state import INFO, STATE, make_params, state_bounds
 from catbox_env.games.petrify.rules import Deal, Rules
-from catbox_env.games.petrify.state import INFO, STATE, TILE_NAMES, make_params
+from catbox_env.games.petrify.show import events, text
+from catbox_env.games.petrify.show.picture import draw
+from catbox_env.games.petrify.show.view import View
+
+KERNELS = Kernels(
+    deal, apply, write_mask, write_observation, write_observation, shown_action, sample, check_state
+)
 
 
 class Petrify(Game):
@@ -34,14 +47,14 @@ class Petrify(Game):
     chance_names = ("win",)
 
     rules: Rules
+    draws: BoardDraws
 
     def set_up(self) -> None:
         rules = self.rules
         self.num_players = players = rules.num_players
         self.num_actions = rules.num_cells
         self.observation_layout = self.state_layout = observation_layout(rules)
-        # With teleports a turn may take a second decision.
-        self.history_length = rules.max_turns * (2 if rules.teleports else 1)
+        self.history_length = rules.max_moves
         # The rewards of all seats sum to 0, so that the mean of the others is -own / (players - 1).
         margin = players / (players - 1)
         self.min_utility, self.max_utility = {
@@ -49,25 +62,25 @@ class Petrify(Game):
             "margin": (-margin, margin),
             "win": (0.0, 1.0),
         }[self.reward]
-        self.params = make_params(rules, self.reward)
+        self.params, self.state_bounds = make_params(rules, self.reward), state_bounds(rules)
         self.features = make_features(self)
         self.draws = BoardDraws(rules, self.params)
         self.score_sum = 0.0
 
     def action_to_string(self, action: int) -> str:
-        return f"move to {text.cell_name(self.rules, self.check_action_id(action))}"
+        return f"move to {self.rules.cell_name(self.check_action_id(action))}"
 
     def describe_actions(self) -> list[tuple[int, int, str]]:
         return text.describe_actions(self.rules)
 
     def why_illegal(self, state: np.record, action: int) -> str:
-        return text.why_illegal(self.rules, state, action)
+        return text.why_illegal(View.of(self.rules, state), action)
 
     def describe_rules(self) -> list[str]:
         return text.describe_rules(self.rules)
 
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
-        return render(self.rules, state)
+        return text.render(View.of(self.rules, state))
 
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         return events.tell_events(self.rules, before, action, after)
@@ -78,9 +91,9 @@ class Petrify(Game):
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)
         deal.check(self.rules)
-        names = [name for row in deal.tiles for name in row]
-        state.tile[: len(names)] = [TILE_NAMES.index(name) for name in names]
-        state.position[: self.num_players] = deal.positions
+        drawn = self.draws.drawn(vars(deal), True)
+        state.tile[: self.num_actions] = drawn[: self.num_actions]
+        state.position[: self.num_players] = drawn[self.num_actions :]
         begin_play(self.params[0], state)
         for seat in range(self.num_players):
             if not end_cells(self.params[0], state, seat):
@@ -90,15 +103,11 @@ class Petrify(Game):
                 )
 
     def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
-        return deals_before(self.rules, state, actions)
+        return self.draws.deals_before(state, actions)
 
     def deal_of(self, state: np.record) -> dict[str, Any]:
-        size = self.rules.size
-        names = [TILE_NAMES[tile] for tile in state.tile[: size * size]]
-        return {
-            "tiles": [names[row * size : (row + 1) * size] for row in range(size)],
-            "positions": state.position[: self.num_players].tolist(),
-        }
+        tiles, positions = state.tile[: self.num_actions], state.position[: self.num_players]
+        return vars(self.draws.deal([*tiles.tolist(), *positions.tolist()], True)).copy()
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         place = info["place"]

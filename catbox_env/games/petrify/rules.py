@@ -17,6 +17,8 @@ from catbox_env.core.checks import (
 )
 
 MAX_PLAYERS, MIN_SIZE, MAX_SIZE = 4, 3, 8
+#: The columns of the largest board.
+COLUMN_LETTERS = "abcdefgh"
 #: Number cards are crossed from symbols 1 .. NUM_SYMBOLS, the energy they give, and colours 1 .. NUM_NUMBER_COLORS.
 NUM_SYMBOLS, NUM_NUMBER_COLORS = 4, 4
 #: Colour 0 is "colourless"; teleports may have any of the five.
@@ -82,6 +84,11 @@ class Rules:
         """A game small enough to be solved exactly: three walls and six wildcards on a board of 3 x 3."""
         return cls(num_players=2, size=3, walls=3, wildcards=6)
 
+    def cell_name(self, cell: int) -> str:
+        """The column's letter and the row's number, from 1: ``"a1"`` is the corner above on the left, cell 0."""
+        row, column = divmod(cell, self.size)
+        return f"{COLUMN_LETTERS[column]}{row + 1}"
+
     @property
     def num_cells(self) -> int:
         """Cells of the board."""
@@ -98,9 +105,13 @@ class Rules:
         return self.num_cells - self.teleports - self.walls - self.zeros
 
     @property
-    def max_turns(self) -> int:
-        """Most turns in a game: each closes a cell for good, and needs an open cell a player and one to go to."""
-        return self.num_cells - self.walls - self.num_players
+    def max_moves(self) -> int:
+        """Most actions in a game.
+
+        Each turn closes a cell for good, and needs an open cell a player and one to go to. With teleports it may take a
+        second action.
+        """
+        return (self.num_cells - self.walls - self.num_players) * (2 if self.teleports else 1)
 
 
 def special_tiles(rules: Rules) -> list[str]:

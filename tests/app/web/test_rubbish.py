@@ -95,7 +95,7 @@ def test_a_page_names_agents_that_come_with_catbox_and_those_of_the_host_alone()
     for spec in (
         " best",
         "mine.zip ",
-        "catbox_agents.uniform:RandomAgent",
+        "catbox_agents.random_agent:RandomAgent",
         "",
         "zoo:",
         "search:policy=mine2.zip",

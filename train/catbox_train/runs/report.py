@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Console
 
 import catbox_agents
+from catbox_agents.arena.report import results_table
 from catbox_agents.arena.results import Result
-from catbox_agents.arena.results_table import results_table
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent

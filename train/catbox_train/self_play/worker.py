@@ -15,7 +15,7 @@ import torch
 from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks.action_head import add_action_scores
-from catbox_agents.networks.history_kernels import sound_histories
+from catbox_agents.networks.history_kernels import valid_histories
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game, Vec
@@ -270,7 +270,7 @@ def check_decisions(
 
 def histories_of_game(game: Game, histories: np.ndarray) -> bool:
     """Whether ``histories`` (n, T, 2) int8 may be those of decisions in ``game``."""
-    return bool(sound_histories(np.ascontiguousarray(histories), game.num_players, game.num_actions, UNUSED))
+    return bool(valid_histories(np.ascontiguousarray(histories), game.num_players, game.num_actions, UNUSED))
 
 
 def check_carried(facts: dict[str, Any]) -> None:

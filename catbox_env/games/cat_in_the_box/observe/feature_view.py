@@ -1,0 +1,262 @@
+"""What the features of Cat in the Box are computed from: one observation, read into a record of `VIEW`.
+
+Sets of cells are bits of one integer: cell (colour, rank) is bit ``colour * (R + 1) + rank``, rank from 0. The bit
+between two rows stays empty, so that a shift by 1 or R + 1 moves to a neighbour and never to another row. Sets of
+colours are bits too. Seats are relative to the observer, who is 0.
+
+Nothing is known of the observation but its length: numbers are cut to what the rules allow, so that no feature exceeds
+an int8, and no number that it holds is used as an index.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catbox_env.core.bits import one_hot_index, popcount
+from catbox_env.core.compilation import njit
+from catbox_env.core.kernels import record_dtype
+from catbox_env.games.cat_in_the_box.play.state import NONE, RED
+from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
+
+#: What a seat wants: it may take tricks and need not, it needs more, it has what it wants, its bonus is lost.
+FREE, NEEDS, EXACT, LOST = range(4)
+#: Expected tricks are counted in quarters of a trick.
+QUARTERS = 4
+
+MAX_CELLS = MAX_COLORS * MAX_RANKS
+
+VIEW = record_dtype(
+    [
+        ("hand", np.int64, (MAX_RANKS,)),  # own cards of each rank
+        ("unseen", np.int64, (MAX_RANKS,)),  # copies of each rank that the observer has not seen
+        ("held", np.int64),  # set of cells: those of the ranks in hand
+        ("open", np.int64),  # set of the empty cells
+        ("column", np.int64),  # set of the cells of rank index 0
+        ("tokens", np.int64, (MAX_PLAYERS,)),  # set of the colours that each seat may declare
+        ("rows", np.int64, (MAX_PLAYERS,)),  # set of the cells of these colours
+        ("owned", np.int64, (MAX_PLAYERS,)),  # set of the cells with a token of the seat
+        ("groups", np.int64, (MAX_CELLS,)),  # connected sets of tokens of one seat, those of seat 0 first
+        ("sizes", np.int64, (MAX_CELLS,)),  # their sizes
+        ("first_group", np.int64, (MAX_PLAYERS + 1,)),  # where the groups of each seat begin; their number
+        ("largest", np.int64, (MAX_PLAYERS,)),  # the largest group of each seat, a set of cells
+        ("largest_size", np.int64, (MAX_PLAYERS,)),
+        # unseen cards of this rank or higher whose cell of the colour is open
+        ("above", np.int64, (MAX_COLORS, MAX_RANKS + 1)),
+        (
+            "kept_rows",
+            np.int64,
+            (2,),
+        ),  # set of the cells of the own colours: all (0), without the led one (1)
+        ("placeable", np.int64, (2,)),  # own cards that can be placed in these colours
+        ("plays", np.int64),  # own cards still to be played in a full round
+        ("tricks_left", np.int64),
+        ("led", np.int64),  # colour led, or NONE
+        ("best_seat", np.int64),  # the seat that is winning the trick, or NONE
+        ("best_color", np.int64),  # its card
+        ("best_rank", np.int64),
+        ("following", np.int64),  # other seats that have yet to play to the trick
+        ("follow_tokens", np.int64),  # set of the colours that one of them may declare
+        ("other_tokens", np.int64),  # set of the colours that another seat may declare
+        ("needed", np.int64, (MAX_PLAYERS,)),  # bid minus tricks won; without bids, tricks it may still win
+        ("status", np.int64, (MAX_PLAYERS,)),  # FREE, NEEDS, EXACT or LOST
+        ("bid", np.int64, (MAX_PLAYERS,)),  # what each seat bid, or NONE
+        ("expected", np.int64),  # tricks that the hand promises, in quarters
+    ]
+)
+
+
+@njit
+def neighbours(cells, stride):
+    """The cells beside those of a set, and bits that are no cells: intersect with a set of cells."""
+    return (cells << 1) | (cells >> 1) | (cells << stride) | (cells >> stride)
+
+
+@njit
+def clamp(value, low, high):
+    """``value`` as an int, or the nearest of ``low`` and ``high``."""
+    return min(high, max(low, int(value)))
+
+
+@njit
+def look(params, seen, view):
+    """Read an observation (O,) into ``view``, a record of `VIEW`."""
+    look_at_board(params, seen, view)
+    look_at_seats(params, seen, view)
+    look_at_trick(params, seen, view)
+    find_groups(params, view)
+    look_at_hand(params, view)
+
+
+@njit
+def look_at_board(params, seen, view):
+    """The cards, the cells and the X-tokens."""
+    players, ranks, colors, copies = params.num_players, params.num_ranks, params.num_colors, params.copies
+    stride = ranks + 1
+    row = (1 << ranks) - 1
+    column = board = 0
+    for color in range(colors):
+        column |= 1 << (color * stride)
+        board |= row << (color * stride)
+    view.column = column
+    owners = seen[params.at.board : params.at.board + colors * ranks * players]
+    taken = 0
+    for seat in range(players):
+        index, own, bit = seat, 0, 1
+        for _ in range(colors):
+            for _ in range(ranks):
+                own |= bit if owners[index] else 0
+                bit <<= 1
+                index += players
+            bit <<= 1
+        view.owned[seat] = own
+        taken |= own
+        tokens = rows = 0
+        index = params.at.x_tokens + seat * colors
+        for color in range(colors):
+            if seen[index + color]:
+                tokens |= 1 << color
+                rows |= row << (color * stride)
+        view.tokens[seat] = tokens
+        view.rows[seat] = rows
+    blocked = held = 0
+    for rank in range(ranks):
+        hand = clamp(seen[params.at.hand + rank], 0, copies)
+        unseen = copies - hand - popcount(taken & (column << rank))
+        if seen[params.at.discarded + rank]:
+            unseen -= 1
+        if params.revealed_cards > 0:
+            for color in range(colors):
+                revealed = clamp(seen[params.at.neutral + color * ranks + rank], 0, copies)
+                unseen -= revealed
+                if revealed > 0:
+                    blocked |= 1 << (color * stride + rank)
+        view.hand[rank] = hand
+        view.unseen[rank] = max(0, unseen)
+        if hand > 0:
+            held |= column << rank
+    view.held = held
+    view.open = board & ~(taken | blocked)
+    for color in range(colors):
+        above = 0
+        view.above[color, ranks] = 0
+        for rank in range(ranks - 1, -1, -1):
+            if (view.open >> (color * stride + rank)) & 1:
+                above += view.unseen[rank]
+            view.above[color, rank] = above
+
+
+@njit
+def look_at_seats(params, seen, view):
+    """The bids, and what each seat wants."""
+    bids, tricks = params.num_bids, params.num_tricks
+    left = clamp(seen[params.at.tricks_left], 0, tricks)
+    view.tricks_left = left
+    for seat in range(params.num_players):
+        won = clamp(seen[params.at.tricks_won + seat], 0, tricks)
+        view.bid[seat] = NONE
+        if bids == 0:
+            needed = params.bonus_max_tricks - won
+            status = LOST if needed < 0 else (EXACT if needed == 0 else FREE)
+        else:
+            needed, status = 0, FREE
+            bid = one_hot_index(seen, params.at.bids + seat * bids, bids)
+            if bid != NONE:
+                view.bid[seat] = params.bids[bid]
+                needed = params.bids[bid] - won
+                status = LOST if needed < 0 or needed > left else (EXACT if needed == 0 else NEEDS)
+        view.needed[seat] = needed
+        view.status[seat] = status
+
+
+@njit
+def look_at_trick(params, seen, view):
+    """Who is winning the trick, and who is still to play."""
+    players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
+    led = one_hot_index(seen, params.at.led, colors)
+    best_seat, best_color, best_rank = NONE, NONE, NONE
+    following = follow_tokens = other_tokens = 0
+    plays = view.tricks_left
+    for seat in range(players):
+        card = NONE
+        if led != NONE:
+            card = one_hot_index(seen, params.at.trick + seat * colors * ranks, colors * ranks)
+        if card != NONE:
+            color, rank = card // ranks, card % ranks
+            higher = color == best_color and rank > best_rank
+            trumps = color == RED and best_color != RED
+            if higher or trumps or (color == led and best_color == NONE):
+                best_seat, best_color, best_rank = seat, color, rank
+        if seat > 0:
+            other_tokens |= view.tokens[seat]
+            if card == NONE:
+                following += 1
+                follow_tokens |= view.tokens[seat]
+        elif card != NONE:
+            plays = max(0, plays - 1)
+    view.led = led
+    view.best_seat, view.best_color, view.best_rank = best_seat, best_color, best_rank
+    view.following, view.follow_tokens, view.other_tokens = following, follow_tokens, other_tokens
+    view.plays = plays
+
+
+@njit
+def find_groups(params, view):
+    """The connected groups of each seat's tokens; of several largest ones the one with the lowest cell counts."""
+    stride = params.num_ranks + 1
+    number = 0
+    for seat in range(params.num_players):
+        view.first_group[seat] = number
+        rest = view.owned[seat]
+        largest = largest_size = 0
+        while rest and number < MAX_CELLS:
+            group = rest & -rest
+            while True:
+                grown = (group | neighbours(group, stride)) & rest
+                if grown == group:
+                    break
+                group = grown
+            rest &= ~group
+            size = popcount(group)
+            view.groups[number] = group
+            view.sizes[number] = size
+            number += 1
+            if size > largest_size:
+                largest, largest_size = group, size
+        view.largest[seat] = largest
+        view.largest_size[seat] = largest_size
+    view.first_group[params.num_players] = number
+
+
+@njit
+def placeable_cards(view, hand, rank, rows):
+    """How many of ``hand`` cards of a rank find an empty cell in ``rows``, a set of cells.
+
+    A card fits the cells of its own rank only, so the sum over the ranks is the largest matching of cards to cells.
+    """
+    return min(hand, popcount(view.open & rows & (view.column << rank)))
+
+
+@njit
+def look_at_hand(params, view):
+    """What the hand can still place, and the tricks that it promises."""
+    view.kept_rows[0] = view.kept_rows[1] = view.rows[0]
+    if view.led != NONE:
+        view.kept_rows[1] &= ~(((1 << params.num_ranks) - 1) << (view.led * (params.num_ranks + 1)))
+    total = 0
+    for rank in range(params.num_ranks):
+        total += view.unseen[rank]
+    placeable = without_led = lower = 0
+    strength = 0.0
+    for rank in range(params.num_ranks):
+        if view.hand[rank] > 0:
+            cards = placeable_cards(view, view.hand[rank], rank, view.kept_rows[0])
+            placeable += cards
+            without_led += placeable_cards(view, view.hand[rank], rank, view.kept_rows[1])
+            share = (lower + 0.5 * view.unseen[rank]) / max(1, total)
+            highest = 1.0
+            for _ in range(params.num_players - 1):
+                highest *= share
+            strength += cards * highest
+        lower += view.unseen[rank]
+    view.placeable[0], view.placeable[1] = placeable, without_led
+    view.expected = int(QUARTERS * view.plays * strength / max(1, placeable) + 0.5)

@@ -1,0 +1,389 @@
+"""Features of Cat in the Box: what a strong player counts, computed from one observation and its action mask.
+
+A card takes a cell of its own rank only. So the largest number of hand cards that can still be placed (the maximum
+matching of cards to empty cells of the colours kept) is a sum over the ranks: the cards of the rank, or the cells
+where there are fewer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catbox_env.core.bits import INT8_MAX, INT8_MIN, clip_int8, popcount
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.features import Features, part_offsets
+from catbox_env.core.game import Game
+from catbox_env.core.layout import Layout, Part
+from catbox_env.games.cat_in_the_box.observe.feature_view import (
+    EXACT,
+    NEEDS,
+    QUARTERS,
+    VIEW,
+    look,
+    neighbours,
+    placeable_cards,
+)
+from catbox_env.games.cat_in_the_box.play.state import NONE, RED
+from catbox_env.games.cat_in_the_box.rules import Rules
+
+#: What a seat wants, in the order of ``feature_view``.
+STATUS = "free (no bid yet, or may take tricks and need not), needs more tricks, wants no more, bonus lost"
+NUM_STATUS = 4
+
+
+def feature_layout(rules: Rules) -> Layout:
+    """The features of a position under ``rules``; those that they do not need are left out."""
+    players, ranks, colors, tricks = rules.num_players, rules.num_ranks, rules.num_colors, rules.num_tricks
+    copies, cells, cards = rules.copies, colors * ranks, ranks * rules.copies
+    most_placed = min(cells, rules.hand_size)
+    of_bids = []
+    if rules.bids:
+        most = players * rules.bids[-1]
+        of_bids = [
+            Part("bid_total", (1,), "sum of the bids made, minus the tricks of a round", -tricks, most),
+            Part("demand", (1,), "tricks that seats still need, minus the tricks left", -tricks, most),
+        ]
+    return Layout(
+        [
+            Part("unseen", (ranks,), "copies of each rank that the observer has not seen", 0, copies),
+            Part("empty_cells", (ranks,), "empty cells of each rank", 0, colors),
+            Part("own_cells", (ranks,), "those in colours that the observer may declare", 0, colors),
+            Part("placeable", (ranks,), "own cards of each rank that can be placed", 0, min(copies, colors)),
+            Part(
+                "placeable_total", (1,), "their sum: the maximum matching of cards to cells", 0, most_placed
+            ),
+            Part("slack", (1,), "that sum minus the own plays to come in a full round", -tricks, most_placed),
+            Part("color_cells", (colors,), "empty cells of each colour", 0, ranks),
+            Part("color_plays", (colors,), "those for which the observer has card and X-token", 0, ranks),
+            Part("highest_cell", (colors,), "highest rank with an empty cell, by colour; 0: none", 0, ranks),
+            Part("masters", (colors,), "own declarations that no unseen card of the colour beats", 0, ranks),
+            Part("sure_leads", (1,), "those that no unseen trump beats either: sure to win if led", 0, cells),
+            Part("trump_threat", (1,), "unseen cards that another seat could declare red", 0, cards),
+            Part("expected_tricks", (1,), "tricks the hand promises, in quarters", 0, QUARTERS * tricks),
+            Part("tokens_left", (players,), "X-tokens of each seat", 0, colors),
+            Part("seat_cells", (players,), "empty cells in colours that the seat may declare", 0, cells),
+            Part("seat_cards", (players,), "unseen (own: hand) cards with such a cell", 0, cards),
+            Part("group", (players,), "size of each seat's largest group", 0, tricks),
+            Part("group_room", (players,), "cells beside it that the seat may declare", 0, cells),
+            Part("needed", (players,), "bid minus tricks won; 0: no bid yet", -tricks, tricks),
+            Part("status", (players, NUM_STATUS), f"{STATUS}: one-hot"),
+            Part("winning", (players,), "who is winning the trick, one-hot; zeros: no card yet"),
+            Part("winner_status", (NUM_STATUS,), "status of that seat, one-hot; zeros: no card yet"),
+            Part("best_rank", (1,), "rank of the winning card; 0: no card yet", 0, ranks),
+            Part("best_is_trump", (1,), "1: the winning card is red"),
+            Part("beaters", (1,), "unseen cards that could beat it in its colour", 0, cards),
+            Part("trump_beaters", (1,), "unseen cards that could beat it as trump; 0: it is red", 0, cards),
+            Part("following", (1,), "other seats that have yet to play to the trick", 0, players - 1),
+            *of_bids,
+        ]
+    )
+
+
+def action_feature_layout(rules: Rules) -> Layout:
+    """The features of one action under ``rules``. Where nothing else is said a number is of a play, else 0."""
+    players, ranks, colors, tricks = rules.num_players, rules.num_ranks, rules.num_colors, rules.num_tricks
+    copies, cells, cards = rules.copies, colors * ranks, ranks * rules.copies
+    most_placed = min(cells, rules.hand_size)
+    of_bids = []
+    if rules.bids:
+        most = players * rules.bids[-1]
+        of_bids = [
+            Part("bid", (1,), "(bid) the bid", 0, rules.bids[-1]),
+            Part("bid_over", (1,), "(bid) four times the bid minus `expected_tricks`", INT8_MIN, INT8_MAX),
+            Part("bid_total", (1,), "(bid) sum of the bids after it, minus the tricks", -tricks, most),
+        ]
+    return Layout(
+        [
+            Part("rank", (1,), "(play, discard) rank of the card", 0, ranks),
+            Part("trump", (1,), "1: red"),
+            Part("follows", (1,), "1: the colour led, or the lead"),
+            Part("wins_now", (1,), "1: beats every card of the trick"),
+            Part("beaters", (1,), "if so: unseen cards that could beat it in its colour", 0, cards),
+            Part("trump_beaters", (1,), "if so: unseen cards that could beat it as trump", 0, cards),
+            Part("wins_surely", (1,), "1: wins now, and nothing can beat it"),
+            Part("win_is_wanted", (1,), "if it wins now: 1: the own bid needs it, -1: wants no more", -1),
+            Part("win_spoils", (1,), "if it wins now: 1: who is winning needs it, -1: wants no more", -1),
+            Part("gives_up_color", (1,), "1: loses the X-token of the led colour"),
+            Part("placeable_lost", (1,), "other own cards that can no longer be placed", 0, most_placed),
+            Part("slack", (1,), "(play, discard) `slack` after it", -tricks, most_placed),
+            Part("copies_left", (1,), "(play, discard) copies of the rank left in hand", 0, copies),
+            Part(
+                "beside_in_hand", (1,), "(play, discard) own cards of the rank below and above", 0, 2 * copies
+            ),
+            Part("unseen_copies", (1,), "(play, discard) unseen copies of the rank", 0, copies),
+            Part("cells_left", (1,), "(play, discard) empty cells of the rank after it", 0, colors),
+            Part("group_growth", (1,), "growth of the own largest group", 0, tricks),
+            Part("own_beside", (1,), "own cells beside it", 0, 4),
+            Part("group_room", (1,), "cells beside the own largest group for the hand after it", 0, cells),
+            Part("others_beside", (1,), "cells of other seats beside it", 0, 4),
+            Part("group_denied", (1,), "most that it would have added to another's largest group", 0, tricks),
+            *of_bids,
+        ]
+    )
+
+
+#: These rules need every part.
+_FULL = Rules(num_players=5)
+PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
+(
+    RANK,
+    TRUMP,
+    FOLLOWS,
+    WINS_NOW,
+    BEATERS,
+    TRUMP_BEATERS,
+    WINS_SURELY,
+    WIN_IS_WANTED,
+    WIN_SPOILS,
+    GIVES_UP_COLOR,
+    PLACEABLE_LOST,
+    SLACK,
+    COPIES_LEFT,
+    BESIDE_IN_HAND,
+    UNSEEN_COPIES,
+    CELLS_LEFT,
+    GROUP_GROWTH,
+    OWN_BESIDE,
+    GROUP_ROOM,
+    OTHERS_BESIDE,
+    GROUP_DENIED,
+    BID,
+    BID_OVER,
+    BID_TOTAL,
+) = range(len(ACTION_PARTS))
+
+
+def make_features(game: Game) -> Features:
+    """The features of Cat in the Box under the rules of ``game``."""
+    layout = feature_layout(game.rules)
+    return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout, PARTS), fill)
+
+
+@njit
+def write_ranks(params, at, view, out):
+    """The features by rank and by colour, and what the hand can do."""
+    ranks, stride = params.num_ranks, params.num_ranks + 1
+    for rank in range(ranks):
+        cells = view.open & (view.column << rank)
+        own = popcount(cells & view.rows[0])
+        out[at.unseen + rank] = view.unseen[rank]
+        out[at.empty_cells + rank] = popcount(cells)
+        out[at.own_cells + rank] = own
+        out[at.placeable + rank] = min(own, view.hand[rank])
+    out[at.placeable_total] = view.placeable[0]
+    out[at.slack] = view.placeable[0] - view.plays
+    threat = view.above[RED, 0] if (view.other_tokens >> RED) & 1 else 0
+    sure = 0
+    for color in range(params.num_colors):
+        cells = (view.open >> (color * stride)) & ((1 << ranks) - 1)
+        own = cells & (view.held >> (color * stride)) if (view.tokens[0] >> color) & 1 else 0
+        contested = (view.other_tokens >> color) & 1
+        masters = highest = 0
+        for rank in range(ranks):
+            if (cells >> rank) & 1:
+                highest = rank + 1
+            if (own >> rank) & 1 and not (contested and view.above[color, rank + 1] > 0):
+                masters += 1
+        out[at.color_cells + color] = popcount(cells)
+        out[at.color_plays + color] = popcount(own)
+        out[at.highest_cell + color] = highest
+        out[at.masters + color] = masters
+        if color == RED or threat == 0:
+            sure += masters
+    out[at.sure_leads] = sure
+    out[at.trump_threat] = threat
+    out[at.expected_tricks] = view.expected
+
+
+@njit
+def write_seats(params, at, view, out):
+    """The features by seat."""
+    stride = params.num_ranks + 1
+    claimed = needed = 0
+    for seat in range(params.num_players):
+        cells = view.open & view.rows[seat]
+        cards = 0
+        for rank in range(params.num_ranks):
+            if cells & (view.column << rank):
+                cards += view.hand[rank] if seat == 0 else view.unseen[rank]
+        room = neighbours(view.largest[seat], stride) & cells
+        if seat == 0:
+            room &= view.held
+        out[at.tokens_left + seat] = popcount(view.tokens[seat])
+        out[at.seat_cells + seat] = popcount(cells)
+        out[at.seat_cards + seat] = cards
+        out[at.group + seat] = view.largest_size[seat]
+        out[at.group_room + seat] = popcount(room)
+        out[at.needed + seat] = view.needed[seat]
+        out[at.status + seat * NUM_STATUS + view.status[seat]] = 1
+        claimed += max(0, view.bid[seat])
+        if view.status[seat] == NEEDS:
+            needed += view.needed[seat]
+    if params.num_bids > 0:
+        out[at.bid_total] = claimed - params.num_tricks
+        out[at.demand] = needed - view.tricks_left
+
+
+@njit
+def write_trick(params, at, view, out):
+    """The features of the trick under way."""
+    out[at.following] = view.following
+    if view.best_seat == NONE:
+        return
+    color = view.best_color
+    out[at.winning + view.best_seat] = 1
+    out[at.winner_status + view.status[view.best_seat]] = 1
+    out[at.best_rank] = view.best_rank + 1
+    out[at.best_is_trump] = 1 if color == RED else 0
+    out[at.beaters] = higher_cards(view, color, view.best_rank)
+    out[at.trump_beaters] = trumping_cards(view, color)
+
+
+@njit
+def higher_cards(view, color, rank):
+    """Unseen cards that a seat yet to play could declare in ``color`` above ``rank``."""
+    return view.above[color, rank + 1] if (view.follow_tokens >> color) & 1 else 0
+
+
+@njit
+def trumping_cards(view, color):
+    """Unseen cards that a seat yet to play could declare red against ``color``; 0 for red itself."""
+    return view.above[RED, 0] if color != RED and (view.follow_tokens >> RED) & 1 else 0
+
+
+@njit
+def write_card(params, view, rank, out):
+    """What is said of the card of a play or a discard."""
+    out[RANK] = rank + 1
+    out[COPIES_LEFT] = max(0, view.hand[rank] - 1)
+    beside = view.hand[rank - 1] if rank > 0 else 0
+    out[BESIDE_IN_HAND] = beside + (view.hand[rank + 1] if rank + 1 < params.num_ranks else 0)
+    out[UNSEEN_COPIES] = view.unseen[rank]
+
+
+@njit
+def write_discard(params, view, rank, out):
+    """The features of the discard of ``rank``."""
+    write_card(params, view, rank, out)
+    hand = view.hand[rank]
+    rows = view.kept_rows[0]
+    lost = placeable_cards(view, hand, rank, rows) - placeable_cards(view, max(0, hand - 1), rank, rows)
+    out[SLACK] = view.placeable[0] - lost - view.plays
+    out[CELLS_LEFT] = popcount(view.open & (view.column << rank))
+
+
+@njit
+def write_bid(params, view, bid, out):
+    """The features of the bid ``bid``."""
+    others = 0
+    for seat in range(1, params.num_players):
+        others += max(0, view.bid[seat])
+    out[BID] = bid
+    out[BID_OVER] = clip_int8(QUARTERS * bid - view.expected)
+    out[BID_TOTAL] = others + bid - params.num_tricks
+
+
+@njit
+def write_play(params, view, color, rank, out):
+    """The features of the declaration of ``rank`` in ``color``."""
+    write_card(params, view, rank, out)
+    stride = params.num_ranks + 1
+    here = 1 << (color * stride + rank)
+    out[TRUMP] = 1 if color == RED else 0
+    led = view.led
+    out[FOLLOWS] = 1 if led == NONE or color == led else 0
+    wins = led == NONE or color in (led, RED)
+    if view.best_seat != NONE:
+        wins = rank > view.best_rank if color == view.best_color else color == RED
+    if wins:
+        higher, trumping = higher_cards(view, color, rank), trumping_cards(view, color)
+        out[WINS_NOW] = 1
+        out[BEATERS] = higher
+        out[TRUMP_BEATERS] = trumping
+        out[WINS_SURELY] = 1 if higher + trumping == 0 else 0
+        out[WIN_IS_WANTED] = wish(view.status[0])
+        if view.best_seat > 0:
+            out[WIN_SPOILS] = wish(view.status[view.best_seat])
+
+    place = 1 if led != NONE and color != led and (view.tokens[0] >> led) & 1 else 0
+    rows = view.kept_rows[place]
+    left = max(0, view.hand[rank] - 1)
+    placeable = view.placeable[place] - placeable_cards(view, view.hand[rank], rank, rows)
+    placeable += placeable_cards(view, left, rank, rows & ~here)
+    open_after = view.open & ~here
+    out[GIVES_UP_COLOR] = place
+    out[PLACEABLE_LOST] = max(0, view.placeable[0] - 1 - placeable)
+    out[SLACK] = placeable - max(0, view.plays - 1)
+    out[CELLS_LEFT] = popcount(open_after & (view.column << rank))
+
+    beside = neighbours(here, stride)
+    group, size = here, 1
+    for i in range(view.first_group[1]):
+        if view.groups[i] & beside:
+            group |= view.groups[i]
+            size += view.sizes[i]
+    growth = size - view.largest_size[0]
+    if growth < 0:
+        group, growth = view.largest[0], 0
+    reach = view.held & rows & open_after
+    if left == 0:
+        reach &= ~(view.column << rank)
+    out[GROUP_GROWTH] = growth
+    out[OWN_BESIDE] = popcount(beside & view.owned[0])
+    out[GROUP_ROOM] = popcount(neighbours(group, stride) & reach)
+    write_denied(params, view, color, beside, out)
+
+
+@njit
+def write_denied(params, view, color, beside, out):
+    """What a cell of ``color`` with the neighbours ``beside`` takes from the other seats."""
+    others = denied = 0
+    for seat in range(1, params.num_players):
+        cells = popcount(view.owned[seat] & beside)
+        others += cells
+        if cells > 0 and (view.tokens[seat] >> color) & 1:
+            size = 1
+            for i in range(view.first_group[seat], view.first_group[seat + 1]):
+                if view.groups[i] & beside:
+                    size += view.sizes[i]
+            denied = max(denied, size - view.largest_size[seat])
+    out[OTHERS_BESIDE] = min(4, others)
+    out[GROUP_DENIED] = denied
+
+
+@njit
+def wish(status):
+    """What another trick is to a seat of that status: 1 good, -1 bad, 0 neither."""
+    return 1 if status == NEEDS else (-1 if status == EXACT else 0)
+
+
+@njit
+def write_actions(params, view, mask, action_out):
+    """The features of the legal actions into ``action_out`` (A, K), all zeros. PARADOX has none."""
+    ranks, first_play = params.num_ranks, params.num_ranks + params.num_bids
+    for rank in range(ranks):
+        if mask[rank]:
+            write_discard(params, view, rank, action_out[rank])
+    for bid in range(params.num_bids):
+        if mask[ranks + bid]:
+            write_bid(params, view, params.bids[bid], action_out[ranks + bid])
+    for color in range(params.num_colors):
+        for rank in range(ranks):
+            action = first_play + color * ranks + rank
+            if mask[action]:
+                write_play(params, view, color, rank, action_out[action])
+
+
+@cached_njit(nogil=True)
+def fill(params, offsets, observations, masks, out, action_out):
+    """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    views = np.zeros(1, VIEW)  # not its record: compiled code that holds a record alone frees the array
+    rules, at = params[0], offsets[0]
+    for row in range(len(observations)):
+        out[row] = 0
+        action_out[row] = 0
+        look(rules, observations[row], views[0])
+        write_ranks(rules, at, views[0], out[row])
+        write_seats(rules, at, views[0], out[row])
+        write_trick(rules, at, views[0], out[row])
+        write_actions(rules, views[0], masks[row], action_out[row])

@@ -1,0 +1,164 @@
+"""What a seat sees, as one int8 vector, and everything there is, as another.
+
+Seats are relative: 0 is the observer, 1 the next seat clockwise. Where a part begins is ``params.at.NAME``,
+and in the state vector ``params.state_at.NAME``; ``layout`` says what the parts are.
+"""
+
+from __future__ import annotations
+
+from catbox_env.core.bits import absolute_seat, clear, clip_int8, next_seat, one_hot_index, relative_seat
+from catbox_env.core.compilation import njit
+from catbox_env.games.cat_in_the_box.play.board import lay_token, neutral_color
+from catbox_env.games.cat_in_the_box.play.state import NEUTRAL, NONE
+from catbox_env.games.cat_in_the_box.rules import PHASES
+
+
+@njit
+def write_public(params, at, state, seat, out):
+    """What everybody sees, into the parts of ``out``, all zero, that begin at ``at``.
+
+    Offsets and sizes are read once into locals: to the compiler every int8 that is written might be one of them.
+    """
+    players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
+    seat = int(seat)
+    out[at.phase + state.phase] = 1
+    at_board = at.board
+    for other in range(players):
+        at_owner = at_board + relative_seat(other, seat, players)
+        for i in range(state.num_tokens[other]):
+            out[at_owner + players * state.tokens[other, i]] = 1
+    if params.revealed_cards > 0:
+        for rank in range(ranks):
+            for k in range(state.revealed[rank]):
+                out[at.neutral + neutral_color(params, k) * ranks + rank] += 1
+    at_x_tokens, at_tricks_won = at.x_tokens, at.tricks_won
+    other = seat
+    for i in range(players):
+        for color in range(colors):
+            out[at_x_tokens + color] = state.x_tokens[other, color]
+        at_x_tokens += colors
+        out[at_tricks_won + i] = state.tricks_won[other]
+        other = next_seat(other, players)
+    if params.num_bids > 0:
+        at_bids, num_bids = at.bids, params.num_bids
+        for other in range(players):
+            bid = int(state.bids[other])
+            if bid >= 0:
+                out[at_bids + relative_seat(other, seat, players) * num_bids + bid] = 1
+    if state.led >= 0:
+        out[at.led + state.led] = 1
+        at_trick = at.trick
+        for other in range(players):
+            color = int(state.trick_color[other])
+            if color >= 0:
+                card = color * ranks + int(state.trick_rank[other])
+                out[at_trick + relative_seat(other, seat, players) * colors * ranks + card] = 1
+    out[at.leader + relative_seat(int(state.leader), seat, players)] = 1
+    out[at.start_player + relative_seat(int(state.start_player), seat, players)] = 1
+    if state.current_player >= 0:
+        out[at.to_move + relative_seat(int(state.current_player), seat, players)] = 1
+    out[at.trump_broken] = state.trump_broken
+    out[at.tricks_left] = state.tricks_left
+    if params.num_rounds > 1:
+        for other in range(players):
+            out[at.scores + relative_seat(other, seat, players)] = clip_int8(int(state.scores[other]))
+        out[at.rounds_left] = state.rounds_left
+    at_may_hold = at.may_hold
+    for i in range(players * ranks):
+        out[at_may_hold + i] = 1
+    if state.forced_leader >= 0 and state.forced_leader != seat:
+        at_may_hold += relative_seat(int(state.forced_leader), seat, players) * ranks
+        for rank in range(ranks):
+            out[at_may_hold + rank] = (int(state.forced_ranks) >> rank) & 1
+
+
+@njit
+def write_observation(params, state, seat, out):
+    """What ``seat`` sees, into ``out`` (O,)."""
+    clear(out)
+    write_public(params, params.at, state, seat, out)
+    at_hand = params.at.hand
+    for rank in range(params.num_ranks):
+        out[at_hand + rank] = state.hand[seat, rank]
+    if state.discarded[seat] >= 0:
+        out[params.at.discarded + state.discarded[seat]] = 1
+
+
+@njit
+def write_state(params, state, seat, out):
+    """Everything, seats relative to ``seat``, into ``out`` (S,)."""
+    players, ranks = params.num_players, params.num_ranks
+    at = params.state_at
+    clear(out)
+    write_public(params, at, state, seat, out)
+    for i in range(players):
+        other = absolute_seat(i, seat, players)
+        for rank in range(ranks):
+            out[at.hand + i * ranks + rank] = state.hand[other, rank]
+        if state.discarded[other] >= 0:
+            out[at.discarded + i * ranks + state.discarded[other]] = 1
+
+
+@njit
+def read_public(params, observation, seat, state):
+    """Set the public fields of ``state``, all zeros, from an observation made by ``seat``; ``write_public`` reversed.
+
+    False, and nothing to be relied on, for a vector without a phase, a leader or a seat to move, with more tokens of a
+    seat than it can lay in a round, or with ranks that two seats or the observer may not hold.
+    """
+    players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
+    at = params.at
+    state.phase = one_hot_index(observation, at.phase, len(PHASES))
+    state.trump_broken = observation[at.trump_broken]
+    state.tricks_left = observation[at.tricks_left]
+    state.led = one_hot_index(observation, at.led, colors)
+    state.rounds_left = observation[at.rounds_left] if params.num_rounds > 1 else 0
+    state.leader = absolute_seat(one_hot_index(observation, at.leader, players), seat, players)
+    state.start_player = absolute_seat(one_hot_index(observation, at.start_player, players), seat, players)
+    state.current_player = absolute_seat(one_hot_index(observation, at.to_move, players), seat, players)
+    if min(state.phase, state.leader, state.start_player, state.current_player) < 0:
+        return False
+    for rank in range(ranks):
+        revealed = 0
+        for color in range(colors):
+            cell = color * ranks + rank
+            owner = one_hot_index(observation, at.board + cell * players, players)
+            owner = absolute_seat(owner, seat, players)
+            state.board[color, rank] = NONE
+            if owner != NONE:
+                if state.num_tokens[owner] == params.num_tricks:
+                    return False
+                lay_token(params, state, owner, color, rank)
+            if params.revealed_cards > 0 and observation[at.neutral + cell] > 0:
+                state.board[color, rank] = NEUTRAL
+                revealed += int(observation[at.neutral + cell])
+        state.revealed[rank] = min(revealed, params.copies + 1)  # one too many is refused
+    for i in range(players):
+        other = absolute_seat(i, seat, players)
+        for color in range(colors):
+            state.x_tokens[other, color] = observation[at.x_tokens + i * colors + color]
+        state.bids[other] = one_hot_index(observation, at.bids + i * params.num_bids, params.num_bids)
+        state.tricks_won[other] = observation[at.tricks_won + i]
+        card = one_hot_index(observation, at.trick + i * colors * ranks, colors * ranks)
+        state.trick_color[other] = card // ranks if card >= 0 else NONE
+        state.trick_rank[other] = card % ranks if card >= 0 else NONE
+        state.scores[other] = observation[at.scores + i] if params.num_rounds > 1 else 0
+    return read_may_hold(params, observation, seat, state)
+
+
+@njit
+def read_may_hold(params, observation, seat, state):
+    """Set the fields about a forced lead; False where more than one seat, or the observer ``seat``, is limited."""
+    players, ranks = params.num_players, params.num_ranks
+    everything = (1 << ranks) - 1
+    state.forced_leader, state.forced_ranks = NONE, 0
+    for i in range(players):
+        may_hold = 0
+        for rank in range(ranks):
+            may_hold |= int(observation[params.at.may_hold + i * ranks + rank]) << rank
+        if may_hold == everything:
+            continue
+        if i == 0 or state.forced_leader != NONE:
+            return False
+        state.forced_leader, state.forced_ranks = absolute_seat(i, seat, players), may_hold
+    return True

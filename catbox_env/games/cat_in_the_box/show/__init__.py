@@ -1,0 +1,1 @@
+"""Cat in the Box in words and pictures."""

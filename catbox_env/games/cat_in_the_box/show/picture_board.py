@@ -1,0 +1,181 @@
+"""The research board in a picture, and below it a hand.
+
+A card of the hand lies under the column of its rank, and is declared by choosing a framed cell above it.
+"""
+
+from __future__ import annotations
+
+from catbox_env.core.picture import (
+    LETTERS,
+    PADDING,
+    PANEL,
+    Sheet,
+    Theme,
+    box,
+    button,
+    centred,
+    choice,
+    disc,
+    figure,
+    group,
+    letters,
+    path,
+    round_box,
+    text,
+    token,
+)
+from catbox_env.games.cat_in_the_box.play.state import DISCARD, NEUTRAL, NONE, RED
+from catbox_env.games.cat_in_the_box.rules import COLORS
+from catbox_env.games.cat_in_the_box.show.picture_view import Cell, View
+from catbox_env.games.cat_in_the_box.show.text import action_to_string
+
+#: Where the first cell begins, the room for all columns, the height of a cell, the gap between cells.
+LEFT, TOP, ROOM, CELL, SPACE = 40, 34, 296, 36, 4
+#: The widest column and the widest card.
+WIDEST, WIDEST_CARD = 64, 44
+#: Heights of the hand, of a card in it, and of the line below it.
+HAND, CARD, FOOT = 80, 46, 50
+
+
+class Board:
+    """Draws the board and the hand of one view."""
+
+    def __init__(self, view: View, theme: Theme) -> None:
+        self.view, self.theme = view, theme
+        self.legal = set(view.legal)
+        self.pitch = min(WIDEST, 2 * ROOM // view.rules.num_ranks / 2)  # in halves of a unit
+        self.width = self.pitch - SPACE
+        #: The middle of each column.
+        self.columns = [LEFT + rank * self.pitch + self.width / 2 for rank in range(view.rules.num_ranks)]
+
+    def put(self, sheet: Sheet) -> None:
+        """Put the panel on the sheet."""
+        below = TOP + self.view.rules.num_colors * (CELL + SPACE)
+        ranks = "".join(str(rank + 1) for rank in range(self.view.rules.num_ranks))
+        heads = letters(self.columns, 19, ranks, 14, self.theme.soft)
+        drawn = f'<g aria-hidden="true">{heads}{self._outlines()}</g>'
+        drawn += "".join(self._row(color) for color in range(self.view.rules.num_colors))
+        if self.view.shown >= 0:
+            drawn += self._hand(self.view.shown, below) + self._foot(self.view.shown, below + HAND)
+        sheet.panel(0, below + HAND + FOOT, drawn, "research board")
+
+    def _outlines(self) -> str:
+        """A seat sees the largest group of its own; all together see those of all."""
+        view = self.view
+        seats = range(view.rules.num_players) if view.seat is None else (view.seat,)
+        shown = [seat for seat in seats if len(view.groups[seat]) > 1]
+        return "".join(path(self._ground(view.groups[seat]), self.theme.seats[seat]) for seat in shown)
+
+    def _ground(self, cells: list[Cell]) -> str:
+        """What lies under a group: it shows around its cells and between them."""
+        edge, held, parts = SPACE / 2 + 0.5, set(cells), []
+        width, height = self.width + 2 * edge, CELL + 2 * edge
+        for color, rank in cells:
+            x, y = LEFT + rank * self.pitch - edge, TOP + color * (CELL + SPACE) - edge
+            parts.append(round_box(x, y, width, height, 8))
+            if (color, rank + 1) in held:
+                parts.append(round_box(x + width - 8, y, 16, height, 0))
+            if (color + 1, rank) in held:
+                parts.append(round_box(x, y + height - 8, width, 16, 0))
+        return "".join(parts)
+
+    def _row(self, color: int) -> str:
+        """The cells of a colour: free ones with their rank, owned ones with a token, framed ones that may be chosen."""
+        view, theme, rules = self.view, self.theme, self.view.rules
+        y = TOP + color * (CELL + SPACE)
+        middle, first = y + CELL / 2, rules.first_play + color * rules.num_ranks
+        played = [(color, rank) for _, color, rank in view.plays[-1:]]
+        free, ground, tokens, owners, choices = [], "", "", [], ""
+        for rank, owner in enumerate(view.board[color]):
+            x, column, action = LEFT + rank * self.pitch, self.columns[rank], first + rank
+            ground += round_box(x, y, self.width, CELL, 6)
+            if action in self.legal:
+                tokens += centred(column, middle, rank + 1, 17, bold=True)
+                choices += choice(theme, action, action_to_string(rules, action), x, y, self.width, CELL)
+            elif owner == NONE:
+                free.append(rank)
+            elif owner == NEUTRAL:
+                cross = f"M{column - 6:g} {y + 12}l12 12m0 -12l-12 12"
+                tokens += path(cross, "none", line=theme.soft, weight=3)
+                owners.append(f"{rank + 1} neutral")
+            else:
+                tokens += token(theme, owner, column, middle, 13.5, ringed=(color, rank) in played)
+                owners.append(f"{rank + 1} player_{owner}")
+        drawn = self._chip(color, y) + path(ground, theme.tints[color])
+        ranks = "".join(str(rank + 1) for rank in free)
+        drawn += letters([self.columns[rank] for rank in free], middle, ranks, 14, theme.words[color])
+        trump = "" if color != RED else ", trump, broken" if view.trump_broken else ", trump, not broken"
+        label = f"{COLORS[color]}{trump}: {', '.join(owners) or 'nothing declared'}"
+        return group(f'<g aria-hidden="true">{drawn}{tokens}</g>{choices}', label)
+
+    def _chip(self, color: int, y: float) -> str:
+        """The name of a row; the red one has a lock as long as red cannot be led."""
+        theme = self.theme
+        chip = box(8, y + 4, 26, 28, theme.colors[color])
+        chip += centred(21, y + 18, LETTERS[color], 16, theme.on_colors[color], bold=True)
+        if color == RED and not self.view.trump_broken:
+            chip += path(disc(33.5, y + 5.5, 8.5), theme.panel)
+            chip += path(f"M30.5 {y + 5}v-2.5a3 3 0 0 1 6 0v2.5", "none", line=theme.ink, weight=1.8)
+            chip += box(29, y + 4.5, 9, 6.5, theme.ink, radius=1.5)
+        return chip
+
+    def _hand(self, seat: int, top: float) -> str:
+        """The cards of ``seat``; those that can be played are raised and framed."""
+        view, rules = self.view, self.view.rules
+        playable = set(self.legal)
+        if view.phase != DISCARD:
+            plays = range(rules.first_play, rules.paradox)
+            playable = {
+                (action - rules.first_play) % rules.num_ranks for action in self.legal if action in plays
+            }
+        drawn = token(self.theme, seat, 21, top + 50, 12)
+        for rank, count in enumerate(view.hands[seat]):
+            if count:
+                drawn += self._stack(
+                    rank, count, top, raised=rank in playable, dimmed=bool(playable - {rank})
+                )
+        return group(drawn, f"hand of player_{seat}: {view.hand_in_words(seat)}")
+
+    def _stack(self, rank: int, count: int, top: float, raised: bool, dimmed: bool) -> str:
+        """The cards of one rank, one behind the other."""
+        theme, middle = self.theme, self.columns[rank]
+        width = min(self.width, WIDEST_CARD)
+        x, y = middle - width / 2, top + HAND - CARD - (10 if raised else 4)
+        drawn = ""
+        for k in range(count - 1, -1, -1):
+            line, weight = (
+                (theme.ink, 2.5) if raised and k == 0 else (theme.ink if raised else theme.line, 1.5)
+            )
+            drawn += box(x, y - 3 * k, width, CARD, theme.face, line=line, weight=weight)
+        fill, up = theme.soft if dimmed and not raised else theme.ink, 6 if count > 1 else 0
+        drawn += centred(middle, y + CARD / 2 - up, rank + 1, 22, fill, bold=True)
+        drawn += centred(middle, y + CARD - 10, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
+        if self.view.phase != DISCARD or not raised:
+            return drawn
+        return drawn + choice(theme, rank, action_to_string(self.view.rules, rank), x, y, width, CARD)
+
+    def _foot(self, seat: int, top: float) -> str:
+        """What to do, and the card that ``seat`` has put aside."""
+        view, theme, rules = self.view, self.theme, self.view.rules
+        middle, drawn = top + 24, ""
+        bids = [action for action in view.legal if rules.num_ranks <= action < rules.first_play]
+        if bids:
+            room = (PANEL - 2 * PADDING - 84) / len(bids)
+            for k, action in enumerate(bids):
+                words, label = rules.bids[action - rules.num_ranks], action_to_string(rules, action)
+                drawn += button(theme, action, label, PADDING + k * room, top + 4, min(room - 6, 56), words)
+        elif rules.paradox in self.legal:
+            label = action_to_string(rules, rules.paradox)
+            drawn += button(theme, rules.paradox, label, PADDING, top + 4, 160, "Paradox")
+        elif self.legal:
+            what = "Choose a card to put aside." if view.phase == DISCARD else "Choose a framed cell."
+            drawn += text(PADDING, middle, what)
+        elif view.mover >= 0:
+            drawn += text(PADDING, middle, f"Waiting for player_{view.mover}.", fill=theme.soft)
+        if seat in view.discards:
+            rank, right = view.discards[seat] + 1, PANEL - PADDING
+            card = box(right - 28, top + 6, 28, 36, theme.face, line=theme.line, weight=1.5)
+            card += centred(right - 14, middle, rank, 16, theme.soft)
+            card += text(right - 36, middle, "aside", 13, theme.soft, anchor="end")
+            drawn += figure(card, f"put aside: {rank}")
+        return drawn

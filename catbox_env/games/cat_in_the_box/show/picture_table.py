@@ -1,0 +1,173 @@
+"""What lies beside the research board in a picture: the trick, the players, all hands."""
+
+from __future__ import annotations
+
+from catbox_env.core.picture import (
+    LETTERS,
+    PADDING,
+    PANEL,
+    TITLE,
+    Sheet,
+    Theme,
+    box,
+    centred,
+    crown,
+    disc,
+    figure,
+    heading,
+    path,
+    seat_row,
+    signed,
+    text,
+    token,
+)
+from catbox_env.games.cat_in_the_box.play.state import PLAY
+from catbox_env.games.cat_in_the_box.rules import COLORS
+from catbox_env.games.cat_in_the_box.show.picture_view import View
+
+#: Heights of the cards of a trick with the tokens below, of a row of the players, and of a row of a hand.
+TRICK, ROW, HAND_ROW = 118, 44, 34
+#: The middle of the first card of a trick, and the most that cards are apart.
+FIRST_CARD, MOST_APART = 38, 64
+#: Columns of the players: X-tokens, tricks won, group, score.
+X_TOKENS, WON, GROUP, SCORE = 124, 209, 286, 322
+#: Where the cards of a hand begin, and the room for all ranks.
+CARDS, ROOM = 40, 262
+
+
+def put_trick(view: View, sheet: Sheet) -> None:
+    """The trick under way or the last one; between two rounds, and at the end, the points of the round."""
+    ended = view.results is not None and (view.mover < 0 or view.phase != PLAY)
+    sheet.panel(1, TITLE + TRICK, (_results if ended else _trick)(view, sheet.theme))
+
+
+def _places(view: View) -> list[float]:
+    """The middles of as many places as there are seats."""
+    apart = min(MOST_APART, (PANEL - 2 * PADDING) / view.rules.num_players)
+    return [FIRST_CARD + k * apart for k in range(view.rules.num_players)]
+
+
+def _trick(view: View, theme: Theme) -> str:
+    head = "Last trick" if view.is_over else f"Trick {view.trick}" if view.phase == PLAY else "Trick"
+    if view.is_over:
+        note = f"player_{view.winner} won"
+    elif view.plays:
+        note = f"{COLORS[view.led]} led"
+    else:
+        note = f"player_{view.leader} leads"
+    drawn = heading(theme, head, note)
+    first = view.plays[0][0] if view.plays else view.leader
+    for turn, x in enumerate(_places(view)):
+        seat = (first + turn) % view.rules.num_players
+        if turn < len(view.plays):
+            _, color, rank = view.plays[turn]
+            drawn += _card(theme, x, color, rank, wins=seat == view.winner)
+        else:
+            drawn += box(x - 22, TITLE + 8, 44, 66, "none", line=theme.soft, weight=1.5, dashed=True)
+        drawn += token(theme, seat, x, TITLE + 94, 11)
+    cards = ", ".join(f"player_{seat} {COLORS[color]} {rank + 1}" for seat, color, rank in view.plays)
+    wins = f"; player_{view.winner} {'won' if view.is_over else 'wins so far'}" if cards else ""
+    return figure(drawn, f"{head.lower()}, {note}: {cards or 'no card yet'}{wins}")
+
+
+def _card(theme: Theme, x: float, color: int, rank: int, wins: bool) -> str:
+    y, on = TITLE + 8, theme.on_colors[color]
+    card = box(x - 26, y - 4, 52, 74, theme.ink, radius=9) if wins else ""
+    card += box(x - 22, y, 44, 66, theme.colors[color])
+    card += text(x - 16, y + 13, LETTERS[color], 13, on, bold=True)
+    card += centred(x, y + 40, rank + 1, 28, on, bold=True)
+    return card + (crown(theme, x + 20, y) if wins else "")
+
+
+def _results(view: View, theme: Theme) -> str:
+    """What each seat scored, and as the sum of what."""
+    assert view.results is not None
+    head = "Result" if view.mover < 0 else "Last round"
+    note = f"paradox of player_{view.paradox}" if view.paradox >= 0 else "no paradox"
+    drawn, words = heading(theme, head, note), []
+    for seat, (x, (score, tricks, bonus)) in enumerate(zip(_places(view), view.results, strict=True)):
+        counted = signed(-tricks if seat == view.paradox else tricks) + (f" + {bonus}" if bonus else "")
+        drawn += centred(x, TITLE + 28, signed(score), 26, bold=True)
+        drawn += centred(x, TITLE + 58, counted, 13, theme.soft) + token(theme, seat, x, TITLE + 94, 11)
+        words.append(f"player_{seat} {score} points, {tricks} tricks, bonus {bonus}")
+    return figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}")
+
+
+def put_players(view: View, sheet: Sheet) -> None:
+    """What everybody knows of each seat."""
+    theme, scored = sheet.theme, view.rules.num_rounds > 1 or view.mover < 0
+    drawn = text(X_TOKENS, 19, "X-tokens", 12, theme.soft)
+    drawn += text(WON, 19, "won/bid" if view.rules.bids else "won", 12, theme.soft)
+    drawn += centred(GROUP, 19, "group", 12, theme.soft)
+    drawn += centred(SCORE, 19, "score", 12, theme.soft) if scored else ""
+    drawn += "".join(_player(view, theme, seat, scored) for seat in range(view.rules.num_players))
+    sheet.panel(1, TITLE + ROW * view.rules.num_players + 4, drawn, "players")
+
+
+def _player(view: View, theme: Theme, seat: int, scored: bool) -> str:
+    top = TITLE + seat * ROW
+    y, notes = top + ROW / 2, ["starts"] * (seat == view.start_player)
+    drawn, who = seat_row(theme, seat, top, ROW, notes, viewer=view.seat, mover=view.mover)
+    kept = [color for color, held in enumerate(view.x_tokens[seat]) if held]
+    drawn += "".join(_x_token(theme, y, color, color in kept) for color in range(view.rules.num_colors))
+    drawn += _won_and_bid(view, theme, seat, y) + centred(GROUP, y, len(view.groups[seat]), 15)
+    drawn += centred(SCORE, y, signed(view.scores[seat]), 15, bold=True) if scored else ""
+    words = [who, f"{view.tricks_won[seat]} tricks won"]
+    words += [f"bid {view.bids[seat]}"] if view.bids[seat] is not None else []
+    words += [f"largest group {len(view.groups[seat])}"] + [f"score {view.scores[seat]}"] * scored
+    may = " ".join(COLORS[color] for color in kept)
+    return figure(drawn, f"{', '.join(words)}, may declare {may or 'nothing'}")
+
+
+def _x_token(theme: Theme, y: float, color: int, held: bool) -> str:
+    """The right to declare a colour; crossed out when it is lost."""
+    x, y = X_TOKENS + 20 * color, y - 9
+    if held:
+        chip = box(x, y, 18, 18, theme.colors[color], radius=4)
+        return chip + centred(x + 9, y + 9, LETTERS[color], 12, theme.on_colors[color], bold=True)
+    cross = path(f"M{x + 5} {y + 5:g}l8 8m0 -8l-8 8", "none", line=theme.soft, weight=1.5)
+    return box(x, y, 18, 18, "none", radius=4, line=theme.soft) + cross
+
+
+def _won_and_bid(view: View, theme: Theme, seat: int, y: float) -> str:
+    """Tricks won against the bid, in words and as discs: a full one is won, a hollow one is still to be won."""
+    won, bid = view.tricks_won[seat], view.bids[seat]
+    wanted = "\u2013" if bid is None else bid
+    words = f"{won} of {wanted}" if view.rules.bids else won
+    drawn = text(WON, y - 8, words, 15, bold=bid == won)
+    total = max(won, bid or 0)
+    apart = min(9.0, 54 / max(total, 1))
+    places = [WON + 4 + apart * k for k in range(total)]
+    drawn += path("".join(disc(x, y + 11, 3.5) for x in places[:won]), theme.ink) if won else ""
+    hollow = "".join(disc(x, y + 11, 3) for x in places[won:])
+    return drawn + (path(hollow, "none", line=theme.ink, weight=1.2) if hollow else "")
+
+
+def put_hands(view: View, sheet: Sheet) -> None:
+    """The cards of all seats, and what they have put aside."""
+    theme = sheet.theme
+    drawn = heading(theme, "Hands", "aside")
+    apart = min(30.0, ROOM / view.rules.num_ranks)
+    for seat, hand in view.hands.items():
+        y = TITLE + seat * HAND_ROW
+        row = token(theme, seat, 21, y + 15, 11)
+        for rank, count in enumerate(hand):
+            if count:
+                row += _small_card(theme, CARDS + rank * apart, y, apart - 3, rank, count)
+        words = view.hand_in_words(seat)
+        if seat in view.discards:
+            row += centred(PANEL - PADDING - 10, y + 15, view.discards[seat] + 1, 15, theme.soft)
+            words += f"; put aside {view.discards[seat] + 1}"
+        drawn += figure(row, f"hand of player_{seat}: {words}")
+    sheet.panel(sheet.shorter_column(), TITLE + HAND_ROW * view.rules.num_players + 8, drawn, "hands")
+
+
+def _small_card(theme: Theme, x: float, y: float, width: float, rank: int, count: int) -> str:
+    card, middle = box(x, y, width, 30, theme.face, radius=4, line=theme.line, weight=1.5), x + width / 2
+    if count == 1:
+        return card + centred(middle, y + 15, rank + 1, 15, bold=True)
+    return (
+        card
+        + centred(middle, y + 10, rank + 1, 15, bold=True)
+        + centred(middle, y + 22, f"\u00d7{count}", 12, theme.soft)
+    )

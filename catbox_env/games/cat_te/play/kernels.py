@@ -1,0 +1,248 @@
+"""The rules of Cat Te, written once: deal, legal actions, actions, settlement.
+
+Action ids, with card = rank * 4 + suit:
+
+    0 .. 51      play card id face up (in the blind trick: choose it)
+    52 .. 103    fold card id - 52
+    104          CLAIM the side pot
+    105          SHOW an instant win
+"""
+
+from __future__ import annotations
+
+from catbox_env.core.bits import bit_index, next_seat, nth_bit
+from catbox_env.core.compilation import njit
+from catbox_env.core.rng import random_below
+from catbox_env.core.wins import share_win
+from catbox_env.games.cat_te.play.cards import clear_table, is_blind, suit_of, trick_winner
+from catbox_env.games.cat_te.play.state import (
+    ALL_CARDS,
+    CLAIM,
+    FOLD,
+    INFO_CLAIMED,
+    INFO_ELIMINATED,
+    INFO_SCORE,
+    INFO_SHOWED,
+    INFO_TRICKS,
+    INFO_WON,
+    LOW_CARDS,
+    NONE,
+    ONE_SUIT,
+    SHOW,
+)
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    HAND_SIZE,
+    LAST_TRICK,
+    NUM_CARDS,
+    NUM_EARLY_TRICKS,
+    NUM_SUITS,
+)
+
+
+@njit
+def deal(params, generator, state):
+    """Begin a new game: scores at zero, an empty side pot, the first round dealt."""
+    for seat in range(params.num_players):
+        state.scores[seat] = 0
+    state.pot = 0
+    state.rounds_left = params.num_rounds - 1
+    state.dealer = params.dealer
+    deal_round(params, generator, state)
+
+
+@njit
+def deal_round(params, generator, state):
+    """Stakes, six cards each, and the upturned card; ``dealer``, ``rounds_left``, ``scores`` and ``pot`` are set."""
+    clear_round(params, state)
+    state.pot += params.num_players * params.side_pot
+    undealt = ALL_CARDS
+    left = NUM_CARDS
+    for seat in range(params.num_players):
+        hand = 0
+        for _ in range(HAND_SIZE):
+            hand |= nth_bit(undealt & ~hand, random_below(generator, left))
+            left -= 1
+        state.hand[seat] = hand
+        undealt &= ~hand
+    if params.side_pot > 0:
+        state.upturned = bit_index(nth_bit(undealt, random_below(generator, left)))
+
+
+@njit
+def clear_round(params, state):
+    """No cards anywhere, everybody in, the seat after the dealer to lead."""
+    clear_table(params, state)
+    state.upturned = NONE
+    for seat in range(params.num_players):
+        state.hand[seat] = 0
+
+
+@njit
+def write_mask(params, state, mask):
+    """The legal actions of the seat to move, into ``mask`` (A,)."""
+    seat = int(state.current_player)
+    if seat < 0:
+        for action in range(len(mask)):
+            mask[action] = False
+        return
+    faceup, folds = playable(params, state, seat)
+    for card in range(NUM_CARDS):
+        mask[card] = ((faceup >> card) & 1) != 0
+    for card in range(NUM_CARDS):
+        mask[FOLD + card] = ((folds >> card) & 1) != 0
+    mask[CLAIM] = may_claim(state, seat)
+    mask[SHOW] = params.instant_wins != 0 and state.trick == 0 and wins_instantly(state.hand[seat])
+
+
+@njit
+def playable(params, state, seat):
+    """Two sets: the cards that ``seat``, who is to move, may play face up (or choose), and those it may fold."""
+    hand = state.hand[seat]
+    if seat == state.leader or is_blind(params, state.trick):
+        return hand, 0
+    suited = hand & (ONE_SUIT << int(state.led))
+    others = hand if params.offsuit_faceup else 0
+    return (suited if suited != 0 else others), hand
+
+
+@njit
+def may_claim(state, seat):
+    """Whether ``seat`` holds the card above the upturned one and nobody has claimed (an ace has none above)."""
+    wanted = int(state.upturned) + NUM_SUITS
+    holds = ((state.hand[seat] >> min(wanted, NUM_CARDS - 1)) & 1) != 0
+    return holds and state.upturned != NONE and wanted < NUM_CARDS and state.claimed == NONE
+
+
+@njit
+def wins_instantly(hand):
+    """Whether six cards hold four equal ranks, or are all of one suit, or all from A, 2, 3, 4, 5."""
+    if hand & (hand >> 1) & (hand >> 2) & (hand >> 3) & ONE_SUIT:
+        return True
+    for suit in range(NUM_SUITS):
+        if hand & ~(ONE_SUIT << suit) == 0:
+            return True
+    return hand & ~LOW_CARDS == 0
+
+
+@njit
+def shown_action(params, state, action):
+    """What the other seats see of an action: everything but which card is folded or chosen blind."""
+    folds = FOLD <= action < CLAIM
+    chooses = action < FOLD and is_blind(params, state.trick)
+    return -1 if folds or (chooses and state.current_player != state.leader) else action
+
+
+@njit
+def apply(params, generator, state, action):
+    """One legal action of the seat to move."""
+    seat = int(state.current_player)
+    if action == CLAIM:
+        state.claimed = seat
+        state.claim_trick = state.trick
+        return
+    if action == SHOW:
+        end_round(params, generator, state, seat, params.show_factor, seat)
+        return
+    card = int(action) if action < FOLD else int(action) - FOLD
+    state.hand[seat] &= ~(1 << card)
+    if action >= FOLD:
+        state.folded[seat] |= 1 << card
+        state.num_folded[seat] += 1
+    elif seat == state.leader:
+        state.led = suit_of(card)
+        state.faceup[seat, state.trick] = card
+    elif is_blind(params, state.trick):
+        state.chosen[seat] = card
+    else:
+        state.faceup[seat, state.trick] = card
+    following = next_in_round(params, state, seat)
+    state.current_player = following
+    if following == state.leader:
+        end_trick(params, generator, state)
+
+
+@njit
+def next_in_round(params, state, seat):
+    """The next seat clockwise that is not eliminated."""
+    following = seat
+    while True:
+        following = next_seat(following, params.num_players)
+        if state.in_round[following]:
+            return following
+
+
+@njit
+def end_trick(params, generator, state):
+    """Show what was chosen blind, find the winner; eliminate after the fourth trick, play the sixth after the fifth."""
+    if is_blind(params, state.trick):
+        for seat in range(params.num_players):
+            if state.chosen[seat] >= 0:
+                state.faceup[seat, BLIND_TRICK] = state.chosen[seat]
+                state.chosen[seat] = NONE
+    winner = award_trick(params, state)
+    if state.trick == NUM_EARLY_TRICKS - 1 and params.eliminates:
+        left = 0
+        for seat in range(params.num_players):
+            state.in_round[seat] = 1 if state.early_tricks[seat] > 0 else 0
+            left += state.in_round[seat]
+        if left == 1:
+            end_round(params, generator, state, winner, params.sweep_factor, NONE)
+            return
+    state.trick += 1
+    if state.trick == LAST_TRICK:
+        for seat in range(params.num_players):
+            if state.in_round[seat]:
+                state.faceup[seat, LAST_TRICK] = bit_index(state.hand[seat])
+                state.hand[seat] = 0
+        state.led = suit_of(state.faceup[winner, LAST_TRICK])
+        end_round(params, generator, state, award_trick(params, state), 1, NONE)
+
+
+@njit
+def award_trick(params, state):
+    """Give the trick to its winner, who leads next, and return it."""
+    winner = trick_winner(params, state, int(state.trick), int(state.led))
+    state.tricks_won[winner] += 1
+    if state.trick < NUM_EARLY_TRICKS:
+        state.early_tricks[winner] += 1
+    state.leader = winner
+    state.current_player = winner
+    state.led = NONE
+    return winner
+
+
+@njit
+def end_round(params, generator, state, winner, factor, shower):
+    """Pay ``factor`` antes to ``winner`` from each other seat, and the side pot; deal the next round or end the game.
+
+    ``shower`` is the seat that showed an instant win, or NONE.
+    """
+    players = params.num_players
+    for seat in range(players):
+        antes = factor * (players - 1) if seat == winner else -factor
+        state.info[INFO_SCORE, seat] = antes - params.side_pot
+        state.info[INFO_WON, seat] = 1 if seat == winner else 0
+        state.info[INFO_TRICKS, seat] = state.tricks_won[seat]
+        state.info[INFO_ELIMINATED, seat] = 1 - state.in_round[seat]
+        state.info[INFO_SHOWED, seat] = 1 if seat == shower else 0
+        state.info[INFO_CLAIMED, seat] = 1 if seat == state.claimed else 0
+    if state.claimed != NONE:
+        state.info[INFO_SCORE, state.claimed] += state.pot
+        state.pot = 0
+    elif state.rounds_left == 0:
+        for seat in range(players):
+            state.info[INFO_SCORE, seat] += state.pot // players
+        state.pot = 0
+    for seat in range(players):
+        state.rewards[seat] = state.info[INFO_SCORE, seat]
+        state.scores[seat] += state.info[INFO_SCORE, seat]
+    state.round_ended = 1
+    if state.rounds_left > 0:
+        state.rounds_left -= 1
+        state.dealer = winner
+        deal_round(params, generator, state)
+    else:
+        state.terminated = 1
+        state.current_player = NONE
+        share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)

@@ -1,0 +1,188 @@
+"""Cat Te in words: names of actions, why one is illegal, the rules in short, and a position as styled text."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catbox_env.core.events import counted
+from catbox_env.games.cat_te.play.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    NUM_CARDS,
+    NUM_SUITS,
+    NUM_TRICKS,
+    SUITS,
+    Rules,
+    card_to_string,
+)
+from catbox_env.games.cat_te.show.view import CHOSEN, EMPTY, FOLDED, View, cards_in, cards_to_string
+
+Piece = tuple[str, str]
+
+#: Colours of the suits, in their order.
+_STYLES = ("green", "blue", "red", "magenta")
+#: A place without an open card.
+_PLACES: dict[int, Piece] = {EMPTY: ("    .", "dim"), FOLDED: ("   ##", "dim"), CHOSEN: ("   ??", "bold")}
+
+
+def action_to_string(action: int) -> str:
+    """``"play AS"``, ``"fold 2C"``, ``"claim"`` or ``"show"``."""
+    if action < FOLD:
+        return f"play {card_to_string(action)}"
+    if action < CLAIM:
+        return f"fold {card_to_string(action - FOLD)}"
+    return "claim" if action == CLAIM else "show"
+
+
+def describe_actions() -> list[tuple[int, int, str]]:
+    """Rows (first id, last id, what they do)."""
+    play = (
+        f"play a card face up (in a blind trick: choose it): rank * {NUM_SUITS} + suit, 2C, 2D, 2H, 2S .. AS"
+    )
+    return [
+        (0, FOLD - 1, play),
+        (FOLD, CLAIM - 1, f"fold the card id - {FOLD}"),
+        (CLAIM, CLAIM, "CLAIM the side pot"),
+        (SHOW, SHOW, "SHOW an instant win"),
+    ]
+
+
+def why_illegal(rules: Rules, state: np.record, action: int) -> str:
+    """The rule that forbids an illegal ``action`` in ``state``."""
+    seat = int(state.current_player)
+    if action == SHOW:
+        return _why_no_show(rules, state)
+    if action == CLAIM:
+        return _why_no_claim(rules, state)
+    card = action % NUM_CARDS
+    hand = int(state.hand[seat])
+    if not hand >> card & 1:
+        return f"there is no {card_to_string(card)} in the hand: {cards_to_string(cards_in(hand))}"
+    if action >= FOLD:
+        if seat == state.leader:
+            return "the leader of a trick plays face up and cannot fold"
+        assert state.trick == BLIND_TRICK, "every other fold is legal"
+        return "in the fifth trick every card is shown, so none can be folded"
+    led = SUITS[state.led]
+    if hand & (ONE_SUIT << int(state.led)):
+        return f"a card played face up has to follow suit while the hand holds {led}; play {led} or fold"
+    assert not rules.offsuit_faceup, "every other card is legal"
+    return f"without {led} a card can only be folded (offsuit_faceup=False)"
+
+
+def _why_no_show(rules: Rules, state: np.record) -> str:
+    if not rules.instant_wins:
+        return "these rules have no instant wins (instant_wins=False)"
+    if state.trick > 0:
+        return "a hand can only be shown on the first turn of a round"
+    return "the hand is no instant win: four of a kind, six of one suit, or six from A, 2, 3, 4, 5"
+
+
+def _why_no_claim(rules: Rules, state: np.record) -> str:
+    if not rules.side_pot:
+        return "these rules have no side pot (side_pot=0)"
+    if state.claimed != NONE:
+        return f"seat {state.claimed} has claimed the side pot of this round"
+    wanted = int(state.upturned) + NUM_SUITS
+    if wanted >= NUM_CARDS:
+        return f"the upturned card is {card_to_string(state.upturned)}, and no card is above an ace"
+    return f"that takes {card_to_string(wanted)}, next above the upturned {card_to_string(state.upturned)}"
+
+
+def describe_rules(rules: Rules) -> list[str]:
+    """The rules in short."""
+    told = [
+        f"Cards: six to each of {rules.num_players} players, from 52. An ace is high, and no suit is trump.",
+        "Trick: the leader plays a card face up. Everybody else plays a card of the led suit face up, or folds: puts "
+        "any card face down, which cannot win and stays hidden. The highest card of the led suit wins; its player "
+        "leads next.",
+        "Without the led suit you may also play another card face up, but it cannot win."
+        if rules.offsuit_faceup
+        else "Without the led suit you have to fold.",
+    ]
+    if rules.eliminates:
+        told += [
+            "After four tricks, whoever has won none of them is out. A player that has won all four wins the round"
+            f"{', and twice the antes' if rules.sweep_factor > 1 else ''}.",
+            "The fifth trick: the leader plays face up; everybody else still in chooses a card face down, and all "
+            "are shown at once. The highest of the led suit wins.",
+        ]
+    else:
+        told.append("Nobody is eliminated, and the first five tricks only decide who leads the last.")
+    told.append("The sixth trick plays itself: the last cards are shown, and whoever wins it wins the round.")
+    if rules.instant_wins:
+        twice = ", and is paid twice" if rules.show_factor > 1 else ""
+        told.append(
+            "Instant win: with four of a kind, six cards of one suit, or six from A, 2, 3, 4, 5 you may show your "
+            f"hand on your first turn: it wins at once{twice}."
+        )
+    if rules.side_pot:
+        told.append(
+            f"Side pot: everybody puts {counted(rules.side_pot, 'ante')} into it every round. A card is turned up; "
+            "whoever holds the next higher one of its suit may claim the pot on any of its turns."
+        )
+    told.append("Antes: the winner of the round gets one from everybody else.")
+    if rules.num_rounds > 1:
+        told.append(
+            f"{rules.num_rounds} rounds are played, and the winner of one deals the next. Most antes in all win; "
+            "between equals, those of the last round count."
+        )
+    return told
+
+
+def draw_text(view: View) -> list[Piece]:
+    """Pieces (text, rich style) that together show the position."""
+    lines = [[(_headline(view), "bold")]]
+    if view.rules.side_pot:
+        pot = f"side pot: {view.pot}, upturned card "
+        lines.append([(pot, ""), _card(view.upturned), (f", {view.claim}", "")])
+    lines += [[], *_seats(view), []]
+    lines += [_hand(view, seat) for seat in view.hands]
+    return [piece for line in lines for piece in [*line, ("\n", "")]]
+
+
+def _headline(view: View) -> str:
+    rules, where = view.rules, ""
+    if rules.num_rounds > 1:
+        where = f"round {view.round} of {rules.num_rounds}, "
+    if view.mover == NONE:
+        what = "the round is over" if view.round < rules.num_rounds else "the game is over"
+    else:
+        led = f"{SUITS[view.led]} led" if view.led != NONE else f"player_{view.leader} leads"
+        what = f"trick {view.trick + 1} of {NUM_TRICKS}, {led}, player_{view.mover} to move"
+    return f"Cat Te ({rules.region}): {where}{what}"
+
+
+def _seats(view: View) -> list[list[Piece]]:
+    """A row for each seat: its card in each trick, tricks, score."""
+    several = view.rules.num_rounds > 1
+    tricks = "".join(f"{trick + 1:>5}" for trick in range(NUM_TRICKS))
+    rows: list[list[Piece]] = [[(f"           {tricks}  tricks" + ("  score" if several else ""), "bold")]]
+    for seat, cards in enumerate(view.table):
+        turn = seat == view.mover
+        row: list[Piece] = [(f"{'>' if turn else ' '} player_{seat} ", "bold" if turn else "")]
+        row += [_card(card, 5) if card >= 0 else _PLACES[card] for card in cards]
+        row.append((f"{view.tricks_won[seat]:>8}", ""))
+        if several:
+            row.append((f"{view.scores[seat]:>7}", ""))
+        notes = ["dealer"] * (seat == view.dealer) + ["eliminated"] * (not view.in_round[seat])
+        row.append((f"  ({', '.join(notes)})" if notes else "", "dim"))
+        rows.append(row)
+    return rows
+
+
+def _hand(view: View, seat: int) -> list[Piece]:
+    row: list[Piece] = [(f"hand of player_{seat}:", "bold"), *_listed(view.hands[seat])]
+    if view.folded[seat]:
+        row += [("   folded:", ""), *_listed(view.folded[seat])]
+    if seat in view.chosen:
+        row += [("   chose ", ""), _card(view.chosen[seat])]
+    return row
+
+
+def _listed(cards: list[int]) -> list[Piece]:
+    return [piece for card in cards for piece in ((" ", ""), _card(card))]
+
+
+def _card(card: int, width: int = 0) -> Piece:
+    return f"{card_to_string(card):>{width}}", f"bold {_STYLES[card % NUM_SUITS]}"

@@ -1,0 +1,1 @@
+"""What happens: the state, the board and the kernels that play."""

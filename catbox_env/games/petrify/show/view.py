@@ -1,0 +1,80 @@
+"""One view of a position of Petrify, for text, events and pictures. Everybody sees all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from catbox_env.games.petrify.play.state import TILE_NAMES
+from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
+
+#: A wall and a wildcard, by name.
+WALL_NAME, WILDCARD_NAME = "W", "*"
+
+
+@dataclass(frozen=True)
+class View:
+    """A position.
+
+    Attributes:
+        mover: the seat to move, -1 when the game is over.
+        teleporting: whether the mover is to come out of a teleport.
+        tiles: the tile of each cell, by name; is_open: whether the cell is not closed.
+        positions, places: cell and finishing place of each seat (NONE: not decided).
+        pawns: the seat whose pawn stands on a cell: cell -> seat.
+    """
+
+    rules: Rules
+    mover: int
+    teleporting: bool
+    tiles: list[str]
+    is_open: list[bool]
+    positions: list[int]
+    places: list[int]
+    pawns: dict[int, int]
+
+    @classmethod
+    def of(cls, rules: Rules, record: np.record) -> View:
+        """The position of the state ``record``."""
+        opened, positions = int(record.open), record.position[: rules.num_players].tolist()
+        return cls(
+            rules=rules,
+            mover=int(record.current_player),
+            teleporting=bool(record.teleporting),
+            tiles=[TILE_NAMES[tile] for tile in record.tile[: rules.num_cells].tolist()],
+            is_open=[bool(opened >> cell & 1) for cell in range(rules.num_cells)],
+            positions=positions,
+            places=record.place[: rules.num_players].tolist(),
+            pawns={cell: seat for seat, cell in enumerate(positions)},
+        )
+
+    @property
+    def turn(self) -> int:
+        """The turn under way, from 1. Each turn closes the cell that it begins on."""
+        closed = sum(tile == "" for tile in map(self.tile_left, range(self.rules.num_cells)))
+        return closed + (0 if self.mover < 0 or self.teleporting else 1)
+
+    def tile_left(self, cell: int) -> str:
+        """The tile of ``cell``, "" where the cell was closed during the game."""
+        tile = self.tiles[cell]
+        return tile if self.is_open[cell] or tile == WALL_NAME else ""
+
+    def tile_under(self, seat: int) -> str:
+        """The tile on which the pawn of ``seat`` stands."""
+        return self.tiles[self.positions[seat]]
+
+
+def color_of_tile(tile: str) -> int:
+    """The colour of a tile by name, 1 to 4; 0: colourless."""
+    return int(tile[-1]) if tile[-1].isdigit() else 0
+
+
+def steps_of(rules: Rules, tile: str) -> str:
+    """How far a tile lets its player walk: ``"3 steps"``, ``"1\\u20134 steps"``, ``"no steps"``."""
+    if tile == WILDCARD_NAME:
+        return f"1\u2013{NUM_SYMBOLS} steps"
+    symbol = tile[0] if "." in tile else "no"  # of a number card, such as "3.2"
+    if symbol == "1":
+        return "1 step"
+    return f"1\u2013{symbol} steps" if rules.move_rule == "up_to" and symbol != "no" else f"{symbol} steps"

@@ -1,0 +1,121 @@
+"""What a game gets that says nothing about its text, pictures and events: each game keeps its contract with it."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from catbox_env.core.conformance import check_game
+from catbox_env.core.game import Game
+from catbox_env.games.cat_in_the_box.game import CatInTheBox
+from catbox_env.games.cat_te.game import CatTe
+from catbox_env.games.petrify.game import Petrify
+from tests.core.pictures import labels_of, words_of
+
+
+class Defaults(Game):
+    """Every default, in front of what a game says itself."""
+
+    why_illegal = Game.why_illegal
+    describe_actions = Game.describe_actions
+    describe_rules = Game.describe_rules
+    draw_text = Game.draw_text
+    tell_events = Game.tell_events
+    draw_picture = Game.draw_picture
+    statistics = Game.statistics
+
+
+class PlainCatInTheBox(Defaults, CatInTheBox):
+    id = "plain_cat_in_the_box_v0"
+
+
+class PlainCatTe(Defaults, CatTe):
+    id = "plain_cat_te_v0"
+
+
+class PlainPetrify(Defaults, Petrify):
+    id = "plain_petrify_v0"
+
+
+GAMES = [
+    PlainCatInTheBox(num_players=3),
+    PlainCatInTheBox(num_players=2, rounds=2),
+    PlainCatTe(rounds=2),
+    PlainPetrify(num_players=3, teleports=2),
+]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_a_game_of_defaults_keeps_the_contract(game: Game) -> None:
+    check_game(game, num_games=2)
+
+
+def test_text_and_picture_show_the_parts_that_a_seat_sees_and_what_it_may_do() -> None:
+    state = PlainPetrify().new_initial_state(seed=1)
+    seen = state.game.observation_layout.unpack(state.observation(0))
+    text = state.game.render_text(state, 0)
+    assert text.startswith("Plain petrify: player_0 to move\n")
+    assert "\nto_move: 1 0\n" in text
+    for row in range(4):
+        planes = [
+            f"positions {seat} {row}: {' '.join(map(str, seen['positions'][seat][row]))}\n" for seat in (0, 1)
+        ]
+        assert [line in text for line in planes] == [
+            bool(seen["positions"][seat][row].any()) for seat in (0, 1)
+        ]
+    svg = state.game.render_svg(state, 0)
+    assert [line for line in text.splitlines()[1:] if line not in words_of(svg)] == []
+    legal = [state.game.action_to_string(action) for action in state.legal_actions()]
+    assert [label for label in labels_of(svg) if label.startswith("move")] == legal
+    assert not [label for label in labels_of(state.game.render_svg(state, 1)) if label.startswith("move")]
+
+
+def test_the_complete_state_is_shown_to_everybody_together() -> None:
+    game = PlainCatInTheBox(num_players=3)
+    state = game.new_initial_state(seed=1)
+    hands = [line for line in game.render_text(state).splitlines() if line.startswith("hand ")]
+    assert len(hands) == 3
+    assert len([line for line in game.render_text(state, 1).splitlines() if line.startswith("hand")]) == 1
+
+
+def test_an_action_is_told_by_its_name_and_a_hidden_one_to_nobody_else() -> None:
+    game = PlainCatInTheBox(num_players=3)
+    before = game.new_initial_state(seed=1)
+    action = before.legal_actions()[0]
+    state = copy.deepcopy(before)
+    state.apply_action(action)
+    name = game.action_to_string(action)
+    for seat, words in ((0, name), (None, name), (1, "a hidden action")):
+        (event,) = game.events(before, action, state, seat)
+        assert event.text == f"player_0: {words}"
+        assert event.data == {"action": None if seat == 1 else action}
+        assert f"player_0: {words}." in words_of(game.render_svg(state, seat))
+
+
+def test_the_winners_are_told_at_the_end() -> None:
+    game = PlainPetrify(num_players=3)
+    state = game.new_initial_state(seed=1)
+    while not state.is_terminal():
+        before, action = copy.deepcopy(state), state.legal_actions()[0]
+        state.apply_action(action)
+        last = game.events(before, action, state)[-1]
+    winner = state.returns().index(1.0)
+    assert (last.kind, last.seat, last.data) == ("game_end", winner, {"winners": [winner]})
+    assert f"player_{winner} wins" in words_of(game.render_svg(state))
+
+
+def test_what_cannot_be_done_is_refused_with_what_can() -> None:
+    game = PlainPetrify(size=3)
+    state = game.new_initial_state(seed=0)
+    illegal = next(action for action in range(9) if action not in state.legal_actions())
+    with pytest.raises(ValueError, match="legal are 'move to"):
+        state.apply_action(illegal)
+    with pytest.raises(ValueError, match="expected None, because no deal can be given to plain_petrify_v0"):
+        Game.set_deal(game, state.record, {})
+
+
+def test_rules_actions_and_statistics_are_said_without_a_word_of_the_game() -> None:
+    game = PlainPetrify(size=3)
+    assert game.describe_rules() == ["One rule set, validated."]
+    assert game.describe_actions()[1] == (1, 1, "move to b1")
+    assert game.statistics({"place": np.array([[0, 1]])})["place"].dtype == np.float64

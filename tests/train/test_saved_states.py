@@ -1,0 +1,132 @@
+"""States that no run comes to are refused by name, since compiled code relies on what it goes on from."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catbox_train.algorithm import TrainingState, algorithm_class
+from catbox_train.config import load_config
+from catbox_train.opponents import PAST
+from tests.train.ppo_runs import SMALL, small
+
+#: Seats are paid while their decisions are carried; the pool has room for one more policy.
+RUN: dict[str, Any] = {
+    "game_options": {**SMALL["game_options"], "rounds": 2},  # type: ignore[dict-item]
+    "opponents_in_training": {"random": 0.4, PAST: 0.3},
+    "past_policies": 5,
+    "past_every": 1,
+}
+KINDS: dict[str, dict[str, Any]] = {
+    "ppo": {"privileged_critic": True, "history": True},
+    "dmc": {"algorithm": "dmc"},
+    "exit": {"algorithm": "exit", "search_worlds": 2, "search_share": 0.1, "window": 5},
+    "sb3": {"algorithm": "sb3", "workers": 1, "precision": None, "opponents_in_training": {"random": 0.4}},
+}
+#: At a place of the array that counts. (Numbers that are not finite are refused when a checkpoint is read.)
+WRONG: dict[str, dict[str, list[Any]]] = {
+    "ppo": {
+        "adam.exp_avg_sq": [-1e-3],
+        "adam.step": [0, 7.5],
+        "pool.wins": [-1.0, 1e9],
+        "pool.games": [1e300],
+        "worker0.carried.seats": [-2, 3, 99],
+        "worker0.carried.actions": [-1, 1 << 40],
+        "worker0.carried.masks": [False],
+        "worker1.carried.log_probabilities": [0.5],
+        "worker0.carried.observations": [-128, 127],
+        "worker0.carried.states": [-128, 127],
+        "worker0.carried.histories": [[3, 0], [-1, 0]],
+        "worker0.tables.line_up": [[0, 6, 0], [0, -1, 0], [0, 1, 2], [1, 1, 1], [300, 0, 0]],
+    },
+    "dmc": {
+        "adam.step": [7.5, -1.0, 1e6],
+        "worker0.carried.seats": [-2, 3],
+        "worker0.carried.actions": [-1, 1 << 40],
+        "worker1.carried.observations": [-128, 127],
+        "worker1.carried.masks": [False],
+    },
+    "exit": {
+        "adam.step": [7.5, -1.0, 1e6],
+        "worker0.window.observations": [-128, 127],
+        "worker0.window.targets": [-0.5, 2.0],
+        "worker1.window.masks": [False],
+    },
+    "sb3": {
+        "adam_step": [7.5],
+        "adam.value_net.bias.exp_avg_sq": [-1.0],
+        "seats": [-1, 3],
+        "players": [[1, 1, 1], [0, 0, 0], [-1, 99, 0]],
+        "owed": [1e300],
+        "generators.a": [-1],
+    },
+}
+VALUES: dict[str, list[Callable[[dict[str, Any]], object]]] = {
+    "sb3": [lambda v: v.update(num_skipped=-1), lambda v: v.update(more=1)]
+}
+OF_SELF_PLAY: list[Callable[[dict[str, Any]], object]] = [
+    lambda v: v.update(workers=[]),
+    lambda v: v["workers"][1].update(generator=None),
+    lambda v: v["workers"][1]["generator"]["state"].update(state=1 << 128),
+    lambda v: v["workers"][1].pop("tables"),
+    lambda v: v.update(pool=None),
+    lambda v: v["pool"].update(count=1),
+]
+
+
+def held(arrays: dict[str, np.ndarray], name: str) -> tuple[Any, ...]:
+    """A place in the array ``name`` that counts."""
+    worker = name.partition(".")[0]
+    if ".carried." in name:
+        place = np.argwhere(arrays[f"{worker}.carried.seats"] >= 0)[0]
+        return (*place, -1) if name.endswith("histories") else tuple(place)
+    if ".window." in name:
+        return tuple(np.argwhere(arrays[f"{worker}.window.masks"].any(axis=1))[0])
+    return (0,) if arrays[name].ndim and not name.startswith("adam.") else ()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_that_no_run_comes_to_is_refused(kind: str) -> None:
+    settings = {**SMALL, **RUN, **KINDS[kind]}
+    config = load_config(overrides={name: value for name, value in settings.items() if value is not None})
+    algorithm: Any = algorithm_class(config.algorithm)(config, config.make_game())
+    with closing(algorithm):
+        for k in range(4):
+            algorithm.update(k / 5)
+        state = copy.deepcopy(algorithm.state())
+        algorithm.restore(copy.deepcopy(state), 4)
+        for name, numbers in WRONG[kind].items():
+            for number in numbers:
+                arrays = {**state.arrays, name: state.arrays[name].copy()}
+                arrays[name][held(arrays, name)] = number
+                parts = name.split(".")
+                with pytest.raises(
+                    ValueError, match=f"{parts[-1]}|actions|window|pool|squares|not there|generator"
+                ):
+                    algorithm.restore(TrainingState(arrays, copy.deepcopy(state.values)), 4)
+        for change in VALUES.get(kind, OF_SELF_PLAY):
+            values = copy.deepcopy(state.values)
+            change(values)
+            with pytest.raises(ValueError, match=r"workers|worker1|generator|pool|tables|num_skipped"):
+                algorithm.restore(TrainingState(dict(state.arrays), values), 4)
+        algorithm.restore(state, 4)
+        algorithm.update(0.8)
+
+
+def test_a_decision_of_the_learner_in_an_opponents_seat_is_refused() -> None:
+    config = small(**RUN)
+    algorithm: Any = algorithm_class("ppo")(config, config.make_game())
+    with closing(algorithm):
+        algorithm.update(0)
+        state = algorithm.state()
+        seat, game = np.argwhere(state.arrays["worker0.carried.seats"] >= 0)[0]
+        line_up = state.arrays["worker0.tables.line_up"]
+        line_up[game] = 0
+        line_up[game, seat] = 1
+        with pytest.raises(ValueError, match=r"worker0\.line_up holds .* where the learner decided"):
+            algorithm.restore(state, 1)

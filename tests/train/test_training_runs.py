@@ -1,0 +1,291 @@
+"""What a run of training keeps and trusts, and how it is stopped: the best policy, opponents of a stranger, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
+from catbox_train.config import load_config
+from catbox_train.runs import loop, report
+from catbox_train.runs.folder import start_run
+from catbox_train.runs.loop import resume, train
+from catbox_train.runs.progress import (
+    StopRequest,
+    TrainingAborted,
+    TrainingDiverged,
+    TrainingInterrupted,
+)
+from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, in_update, quiet, small, stop
+
+# The best policy.
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, margins: dict[int, tuple[float, float]]) -> None:
+    """Evaluations that find the given margins against two opponents, by the number of decisions in batches."""
+
+    def evaluate(
+        config: object, game: object, actor: object, decisions: int, say: object
+    ) -> dict[str, float]:
+        one, other = margins[decisions // 512]
+        row = {}
+        for name, margin in (("random", one), ("heuristic", other)):
+            row |= {f"evaluation/{name}/margin": margin, f"evaluation/{name}/margin_ci95": 0.1}
+        return row
+
+    monkeypatch.setattr(loop, "evaluate_policy", evaluate)
+
+
+TWO_OPPONENTS = {**BRIEF, "evaluate_every": 1, "checkpoint_every": 1, "opponents": ["random", "heuristic"]}
+
+
+def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the mean of the margins; of equal ones the first. Update 4 is best, and one of the last two checkpoints."""
+    scripted(monkeypatch, {1: (1, 1), 2: (9, -9), 3: (2, 2), 4: (9, -2), 5: (3, 4)})
+    run = tmp_path / "run"
+    train(small(**TWO_OPPONENTS), run, quiet())
+    best = load_checkpoint(run / "checkpoints" / "best")
+    assert best.training == {"algorithm": "ppo", "update": 4, "decisions": 4 * 512, "margin": 3.5}
+    same = load_checkpoint(run / "checkpoints" / "00000004").network.arrays()
+    assert all(np.array_equal(array, same[name]) for name, array in best.network.arrays().items())
+    assert latest_checkpoint(run).name == "00000005"
+    assert not (run / "checkpoints" / "best").is_symlink()
+    names = [path.name for path in (run / "checkpoints" / "best").iterdir()]
+    assert names == ["policy.safetensors"]
+    code, _ = command(
+        *("evaluate", str(run / "checkpoints" / "best"), "random", "--deals", "10", "--players", "3"),
+        *("--num-ranks", "3", "--copies", "4"),
+    )
+    assert code == 0
+
+
+def test_a_resumed_run_compares_with_the_best_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped after update 3 and, its last checkpoint deleted, resumed from update 2."""
+    run = tmp_path / "run"
+    scripted(monkeypatch, {1: (1, 1), 2: (5, 5), 3: (0, 0)})
+    stop(small(**TWO_OPPONENTS), run, 3)
+    shutil.rmtree(run / "checkpoints" / "00000003")
+    scripted(monkeypatch, {3: (0, 0), 4: (4, 4), 5: (1, 1)})
+    resume(run, quiet())
+    assert load_checkpoint(run / "checkpoints" / "best").training["update"] == 2
+
+
+def test_a_damaged_best_policy_is_said_and_replaced(brief_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(brief_run, run)
+    shutil.rmtree(run / "checkpoints" / "00000005")
+    file = run / "checkpoints" / "best" / "policy.safetensors"
+    file.write_bytes(b"half")
+    output = StringIO()
+    resume(run, Console(file=output, width=400))
+    assert "best policy so far does not count" in output.getvalue()
+    assert str(file) in output.getvalue()
+    assert load_checkpoint(file).training["update"] == 5
+
+
+# Opponents of a stranger.
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A module in the working directory that leaves a mark when it is imported; the folder it is in."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "stranger_module.py").write_text(
+        "from pathlib import Path\nfrom catbox_agents.random_agent import RandomAgent as Agent\n"
+        "Path(__file__).with_name('imported').touch()\n"
+    )
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    yield folder
+    import sys
+
+    sys.modules.pop("stranger_module", None)
+
+
+def test_a_run_of_a_stranger_imports_nothing_unless_trusted(stranger: Path) -> None:
+    config = small(**{**BRIEF, "total_decisions": 512, "opponents": ["random", "stranger_module:Agent"]})
+    start_run(stranger / "run", config)
+    code, said = command("train", "--resume", "--output", "run")
+    assert code == 2
+    assert "stranger_module:Agent" in said
+    assert "--trust" in said
+    assert "config.yaml" in said
+    assert not (stranger / "imported").exists()
+    code, said = command("train", "--resume", "--output", "run", "--trust")
+    assert code == 0, said
+    assert (stranger / "imported").exists()
+
+
+OWN = "stranger_module:Agent"
+#: Each setting that may name classes, with a value that names none.
+HARMLESS = {
+    "algorithm": "exit",
+    "opponents": "random",
+    "opponents_in_training": "{heuristic: 0.1}",
+    "rollout_policy": "heuristic",
+}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("algorithm", OWN),
+        ("opponents", [OWN]),
+        ("opponents_in_training", {OWN: 0.1}),
+        ("rollout_policy", OWN),
+        ("algorithm_options", {"rollout_policy": OWN}),
+    ],
+)
+def test_a_class_that_a_file_names_takes_trust_unless_that_setting_is_typed(
+    stranger: Path, setting: str, value: Any
+) -> None:
+    Path("own.yaml").write_text(json.dumps({"algorithm": "exit", setting: value}))
+    named = "rollout_policy" if setting == "algorithm_options" else setting
+    others = {name: typed for name, typed in HARMLESS.items() if name != named}
+    with pytest.raises(ValueError, match=rf"^own.yaml names Python classes.*{named}: {OWN}\).*--trust"):
+        load_config(file="own.yaml", overrides=others)
+    assert not (stranger / "imported").exists()
+    assert load_config(file="own.yaml", overrides=HARMLESS).algorithm == "exit"
+    if named != "algorithm":
+        assert OWN in sum(load_config(file="own.yaml", overrides=others, trust=True).specs().values(), ())
+
+
+def test_the_command_trusts_what_is_typed_and_nothing_else(stranger: Path) -> None:
+    settings = {**SMALL, **BRIEF, "algorithm": "exit", "total_decisions": 512, "search_worlds": 1}
+    Path("bad.yaml").write_text(json.dumps({**settings, "rollout_policy": OWN}))
+    typed = ("--set", "opponents_in_training={heuristic: 0.1}", "--set", "opponents=random")
+    code, said = command("train", "--config", "bad.yaml", *typed, "--output", "run")
+    assert code == 2
+    assert f"bad.yaml names Python classes, and loading them runs their code (rollout_policy: {OWN})" in said
+    assert not (stranger / "imported").exists()
+    assert not Path("run").exists()
+    Path("good.yaml").write_text(json.dumps(settings))
+    code, said = command(
+        "train", "--config", "good.yaml", "--set", f"rollout_policy={OWN}", "--output", "run"
+    )
+    assert code == 0, said
+    assert (stranger / "imported").exists()
+
+
+def test_what_to_do_next_repeats_the_options_that_the_folder_of_a_run_does_not_hold() -> None:
+    run, options = Path("run"), ["--workers-on-ray", "8", "--ray-address", "a b:6379"]
+    hints = TrainingInterrupted(run, 5, ["--trust", *options]), TrainingAborted(run, ["--trust", *options])
+    diverged = TrainingDiverged(run, 1, "x", {"entropy": 0.1}, options)
+    for hint in hints:
+        assert str(hint).endswith("--resume --output run --trust --workers-on-ray 8 --ray-address 'a b:6379'")
+    assert str(diverged).endswith("--set entropy=0.1 --workers-on-ray 8 --ray-address 'a b:6379'")
+    assert str(TrainingInterrupted(run, 5)).endswith("--resume --output run")
+
+
+# Signals and terminals.
+
+
+def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match, run, file = report._match, tmp_path / "run", tmp_path / "settings.yaml"
+    file.write_text(json.dumps({**SMALL, **BRIEF, "final_deals": 20}))
+
+    def interrupted(config: object, game: object, line_up: object, num_deals: int, seed: int) -> object:
+        if num_deals == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+        return match(config, game, line_up, num_deals, seed)
+
+    monkeypatch.setattr(report, "_match", interrupted)
+    code, said = command("train", "--config", str(file), "--output", str(run))
+    assert code == 130
+    assert said.startswith("Stopped after 2,560 decisions; everything is saved. Go on with: ")
+    assert said.endswith(f"--resume --output {run}\n")
+    assert not (run / "results.json").exists()
+    code, said = command("train", "--resume", "--output", str(run), "--device", "cpu")
+    assert code == 130
+    assert said.endswith(f"--resume --output {run} --device cpu\n")
+    monkeypatch.setattr(report, "_match", match)
+    resume(run, quiet())
+    assert json.loads((run / "results.json").read_text())["matches"][0]["deals"] == 20
+
+
+@pytest.mark.parametrize(
+    ("update", "said"), [(1, "there is no checkpoint yet"), (3, "the work since the last checkpoint, ")]
+)
+def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
+    brief_run: Path, tmp_path: Path, update: int, said: str
+) -> None:
+    run, file = tmp_path / "run", tmp_path / "settings.yaml"
+    file.write_text(json.dumps({**SMALL, **BRIEF}))
+
+    def twice() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with in_update(small(), update, twice):
+        code, error = command("train", "--config", str(file), "--output", str(run))
+    assert code == 130
+    assert error.startswith(f"Stopped at once; {said}")
+    assert error.count("\n") == 1
+    assert f"--resume --output {run}" in error
+    resume(run, quiet())
+    assert_same_end(brief_run, run)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")
+def test_a_closed_terminal_saves_and_stops(tmp_path: Path) -> None:
+    """SIGHUP comes in update 3; from then on nothing can be printed any more."""
+    run, config, gone = tmp_path / "run", small(**{**BRIEF, "evaluate_every": 3}), []
+
+    class Terminal(StringIO):
+        def write(self, text: str) -> int:
+            if gone:
+                raise OSError(5, "Input/output error")
+            return super().write(text)
+
+    def hang_up() -> None:
+        os.kill(os.getpid(), signal.SIGHUP)
+        gone.append(True)
+
+    with in_update(config, 3, hang_up), pytest.raises((TrainingInterrupted, OSError)):
+        train(config, run, Console(file=Terminal()))
+    assert latest_checkpoint(run).name == "00000003"
+    assert not (run / "results.json").exists()
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    """A run under nohup goes on when its terminal is closed."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with StopRequest() as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stop.requested
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_without_a_terminal_there_is_no_bar(tmp_path: Path) -> None:
+    """What is printed are whole lines, also when the run is stopped in the middle."""
+    output, config = StringIO(), small(**{**BRIEF, "evaluate_every": 2})
+    with (
+        in_update(config, 3, lambda: os.kill(os.getpid(), signal.SIGTERM)),
+        pytest.raises(TrainingInterrupted),
+    ):
+        train(config, tmp_path / "run", Console(file=output, width=200))
+    assert output.getvalue().count("\n") == 1
+    assert output.getvalue().startswith("1,024 decisions: margin ")
+    assert output.getvalue().endswith(" among random\n")
+    resume(tmp_path / "run", Console(file=output, width=200))
+    assert "━" not in output.getvalue()
+    assert "\r" not in output.getvalue()
+    assert "\x1b" not in output.getvalue()

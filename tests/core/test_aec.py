@@ -175,10 +175,9 @@ def test_an_illegal_action_through_env_ends_the_game_with_less_than_any_legal_pl
     assert rewards["player_1"] == 0
 
 
-@pytest.mark.parametrize("make", [cat_in_the_box_v0.env, cat_in_the_box_v0.raw_env])
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_keep_the_middle_of_a_game_and_play_on_alike(make: object, duplicate: object) -> None:
-    env = make(num_players=3, rounds="match")
+def test_copies_in_wrappers_keep_the_middle_of_a_game_and_play_on_alike(duplicate: object) -> None:
+    env = cat_in_the_box_v0.env(num_players=3, rounds="match")
     env.reset(seed=3)
     play(env, np.random.default_rng(1), steps=40)
     twin = duplicate(env)

@@ -98,8 +98,13 @@ def test_the_hidden_parts_of_the_state_are_what_each_seat_sees_of_its_own(game_i
             assert set(parts) >= set(own)
             for name in own:
                 for k in range(3) if name in hidden else [None]:
-                    row = parts[name] if k is None else parts[name][k]
-                    assert np.array_equal(row, seen[(seat + (k or 0)) % 3][name]), name
+                    row, other = (
+                        parts[name] if k is None else parts[name][k],
+                        seen[(seat + (k or 0)) % 3][name],
+                    )
+                    if name == "may_hold":  # its own row tells the observer nothing, and is all ones
+                        row, other = row[1:], other[1:]
+                    assert np.array_equal(row, other), name
         state.apply_action(int(rng.choice(state.legal_actions())))
 
 

@@ -240,7 +240,7 @@ class Vec(Storage):
         return out
 
     @alone
-    def shown(self, actions: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def public_actions(self, actions: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """What the other seats would see of ``actions`` (M,), legal in the games ``rows`` (M,): a new (M,) int64 array.
 
         The action itself, or -1 where it is hidden. Raises ``ValueError`` for actions that are not legal there.
@@ -255,7 +255,7 @@ class Vec(Storage):
                 "action_mask is True"
             )
         out = np.empty(len(rows), np.int64)
-        self.game.loops.shown_actions(self.game.params, self._records, rows, given.astype(np.int64), out)
+        self.game.loops.public_actions(self.game.params, self._records, rows, given.astype(np.int64), out)
         return out
 
     @alone

@@ -95,24 +95,23 @@ class Game(GameDefinition):
         history: np.ndarray | None = None,
         beginnings: np.ndarray | None = None,
     ) -> GameState:
-        """A full state drawn uniformly from all those consistent with one observation.
+        """A full state sampled uniformly from all those consistent with one observation, a determinization.
 
         Args:
             observation: int8 (O,), what one seat sees before the end of the game.
-            seed: as in ``new_initial_state``; the deals of later rounds are drawn from it as well.
+            seed: as in ``new_initial_state``; the deals of later rounds come from it as well.
             history: int8 (T, 2), what that seat has seen of all actions: its ``history_observation``.
             beginnings: int8 (K, O), what it saw at the beginning of each round, the first ones first; None: what it saw
-                only then, such as a card of an earlier round that it did not play, is drawn too. Needs ``history``.
+                only then, such as a card of an earlier round that it did not play, is sampled too. Needs ``history``.
 
         Without ``history`` the ``history()`` of the state begins empty. With it the state has a past: its ``history()``
         holds all actions since the beginning of the game, those of other seats that were hidden too, and its returns
-        those of the earlier rounds. Then the state is drawn with its past, uniformly from all that agree with
+        those of the earlier rounds. Then the state is sampled with its past, uniformly from all that agree with
         observation and history, cards of equal rank told apart: so what only the history tells counts, such as the
         order of play.
 
-        A game may need a search to find out what an observation tells; if that search is limited, the game's rules
-        page says how often it stops early. Raises ``ValueError`` for a vector that no seat of this game can see, or
-        that was made after the end; for a history that does not go with it, which is known after a million draws.
+        Raises ``ValueError`` for a vector that no seat of this game can see, or that was made after the end; for a
+        history that does not go with it, which is known after a million samples.
         """
         if history is not None:
             checked = checked_observations(self, observation, 1)
@@ -127,7 +126,7 @@ class Game(GameDefinition):
         return GameState(self, records, generators, self.empty_log())
 
     def sample_states(self, observation: np.ndarray, count: int, seed: Any = None) -> Vec:
-        """``count`` full states, each drawn as ``sample_state`` draws one, as a batch.
+        """``count`` full states ("worlds"), each sampled as ``sample_state`` samples one, as a batch.
 
         Args:
             observation: int8 (O,), or (M, O): many observations, each of which gets ``count`` states of its own. Game
@@ -171,7 +170,7 @@ class Game(GameDefinition):
         """Take worlds back to the beginning of their round, with a past that agrees with what a seat has seen.
 
         Args:
-            worlds: N worlds, drawn by ``sample_states`` from what their seats to move see.
+            worlds: N worlds, sampled by ``sample_states`` from what their seats to move see.
             histories: int8 (T, 2), or (M, T, 2): the histories of these seats, as ``vec.history`` has them.
             history_of: (N,) which of the M histories each world has; None: one for all, or world i has the i-th.
 

@@ -133,11 +133,10 @@ class Kernels:
     - ``rewind(params, generator, state, observer, history, actions) -> (float, float)``: take ``state``, a world as
       ``sample`` draws it, back to the beginning of its round. ``history`` (T, 2) is that of the seat ``observer``;
       ``actions`` (T,), ``UNUSED`` everywhere, gets all actions of the round, those that the history hides too, drawn by
-      ``generator`` where the world does not tell them. Returns a weight: in proportion to how many times as likely as
-      drawn this world and this past are when everybody plays at random from every deal alike (see ``core.past``); -1
-      for a history that cannot be one of this world. And a share, 0 to 1, in proportion to the number of pasts that
-      the world can have, with all cards told apart. ``core`` plays the actions again and refuses those that do not
-      lead to the world. None: the game hides nothing, and there is one world.
+      ``generator`` where the world does not tell them. Returns the importance weight and the acceptance probability
+      that ``core.past.Past`` describes; a weight of -1 for a history that cannot be one of this world. ``core`` plays
+      the actions again and refuses those that do not lead to the world. None: the game hides nothing, and there is one
+      world.
     - ``draw_round(params, generator, state, observer, known, history, first, actions) -> int``: deal an earlier round
       of several. ``state`` is at the beginning of that round, whose actions the rows of ``history`` (T, 2) from
       ``first`` on are, as the seat ``observer`` saw them. The kernel deals it anew, with every card where it was

@@ -74,7 +74,7 @@ LOOPS = (
     "sample_batch",
     "rewind_games",
     "draw_earlier_round",
-    "shown_actions",
+    "public_actions",
 )
 #: and these hold it, so that two threads cannot be in the same single game at once.
 SINGLE_LOOPS = ("apply_if_legal", "mask_one", "observe_one", "state_one", "history_one", "split_one")
@@ -370,12 +370,12 @@ def sample_batch(params, observations, counts, generators, states):
 
 
 def rewind_games(
-    params, generators, states, seats, histories, history_of, actions, weights, shares, again, seen
+    params, generators, states, seats, histories, history_of, actions, weights, acceptance, again, seen
 ):
     """Take worlds (N,) back to the beginning of their round; see ``core.past``.
 
     World i has the history ``histories[history_of[i]]`` of the seat ``seats[i]``. ``actions`` (N, T), ``weights`` and
-    ``shares`` (N,) are filled; ``again`` (1,), a record of a state, and ``seen`` (2, O) are scratch. Returns -1, or
+    ``acceptance`` (N,) are filled; ``again`` (1,), a record of a state, and ``seen`` (2, O) are scratch. Returns -1, or
     the index of the first world that its history cannot be of.
     """
     for i in range(len(states)):
@@ -385,17 +385,17 @@ def rewind_games(
         for k in range(actions.shape[1]):
             actions[i, k] = UNUSED
         history = histories[history_of[i]]
-        weights[i], shares[i] = rewind(params[0], generators[i], state, seat, history, actions[i])
+        weights[i], acceptance[i] = rewind(params[0], generators[i], state, seat, history, actions[i])
         if weights[i] < 0.0:
             return i
         again[0] = state
         if not replays(params[0], generators[i], again[0], actions[i]):
-            weights[i], shares[i] = 0.0, 0.0
+            weights[i], acceptance[i] = 0.0, 0.0
             continue
         # Not the whole state: what the others know of the observer's hand is in no observation of its own.
         write_observation(params[0], again[0], seat, seen[1])
         if again[0].current_player != mover or not (seen[0] == seen[1]).all():
-            weights[i], shares[i] = 0.0, 0.0
+            weights[i], acceptance[i] = 0.0, 0.0
     return -1
 
 
@@ -459,7 +459,7 @@ def replays(params, generator, state, actions):
     return True
 
 
-def shown_actions(params, states, rows, actions, out):
+def public_actions(params, states, rows, actions, out):
     """What the other seats see of ``actions[k]``, legal in game ``rows[k]``, into ``out[k]``."""
     for k in range(len(rows)):
         out[k] = shown_action(params[0], states[rows[k]], actions[k])

@@ -1,9 +1,9 @@
-"""The past of drawn worlds: how a round, or a whole game, can have come to them.
+"""The past of sampled worlds: how a round, or a whole game, can have come to them.
 
-A world is drawn from what a seat sees now (`Game.sample_states`). With the history of that seat it is taken back to the
-beginning of its round, and the actions that the seat could not see, such as a discard, get a value that agrees with the
-world. A search replays them to ask how likely other seats would have acted so (`rewind`). A single state can be given
-such a past, its earlier rounds included (`sample_past`).
+A world is sampled from what a seat sees now (`Game.sample_states`). With the history of that seat it is taken back to
+the beginning of its round, and the actions that the seat could not see, such as a discard, get a value that agrees with
+the world. A search replays them to ask how likely other seats would have acted so (`rewind`). A single state can be
+given such a past, its earlier rounds included (`sample_past`).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from catbox_env.core.state import GameState
 if TYPE_CHECKING:  # a game makes pasts
     from catbox_env.core.game import Game
 
-#: Worlds, or deals of an earlier round, that are drawn before a history counts as impossible.
-MOST_DRAWN = 1_000_000
+#: Worlds, or deals of an earlier round, that are sampled before a history counts as impossible.
+MOST_SAMPLED = 1_000_000
 #: Deals that are tried, at most, of a game that hides nothing.
 MOST_TRIED = 20_000
-#: Beginnings of a round that are drawn to find one with the observer on its seat.
+#: Beginnings of a round that are sampled to find one with the observer on its seat.
 MANY_SEATS = 64
-#: Worlds drawn at a time, at most.
+#: Worlds sampled at a time, at most.
 MOST_AT_ONCE = 4096
 
 
@@ -39,18 +39,18 @@ class Past(NamedTuple):
 
     - ``beginnings``: a `Vec` of the same worlds at the beginning of the round; ``auto_deal`` is off.
     - ``actions`` (N, T) int64: what was then done, by whoever was to move: the hidden actions too; -2 after the last.
-    - ``weights`` (N,) float64: 0 where these actions do not lead to the world, because the history excludes it. Else in
-      proportion to P / D: D is the chance with which the world and the hidden actions were drawn, P the chance of the
-      deal that they imply. So worlds weigh as they must, by Bayes' rule, when each weight is multiplied by the chances
-      of all ``actions``.
-    - ``shares`` (N,) float64, 0 to 1: 0 where the weight is 0, else in proportion to the number of pasts that lead to
-      the world, with all cards told apart. Worlds that are kept with these chances have uniform pasts.
+    - ``weights`` (N,) float64, importance weights: 0 where these actions do not lead to the world, because the history
+      excludes it. Else in proportion to P / Q: Q is the chance with which the world and the hidden actions were
+      sampled, P the chance of the deal that they imply. Multiplied by the chances of all ``actions`` they are posterior
+      weights, by Bayes' rule.
+    - ``acceptance`` (N,) float64, probabilities: 0 where the weight is 0, else in proportion to the number of pasts
+      that lead to the world, with all cards told apart. Worlds that are kept with these have uniform pasts.
     """
 
     beginnings: Vec
     actions: np.ndarray
     weights: np.ndarray
-    shares: np.ndarray
+    acceptance: np.ndarray
 
 
 def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarray | None = None) -> Past:
@@ -72,25 +72,25 @@ def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarra
 
 
 def _rewind(game: Game, worlds: Vec, seats: np.ndarray, histories: np.ndarray, of: np.ndarray) -> Past:
-    """As `rewind`; world i was drawn for the seat ``seats[i]`` and has the history ``histories[of[i]]``."""
+    """As `rewind`; world i was sampled for the seat ``seats[i]`` and has the history ``histories[of[i]]``."""
     records, generators, _ = worlds._copied(0)
     actions = np.empty((worlds.num_envs, game.history_length), np.int64)
-    weights, shares = np.empty(worlds.num_envs), np.empty(worlds.num_envs)
+    weights, acceptance = np.empty(worlds.num_envs), np.empty(worlds.num_envs)
     drawn_by = split_generators(generators.copy(), np.ones(worlds.num_envs, np.int64))
     again = np.zeros(1, game.state_dtype)
     seen = np.empty((2, game.observation_layout.size), np.int8)
     misfit = game.loops.rewind_games(
-        game.params, drawn_by, records, seats, histories, of, actions, weights, shares, again, seen
+        game.params, drawn_by, records, seats, histories, of, actions, weights, acceptance, again, seen
     )
     if misfit >= 0:
         raise ValueError(
             f"histories: row {of[misfit]} is no history of world {misfit}; give that of the seat that the world was "
-            f"drawn for, at that moment"
+            f"sampled for, at that moment"
         )
     beginnings = Vec._undealt(game, worlds.num_envs, worlds.num_threads, auto_deal=False)
     beginnings._fill(records, generators)
     longest = int((actions != UNUSED).sum(axis=1).max(initial=0))
-    return Past(beginnings, np.ascontiguousarray(actions[:, :longest]), weights, shares)
+    return Past(beginnings, np.ascontiguousarray(actions[:, :longest]), weights, acceptance)
 
 
 class PastRound(NamedTuple):
@@ -108,7 +108,7 @@ def sample_past(
     beginnings: np.ndarray | None = None,
     seat: int | None = None,
 ) -> tuple[GameState, list[PastRound]]:
-    """A state as `Game.sample_state` draws it from ``history``, and all rounds from the beginning of the game to it.
+    """A state as `Game.sample_state` samples it from ``history``, and all rounds from the beginning of the game to it.
 
     ``seat``: the seat that sees ``observation`` (1, O), which is checked; None: any that can see it.
     """
@@ -119,39 +119,146 @@ def sample_past(
             "state.history_observation(player)"
         )
     given = _checked_histories(game, given)
-    seen = None if beginnings is None else checked_observations(game, beginnings, 2)
+    seen = [] if beginnings is None else list(checked_observations(game, beginnings, 2))
     root = seed_sequence(seed)
     own = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 0), pool_size=root.pool_size)
-    draw = _drawn_freely if game.hides_nothing else _drawn_with_hidden_cards
-    drawn = _Drawn(
+    sampler = _PastSampler(
         game, observation[0], given[0], seen, seat, new_generators([root]), np.random.default_rng(own)
     )
-    state, rounds, observer = draw(drawn)
-    same = (
-        state is not None
-        and np.array_equal(state.observation(observer), observation[0])
-        and np.array_equal(state.history_observation(observer), given[0])
+    found = sampler.sample_open() if game.hides_nothing else sampler.sample_hidden()
+    if found is not None:
+        state, rounds, observer = found
+        same = np.array_equal(state.observation(observer), observation[0])
+        if same and np.array_equal(state.history_observation(observer), given[0]):
+            return state, rounds
+    raise ValueError(
+        "history: no game leads to this observation with it; give the observation, the history and the beginnings "
+        "of the same seat at the same moment"
     )
-    if state is None or not same:
-        raise ValueError(
-            "history: no game leads to this observation with it; give the observation, the history and the beginnings "
-            "of the same seat at the same moment"
-        )
-    return state, rounds
 
 
-class _Drawn(NamedTuple):
-    """What a past is drawn from, and the generators of its deals and of its choices."""
+class _PastSampler(NamedTuple):
+    """What a past is sampled from, and the generators of its deals and of its choices."""
 
     game: Game
     observation: np.ndarray
     history: np.ndarray
-    beginnings: np.ndarray | None
+    beginnings: list[np.ndarray]
     seat: int | None
     generators: np.ndarray
     rng: np.random.Generator
 
-    def new_state(self, deal: Any = None) -> GameState:
+    def sample_open(self) -> tuple[GameState, list[PastRound], int] | None:
+        """Of a game that hides nothing: one of the deals from which the actions lead to the position; None: of none."""
+        game = self.game
+        world = self._worlds(self.observation, 1)
+        observer = int(_observers_of(world, self.observation)[0])
+        actions = [int(action) for action in self.history[:, 1] if action != UNUSED]
+        if not self.beginnings:
+            deals = list(itertools.islice(game.deals_before(_record(world, 0), actions), MOST_TRIED + 1))
+            if len(deals) > MOST_TRIED:
+                raise ValueError(
+                    f"history: {game.id} can have begun with more than {MOST_TRIED:,} deals, too many to try; "
+                    "give beginnings, what the seat saw at the beginning"
+                )
+        else:
+            deals = [self._deal_seen(self.beginnings[0], observer)] if len(self.beginnings) == 1 else []
+        found = []
+        for deal in deals:
+            try:
+                state = self._new_state(deal)
+                round_ = PastRound(game.deal_of(state.record), actions)
+                for action in actions:
+                    state.apply_action(action)
+            except ValueError:  # this deal is not possible, or an action is illegal after it
+                continue
+            if np.array_equal(state.observation(observer), self.observation):
+                found.append((state, [round_], observer))
+        return found[self.rng.integers(len(found))] if found else None
+
+    def sample_hidden(self) -> tuple[GameState, list[PastRound], int] | None:
+        """Of a game with hidden cards: these cards in every round; None where the history is of another game."""
+        observer, next_seat, current = self._sample_current_round()
+        before = int((self.history[:, 0] != UNUSED).sum()) - len(current.actions)
+        state, rounds, first = self._new_state(), list[PastRound](), 0
+        while first < before:
+            known = len(rounds) < len(self.beginnings)
+            if known:
+                deal = self._deal_seen(self.beginnings[len(rounds)], observer)
+                if deal is None:
+                    return None
+                self.game.set_deal(state.record, deal)
+            rounds.append(self._sample_earlier_round(state, observer, known, first, next_seat))
+            first += len(rounds[-1].actions)
+            if first > before or not self._play(state, rounds, observer):
+                return None
+        rounds.append(current)
+        if len(self.beginnings) > len(rounds) or not self._play(state, rounds, observer):
+            return None
+        return state, rounds, observer
+
+    def _sample_current_round(self) -> tuple[int, int, PastRound]:
+        """Who observes, who is to move, and the round up to now, uniform among all that agree with what was seen."""
+        tried, at_once = 0, 1
+        while tried < MOST_SAMPLED:
+            worlds = self._worlds(self.observation, at_once)
+            seats = _observers_of(worlds, self.observation)
+            past = _rewind(self.game, worlds, seats, self.history[None], np.zeros(at_once, np.int64))
+            keep = self.rng.random(at_once) < past.acceptance
+            kept = np.flatnonzero(keep if self.seat is None else keep & (seats == self.seat))
+            if len(kept):
+                i = int(kept[0])
+                actions = [int(action) for action in past.actions[i] if action != UNUSED]
+                deal = self.game.deal_of(_record(past.beginnings, i))
+                return int(seats[i]), int(worlds.current_player[i]), PastRound(deal, actions)
+            tried += at_once
+            at_once = min(4 * at_once, MOST_AT_ONCE)
+        raise ValueError(_none_found("this round", tried))
+
+    def _sample_earlier_round(
+        self, state: GameState, observer: int, known: bool, first: int, next_seat: int
+    ) -> PastRound:
+        """The round that ``state`` begins, to which the rows of the history from ``first`` on belong."""
+        game = self.game
+        if game.kernels.draw_round is None:
+            raise ValueError(f"{game.id} has no kernel draw_round, so that no earlier round can be sampled")
+        actions, records = np.full(game.history_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
+        count = game.loops.draw_earlier_round(
+            game.params, self.generators, state.records, observer, known, self.history, first, next_seat,
+            actions, records, MOST_SAMPLED,
+        )  # fmt: skip
+        if count < 0:
+            raise ValueError(
+                f"history: no round has rows {first} and following; give the observation, the history and the "
+                "beginnings of the same seat at the same moment"
+            )
+        if count == 0:
+            raise ValueError(_none_found("an earlier round", MOST_SAMPLED))
+        return PastRound(game.deal_of(records[0]), actions[first : first + count].tolist())
+
+    def _play(self, state: GameState, rounds: list[PastRound], observer: int) -> bool:
+        """Deal the last of ``rounds``, which ``state`` begins, and play it; whether its beginning is the one given."""
+        self.game.set_deal(state.record, rounds[-1].deal)
+        seen = self.beginnings[len(rounds) - 1 :]
+        if seen and not np.array_equal(state.observation(observer), seen[0]):
+            return False
+        for action in rounds[-1].actions:
+            state.apply_action(action)
+        return True
+
+    def _deal_seen(self, observation: np.ndarray, observer: int) -> Any:
+        """A deal of a round at whose beginning ``observer`` sees ``observation`` (O,); None if it cannot.
+
+        Many are sampled, because where the first start player is random, a world has the observer on any seat.
+        """
+        worlds = self._worlds(observation, MANY_SEATS)
+        found = np.flatnonzero(_observers_of(worlds, observation) == observer)
+        return self.game.deal_of(_record(worlds, int(found[0]))) if len(found) else None
+
+    def _worlds(self, observation: np.ndarray, count: int) -> Vec:
+        return self.game.sample_states_from(observation[None], np.array([count]), self.generators)
+
+    def _new_state(self, deal: Any = None) -> GameState:
         """The beginning of a game."""
         return self.game.initial_state_from(split_generators(self.generators, np.ones(1, np.int64)), deal)
 
@@ -165,141 +272,14 @@ def _observers_of(worlds: Vec, observation: np.ndarray) -> np.ndarray:
     return np.argmax(seats, axis=0)
 
 
-def _beginning_of(game: Game, observation: np.ndarray, observer: int, generators: np.ndarray) -> Any:
-    """A deal of a round at whose beginning ``observer`` sees ``observation`` (O,); None if it cannot.
-
-    Many are drawn, because where the first start player is random, a world has the observer on any seat.
-    """
-    worlds = game.sample_states_from(observation[None], np.array([MANY_SEATS]), generators)
-    found = np.flatnonzero(_observers_of(worlds, observation) == observer)
-    return game.deal_of(worlds.take(found[:1])._copied(0)[0][0]) if len(found) else None
-
-
-def _drawn_freely(drawn: _Drawn) -> tuple[GameState | None, list[PastRound], int]:
-    """The state of a game that hides nothing, by one of the deals from which its actions lead to it; None: by none."""
-    game, observation = drawn.game, drawn.observation
-    world = game.sample_states_from(observation[None], np.ones(1, np.int64), drawn.generators)
-    record, observer = world._copied(0)[0][0], int(_observers_of(world, observation)[0])
-    actions = [int(action) for action in drawn.history[:, 1] if action != UNUSED]
-    if drawn.beginnings is None:
-        deals = list(itertools.islice(game.deals_before(record, actions), MOST_TRIED + 1))
-        if len(deals) > MOST_TRIED:
-            raise ValueError(
-                f"history: {game.id} can have begun with more than {MOST_TRIED:,} deals, too many to try; "
-                "give beginnings, what the seat saw at the beginning"
-            )
-    elif len(drawn.beginnings) > 1:
-        return None, [], observer
-    else:
-        deals = [_beginning_of(game, drawn.beginnings[0], observer, drawn.generators)]
-    found: list[tuple[GameState, list[PastRound]]] = []
-    for deal in deals:
-        try:
-            state = drawn.new_state(deal)
-            round_ = PastRound(game.deal_of(state.record), actions)
-            for action in actions:
-                state.apply_action(action)
-        except ValueError:  # this deal is not possible, or an action is illegal after it
-            continue
-        if np.array_equal(state.observation(observer), observation):
-            found.append((state, [round_]))
-    if not found:
-        return None, [], observer
-    return *found[drawn.rng.integers(len(found))], observer
-
-
-def _drawn_with_hidden_cards(drawn: _Drawn) -> tuple[GameState | None, list[PastRound], int]:
-    """A state with hidden cards and its rounds, all drawn; None where the history is of another game."""
-    game = drawn.game
-    observer, next_seat, current = _draw_current_round(drawn)
-    used = int((drawn.history[:, 0] != UNUSED).sum())
-    state, rounds, first = drawn.new_state(), list[PastRound](), 0
-    while first < used - len(current.actions):
-        known = drawn.beginnings is not None and len(rounds) < len(drawn.beginnings)
-        if known:
-            assert drawn.beginnings is not None
-            deal = _beginning_of(game, drawn.beginnings[len(rounds)], observer, drawn.generators)
-            if deal is None:
-                return None, [], observer
-            game.set_deal(state.record, deal)
-        rounds.append(_draw_earlier_round(drawn, state, observer, known, first, next_seat))
-        first += len(rounds[-1].actions)
-        if first > used - len(current.actions) or not _play(drawn, state, rounds, observer):
-            return None, [], observer
-    rounds.append(current)
-    given = 0 if drawn.beginnings is None else len(drawn.beginnings)
-    if given > len(rounds) or not _play(drawn, state, rounds, observer):
-        return None, [], observer
-    return state, rounds, observer
-
-
-def _draw_current_round(drawn: _Drawn) -> tuple[int, int, PastRound]:
-    """The current round in a world, uniformly drawn from all that the observation and the history allow; before it who
-    observes, and who is to move."""
-    game, tried, at_once = drawn.game, 0, 1
-    while tried < MOST_DRAWN:
-        worlds = game.sample_states_from(drawn.observation[None], np.array([at_once]), drawn.generators)
-        seats = _observers_of(worlds, drawn.observation)
-        past = _rewind(game, worlds, seats, drawn.history[None], np.zeros(at_once, np.int64))
-        keep = drawn.rng.random(at_once) < past.shares
-        kept = np.flatnonzero(keep if drawn.seat is None else keep & (seats == drawn.seat))
-        if len(kept):
-            i = kept[0]
-            deal = game.deal_of(past.beginnings.take(kept[:1])._copied(0)[0][0])
-            actions = [int(action) for action in past.actions[i] if action != UNUSED]
-            return int(seats[i]), int(worlds.current_player[i]), PastRound(deal, actions)
-        tried += at_once
-        at_once = min(4 * at_once, MOST_AT_ONCE)
-    raise ValueError(_none_found("this round", tried))
-
-
-def _draw_earlier_round(
-    drawn: _Drawn, state: GameState, observer: int, known: bool, first: int, next_seat: int
-) -> PastRound:
-    """The round that ``state`` begins, to which the rows of the history from ``first`` on belong."""
-    if drawn.game.kernels.draw_round is None:
-        raise ValueError(
-            f"{drawn.game.id} has no kernel draw_round, so that no earlier round of it can be drawn"
-        )
-    game, actions = drawn.game, np.full(drawn.game.history_length, UNUSED, np.int64)
-    records = np.zeros(2, game.state_dtype)
-    count = game.loops.draw_earlier_round(
-        game.params,
-        drawn.generators,
-        state.records,
-        observer,
-        known,
-        drawn.history,
-        first,
-        next_seat,
-        actions,
-        records,
-        MOST_DRAWN,
-    )
-    if count < 0:
-        raise ValueError(
-            f"history: no round has rows {first} and following; give the observation, the history and the beginnings "
-            "of the same seat at the same moment"
-        )
-    if count == 0:
-        raise ValueError(_none_found("an earlier round", MOST_DRAWN))
-    return PastRound(game.deal_of(records[0]), actions[first : first + count].tolist())
-
-
-def _play(drawn: _Drawn, state: GameState, rounds: list[PastRound], observer: int) -> bool:
-    """Deal the last of ``rounds``, which ``state`` begins, and play it; whether its beginning is the one given."""
-    state.game.set_deal(state.record, rounds[-1].deal)
-    seen = [] if drawn.beginnings is None else list(drawn.beginnings[len(rounds) - 1 :])
-    if seen and not np.array_equal(state.observation(observer), seen[0]):
-        return False
-    for action in rounds[-1].actions:
-        state.apply_action(action)
-    return True
+def _record(worlds: Vec, row: int) -> np.record:
+    """A copy of the record of one of ``worlds``."""
+    return worlds.take(np.array([row]))._copied(0)[0][0]
 
 
 def _none_found(which: str, tried: int) -> str:
     return (
-        f"history: none of {tried:,} draws of {which} agrees with it; give the observation, the history and the "
+        f"history: none of {tried:,} samples of {which} agrees with it; give the observation, the history and the "
         f"beginnings of the same seat at the same moment"
     )
 

@@ -1,4 +1,4 @@
-"""Worlds: full states drawn from what a seat sees, by the kernel ``sample`` of a game."""
+"""Worlds (determinizations): full states sampled from what a seat sees, by the kernel ``sample`` of a game."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def sample_worlds(
         vec = Vec._undealt(game, total, num_threads, auto_deal=False)
     except ValueError as error:
         raise ValueError(f"count: {total} games do not fit into memory; ask for fewer ({error})") from error
-    drawn_by = split_generators(generators, counts)
+    children = split_generators(generators, counts)
     records = np.zeros(total, game.state_dtype)
-    fill_with_worlds(game, observations, counts, drawn_by, records)
-    vec._fill(records, drawn_by)
+    fill_with_worlds(game, observations, counts, children, records)
+    vec._fill(records, children)
     return vec
 
 
@@ -53,7 +53,7 @@ def checked_observations(game: Game, given: Any, ndim: int) -> np.ndarray:
 def fill_with_worlds(
     game: Game, observations: np.ndarray, counts: np.ndarray, generators: np.ndarray, records: np.ndarray
 ) -> None:
-    """Fill ``records`` (N,), all zeros, with ``counts[i]`` states of ``observations[i]``, drawn by ``generators``
+    """Fill ``records`` (N,), all zeros, with ``counts[i]`` states of ``observations[i]``, sampled by ``generators``
     (N,)."""
     low, high = game.observation_layout.bounds()
     bounded = ((observations >= low) & (observations <= high)).all(axis=1)

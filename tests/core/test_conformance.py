@@ -11,7 +11,9 @@ from catbox_env.core.picture import Sheet
 from catbox_env.core.state import GameState
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
 from catbox_env.games.cat_in_the_box.observe.features import fill
-from catbox_env.games.cat_in_the_box.play.kernels import KERNELS, write_mask, write_observation
+
+KERNELS = CatInTheBox.kernels
+write_mask, write_observation = KERNELS.write_mask, KERNELS.write_observation
 
 
 @numba.njit

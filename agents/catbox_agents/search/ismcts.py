@@ -182,7 +182,7 @@ class ISMCTS:
             where = tree_of[rows], nodes[rows]
             choose_actions(trees, *where, masks, self._priors(games, rows, masks), self.exploration, actions)
             paths.append((rows, *where, movers, actions))
-            shown_as = np.where(movers == searcher[rows], actions, games.shown(actions, rows))
+            shown_as = np.where(movers == searcher[rows], actions, games.public_actions(actions, rows))
             games.step(actions, rows)
             paid[rows] += games.rewards[rows]
             ended = games.terminated[rows] | games.round_ended[rows]

@@ -13,7 +13,6 @@ from __future__ import annotations
 from catbox_env.core.bits import next_seat
 from catbox_env.core.compilation import njit
 from catbox_env.core.rng import random_below
-from catbox_env.core.wins import share_win
 from catbox_env.games.cat_in_the_box.play.board import (
     block_cells,
     clear_table,
@@ -36,6 +35,7 @@ from catbox_env.games.cat_in_the_box.play.state import (
     PLAY,
     RED,
 )
+from catbox_env.games.standings import share_win
 
 
 @njit

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from catbox_env.core.events import Event, action_seen, counted, last_position, winners_event
+from catbox_env.core.events import Event, action_seen, counted, last_position
 from catbox_env.core.state import GameState
 from catbox_env.games.cat_in_the_box.play.state import NEUTRAL, NONE, RED
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
 from catbox_env.games.cat_in_the_box.show.view import View, card_to_string, winning_play
+from catbox_env.games.standings import winners_event
 
 TAKEN, LOST = "taken", "token lost"
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from catbox_env.core.bits import bit_index, next_seat, nth_bit
 from catbox_env.core.compilation import njit
 from catbox_env.core.rng import random_below
-from catbox_env.core.wins import share_win
 from catbox_env.games.cat_te.play.cards import clear_table, is_blind, suit_of, trick_winner
 from catbox_env.games.cat_te.play.state import (
     ALL_CARDS,
@@ -38,6 +37,7 @@ from catbox_env.games.cat_te.rules import (
     NUM_EARLY_TRICKS,
     NUM_SUITS,
 )
+from catbox_env.games.standings import share_win
 
 
 @njit

@@ -33,7 +33,7 @@ SMALL = {
         num_players=2, num_ranks=2, num_colors=3, copies=5, hand_size=5, bids=(), revealed_cards=0
     ),
     "revealed card": Rules(
-        num_players=2, num_ranks=3, num_colors=2, copies=3, hand_size=4, bids=(), revealed_cards=1
+        num_players=2, num_ranks=3, num_colors=2, copies=4, hand_size=4, bids=(), revealed_cards=1
     ),
     "two lists of ranks": Rules(
         num_players=2, num_ranks=3, num_colors=2, copies=4, hand_size=5, bids=(), revealed_cards=0

@@ -42,6 +42,7 @@ next clockwise. The vector's parts, in order; ``game.observation_layout`` gives 
 | ``tricks_left`` | 1 | tricks not completed in this round |
 | ``scores`` | P | points of the finished rounds (only for more than one round) |
 | ``rounds_left`` | 1 | rounds after this one (only for more than one round) |
+| ``may_hold`` | P, R | ranks that a seat's hand can be of, as everybody knows: ones until a red lead that was forced |
 
 Rewards are zero until a round ends. ``infos[agent]`` then holds ``score``, ``tricks_won``, ``bid``, ``bonus`` and
 ``paradox``. All agents terminate together after the last round; nothing is ever truncated.

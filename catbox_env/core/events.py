@@ -79,26 +79,3 @@ def names(seats: Sequence[int]) -> str:
 def counted(number: int, unit: str) -> str:
     """``"1 trick"``, ``"3 tricks"``."""
     return f"{number} {unit}{'' if abs(number) == 1 else 's'}"
-
-
-def winners_event(after: GameState, totals: Sequence[int], last_round: Sequence[int], unit: str) -> Event:
-    """The end of a game in which points are added up over rounds: who has won, with how many, and why.
-
-    ``totals`` and ``last_round`` (P): the points of each seat, and those of them from the last round.
-    """
-    shares = after.record.win_shares[: after.game.num_players].tolist()
-    winners = [seat for seat, share in enumerate(shares) if share > 0]
-    best = totals[winners[0]]
-    level = [seat for seat, total in enumerate(totals) if total == best]
-    if len(winners) > 1:
-        text = f"{names(winners)} share the win with {counted(best, unit)} each"
-    elif len(level) > 1:
-        others = names([seat for seat in level if seat != winners[0]])
-        text = (
-            f"player_{winners[0]} wins with {counted(best, unit)}: {others} "
-            f"{'has' if len(level) == 2 else 'have'} as many, but fewer in the last round"
-        )
-    else:
-        text = f"player_{winners[0]} wins with {counted(best, unit)}"
-    data = {"winners": winners, "totals": list(totals), "last_round": list(last_round)}
-    return Event("game_end", winners[0] if len(winners) == 1 else None, text, data)

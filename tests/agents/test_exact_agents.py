@@ -146,7 +146,7 @@ def test_an_agent_is_given_what_its_seat_sees_and_can_change_nothing() -> None:
         ({"policy_batch": lambda o, m, h: m * np.nan}, "expected probabilities of 0 or more that sum to 1"),
         ({"policy_batch": lambda o, m, h: m / 1.0}, "expected probabilities of 0 or more that sum to 1"),
         ({"policy_batch": lambda o, m, h: np.full(m.shape, 1 / m.shape[1])}, "that sum to 1"),
-        ({"policy_batch": lambda o, m, h: np.select([m.cumsum(1) * m == k for k in (1, 2)], [2, -1])}, "sum to 1"),
+        ({"policy_batch": lambda o, m, h: np.where(m.cumsum(1) * m == 1, 2.0, -1.0 * m)}, "sum to 1"),
     ],
 )  # fmt: skip
 def test_an_answer_that_is_no_policy_is_refused_with_the_agents_name(answers: Any, message: str) -> None:

@@ -53,6 +53,36 @@ def test_the_same_seed_agents_and_actions_give_the_same_game(number: int) -> Non
     assert finish(Match(game, [None, *agents], seed=5), max).actions != one.actions
 
 
+class Seeded(Agent):
+    """Keeps the seeds of its decisions, and answers the first legal action."""
+
+    def __init__(self, game: Any, seed: Any = None) -> None:
+        super().__init__(game, seed)
+        self.seeds: list[int] = []
+
+    def seed_decisions(self, seeds: np.ndarray) -> None:
+        self.seeds += seeds.tolist()
+
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
+        return int(action_mask.argmax())
+
+
+def test_every_decision_has_random_numbers_of_its_own_and_the_same_when_it_is_asked_again() -> None:
+    game = game_of()
+    agents = [Seeded(game), Seeded(game)]
+    match = Match(game, [agents[0], None, agents[1]], seed=3)
+    finish(match)
+    seeds = agents[0].seeds + agents[1].seeds
+    assert len(set(seeds)) == len(seeds) > 20
+    assert match.undo(1) > 1
+    for agent in agents:
+        agent.seeds.clear()
+    finish(match)
+    again = agents[0].seeds + agents[1].seeds
+    assert again
+    assert set(again) <= set(seeds)
+
+
 def test_a_seed_that_was_drawn_gives_the_same_game_again() -> None:
     one = finish(Match(game_of(), ["random"] * 3))
     two = finish(Match(game_of(), ["random"] * 3, seed=one.seed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -255,6 +256,20 @@ def test_actions_may_be_shortened(typed: str, meant: str) -> None:
 def test_what_cannot_be_done_is_answered(typed: str, said: str) -> None:
     with pytest.raises(ValueError, match=f"(?s){said}"):
         parse_action(position(), typed)
+
+
+def test_a_number_is_not_the_beginning_of_another() -> None:
+    game = catbox_env.make_game("cat_te_v0")
+    states = (game.new_initial_state(seed=seed) for seed in range(99))
+    state, ten = next(
+        (state, name)
+        for state in states
+        for name in map(game.action_to_string, state.legal_actions())
+        if re.fullmatch(r"play 10.", name)
+    )
+    assert game.action_to_string(parse_action(state, ten.removeprefix("play "))) == ten
+    with pytest.raises(ValueError, match="not understood"):
+        parse_action(state, ten.removeprefix("play ").replace("0", ""))
 
 
 def test_the_short_form_of_the_help_is_understood() -> None:

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
 from catbox_env.core.picture import THEMES
-from catbox_env.games.cat_in_the_box.play.board import largest_group, trick_winner
+from catbox_env.games.cat_in_the_box.play import board
 from catbox_env.games.cat_in_the_box.play.state import NONE
-from catbox_env.games.cat_in_the_box.show.picture_view import View
+from catbox_env.games.cat_in_the_box.show.view import View, largest_group, winning_play
 from tests.cat_in_the_box.positions import play, start
 from tests.cat_in_the_box.rule_sets import rule_sets
 from tests.core.pictures import labels
@@ -103,12 +103,13 @@ def test_groups_and_winners_are_those_of_the_rules(rules: object, seed: int, mov
             break
         state.apply_action(int(rng.choice(state.legal_actions())))
     params = game.params[0]
-    view = View.of(game.rules, params, state, None)
+    view = View.of(game.rules, state.record, None)
     for seat in range(game.num_players):
-        assert len(view.groups[seat]) == largest_group(params, state.record, seat)
-        assert all(view.board[color][rank] == seat for color, rank in view.groups[seat])
-    if view.plays and not view.is_over:
-        assert view.winner == trick_winner(params, state.record)
+        cells = largest_group(view.board, seat)
+        assert len(cells) == board.largest_group(params, state.record, seat)
+        assert all(view.board[color][rank] == seat for color, rank in cells)
+    if view.plays:
+        assert winning_play(view.plays)[0] == board.trick_winner(params, state.record)
         assert view.plays[0][0] == state.record.leader
-    elif not view.plays:
+    else:
         assert view.led == NONE

@@ -47,6 +47,7 @@ def test_fields_are_played_written_and_reported(
     assert [(result.seed, result.field) for result in found] == [
         (seed, field) for seed in (1, 2) for field in ("random", "mixed", "own")
     ]
+    assert any(result.net for result in found if result.field == "own"), "a net of the other seed, not itself"
     again = fields_file("small", workplace.results).read_bytes()
     assert main(workplace.arguments("fields")) == 0
     assert fields_file("small", workplace.results).read_bytes() == again

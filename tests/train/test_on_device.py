@@ -327,9 +327,7 @@ def test_compiled_learning_is_the_same(tmp_path: Path) -> None:
     code = """
         import torch
         from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo import on_device
-        from catbox_train.config import TrainConfig
-from tests.train.ppo_runs import small
+        from tests.train.ppo_runs import small
 
         ppo.accelerator = lambda config: torch.device("cpu")
         ended = []

@@ -25,7 +25,7 @@ from catbox_env.games.cat_in_the_box.play.state import INFO, STATE, make_params,
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
 from catbox_env.games.cat_in_the_box.show import events, text
 from catbox_env.games.cat_in_the_box.show.picture import draw
-from catbox_env.games.cat_in_the_box.show.render import render
+from catbox_env.games.cat_in_the_box.show.view import View
 
 KERNELS = Kernels(
     deal,
@@ -90,13 +90,13 @@ class CatInTheBox(Game):
         return text.describe_rules(self.rules)
 
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
-        return render(self.rules, state, seat)
+        return text.draw_text(View.of(self.rules, state, seat))
 
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         return events.tell_events(self.rules, before, action, after, seat)
 
     def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
-        return draw(self.rules, self.params[0], state, seat, sheet)
+        return draw(self.rules, state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

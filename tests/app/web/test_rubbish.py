@@ -72,8 +72,8 @@ def test_a_message_that_is_rubbish_is_answered(text: str, said: str) -> None:
         ({"seats": ["person", "runs/quick"]}, "--agent"),
         ({"seats": ["person", "os:system"]}, "--agent"),
         ({"seats": ["person", "search:policy=os:system"]}, "--agent"),
-        ({"seats": ["person", "search:worlds=100000"]}, "at most 512"),
-        ({"seats": ["person", "search:deep,budget=60s"]}, "at most 2"),
+        ({"seats": ["person", "search:worlds=513"]}, "at most 512"),
+        ({"seats": ["person", "search:deep,budget=2.1s"]}, "at most 2"),
         ({"seats": ["person", "pimc:samples=8,policy=search:fast"]}, "no search within a search"),
     ],
 )

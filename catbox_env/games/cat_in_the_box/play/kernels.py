@@ -35,7 +35,7 @@ from catbox_env.games.cat_in_the_box.play.state import (
     PLAY,
     RED,
 )
-from catbox_env.games.trick_taking import share_win
+from catbox_env.games.standings import share_win
 
 
 @njit

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from catbox_env.core.events import Event, action_seen, counted, last_position, winners_event
+from catbox_env.core.events import Event, action_seen, counted, last_position
 from catbox_env.core.state import GameState
 from catbox_env.games.cat_in_the_box.play.state import NEUTRAL, NONE, RED
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
+from catbox_env.games.cat_in_the_box.show.view import View, card_to_string, winning_play
+from catbox_env.games.standings import winners_event
 
 TAKEN, LOST = "taken", "token lost"
 
@@ -28,26 +30,26 @@ def tell_events(
     rules: Rules, before: GameState, action: int, after: GameState, seat: int | None
 ) -> list[Event]:
     """What ``action`` did, as ``seat`` is told; None: everything."""
-    mover = before.current_player
-    # The same round still, where it has ended: its board and its hands.
-    position = last_position(before, action, after)
+    old = View.of(rules, before.record, None)
+    # The same round still, where it has ended.
+    new = View.of(rules, last_position(before, action, after).record, None)
+    mover = old.mover
     if action == rules.paradox:
-        found = _paradox(rules, before, mover, "paradox", "causes a paradox, and the round ends")
+        found = _paradox(old, mover, "paradox", "causes a paradox, and the round ends")
     elif action >= rules.first_play:
-        found = _play(rules, before, action, mover)
-        if position.record.tricks_left < before.record.tricks_left:
-            found.append(_trick_won(rules, before, action, position))
+        color, rank = divmod(action - rules.first_play, rules.num_ranks)
+        found = _play(old, color, rank)
+        if sum(new.tricks_won) > sum(old.tricks_won):
+            found.append(_trick_won(old.trick, [*old.plays, (mover, color, rank)]))
     elif action >= rules.num_ranks:
         bid = rules.bids[action - rules.num_ranks]
         found = [Event("bid", mover, f"player_{mover} bids {bid}", {"bid": bid})]
     else:
         found = [_discard(action, mover, action_seen(after, seat))]
     if after.round_ended:
-        found += _round_end(rules, rules.num_rounds - int(before.record.rounds_left), position, after)
+        found += _round_end(new, old.round, after)
     elif after.current_player == seat and after.legal_actions() == [rules.paradox]:
-        found += _paradox(
-            rules, after, seat, "paradox_due", "has no legal declaration left, and has to say paradox"
-        )
+        found += _paradox(new, seat, "paradox_due", "has no legal declaration left, and has to say paradox")
     return found
 
 
@@ -57,58 +59,45 @@ def _discard(rank: int, mover: int, is_seen: bool) -> Event:
     return Event("discard", mover, f"player_{mover} puts a {rank + 1} aside", {"rank": rank + 1})
 
 
-def _play(rules: Rules, before: GameState, action: int, mover: int) -> list[Event]:
-    record = before.record
-    color, rank = divmod(action - rules.first_play, rules.num_ranks)
-    leads = record.led == NONE
-    text = f"player_{mover} {'leads' if leads else 'plays'} {_card(color, rank)}"
-    found = [Event("play", mover, text, {"color": COLORS[color], "rank": rank + 1, "leads": bool(leads)})]
-    if color == RED and not record.trump_broken:
+def _play(view: View, color: int, rank: int) -> list[Event]:
+    mover, leads = view.mover, view.led == NONE
+    text = f"player_{mover} {'leads' if leads else 'plays'} {card_to_string(color, rank)}"
+    found = [Event("play", mover, text, {"color": COLORS[color], "rank": rank + 1, "leads": leads})]
+    if color == RED and not view.trump_broken:
         text = f"player_{mover} breaks trump: from now on red may be led"
         found.append(Event("trump_broken", mover, text))
-    if not leads and color != record.led and record.x_tokens[mover, record.led]:
-        led = COLORS[record.led]
+    if not leads and color != view.led and view.led in view.x_tokens[mover]:
+        led = COLORS[view.led]
         text = f"player_{mover} does not follow {led}, and loses its X-token of {led}"
         found.append(Event("x_token_lost", mover, text, {"color": led}))
     return found
 
 
-def _trick_won(rules: Rules, before: GameState, action: int, position: GameState) -> Event:
-    record, winner = before.record, int(position.record.leader)
-    cards = {
-        seat: (int(record.trick_color[seat]), int(record.trick_rank[seat]))
-        for seat in range(rules.num_players)
-    }
-    cards[before.current_player] = divmod(action - rules.first_play, rules.num_ranks)
-    color, rank = cards[winner]
-    same = sum(other == color for other, _ in cards.values())
-    which = "only" if same == 1 else "highest"
+def _trick_won(number: int, plays: list[tuple[int, int, int]]) -> Event:
+    winner, color, rank = winning_play(plays)
+    which = "only" if sum(other == color for _, other, _ in plays) == 1 else "highest"
     if color == RED:
         why = f"the {which} red card"
     else:
         why = f"the {which} card of the led colour, as nobody played red"
-    number = rules.num_tricks - int(record.tricks_left) + 1
-    text = f"player_{winner} wins trick {number}: {_card(color, rank)} is {why}"
-    order = [(record.leader + turn) % rules.num_players for turn in range(rules.num_players)]
-    played = [
-        {"seat": int(seat), "color": COLORS[cards[seat][0]], "rank": cards[seat][1] + 1} for seat in order
-    ]
+    text = f"player_{winner} wins trick {number}: {card_to_string(color, rank)} is {why}"
+    played = [{"seat": seat, "color": COLORS[color], "rank": rank + 1} for seat, color, rank in plays]
     return Event("trick_won", winner, text, {"trick": number, "cards": played})
 
 
-def _paradox(rules: Rules, state: GameState, seat: int, kind: str, what: str) -> list[Event]:
-    """That ``seat`` can declare none of its cards in ``state``, and for each of them why it has no colour left."""
-    hand = [rank for rank in range(rules.num_ranks) if state.record.hand[seat, rank]]
-    found = [Event(kind, seat, f"player_{seat} {what}", {"ranks": [rank + 1 for rank in hand]})]
-    for rank in hand:
+def _paradox(view: View, seat: int, kind: str, what: str) -> list[Event]:
+    """That ``seat`` can declare none of its cards, and for each of them why it has no colour left."""
+    ranks = [rank for rank, count in enumerate(view.hands[seat]) if count]
+    found = [Event(kind, seat, f"player_{seat} {what}", {"ranks": [rank + 1 for rank in ranks]})]
+    for rank in ranks:
         reasons: dict[str, dict[str, Any]] = {}
         told = []
-        for color in range(rules.num_colors):
-            owner = int(state.record.board[color, rank])
-            if not state.record.x_tokens[seat, color]:
+        for color, row in enumerate(view.board):
+            if color not in view.x_tokens[seat]:
                 reasons[COLORS[color]] = {"why": LOST}
                 told.append(f"{COLORS[color]} X-token lost")
             else:
+                owner = row[rank]
                 reasons[COLORS[color]] = {"why": TAKEN, "owner": None if owner == NEUTRAL else owner}
                 by = "a neutral token" if owner == NEUTRAL else f"player_{owner}"
                 told.append(f"{COLORS[color]} taken by {by}")
@@ -117,8 +106,9 @@ def _paradox(rules: Rules, state: GameState, seat: int, kind: str, what: str) ->
     return found
 
 
-def _round_end(rules: Rules, number: int, position: GameState, after: GameState) -> list[Event]:
-    """``position``: the last one of round ``number``; ``after``: perhaps the beginning of the next one."""
+def _round_end(view: View, number: int, after: GameState) -> list[Event]:
+    """``view``: the last position of round ``number``; ``after``: perhaps the beginning of the next one."""
+    rules = view.rules
     players = range(rules.num_players)
     infos = [after.info(seat) for seat in players]
     which = f"round {number} of {rules.num_rounds}" if rules.num_rounds > 1 else "the round"
@@ -133,8 +123,8 @@ def _round_end(rules: Rules, number: int, position: GameState, after: GameState)
             text += f", {totals[seat]} in all"
         found.append(Event("score", seat, text, {**data, "total": totals[seat]}))
     for seat in players:
-        hand = [rank + 1 for rank in range(rules.num_ranks) for _ in range(position.record.hand[seat, rank])]
-        discard = int(position.record.discarded[seat]) + 1
+        hand = [rank + 1 for rank in view.cards(seat)]
+        discard = view.discards[seat] + 1
         text = f"player_{seat} still held {' '.join(map(str, hand))}, and had put a {discard} aside"
         found.append(Event("hand", seat, text, {"ranks": hand, "discard": discard}))
     if after.is_terminal():
@@ -162,7 +152,3 @@ def _sum(rules: Rules, info: dict[str, int]) -> tuple[str, dict[str, Any]]:
     group = f", group of {bonus}" if bonus else ", no token on the board"
     told = f"{tricks} + {bonus} ({condition}{group})" if hit else f"{tricks} ({condition})"
     return f"{told} = {score}", {**data, "hit": bool(hit)}
-
-
-def _card(color: int, rank: int) -> str:
-    return f"{COLORS[color]} {rank + 1}"

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from catbox_env.core.picture import Sheet, won_by
+from catbox_env.core.picture import Sheet, actions_shown, last_action, winners_of, won_by
 from catbox_env.core.state import GameState
 from catbox_env.games.cat_in_the_box.play.state import BID, DISCARD, PLAY
-from catbox_env.games.cat_in_the_box.rules import Rules
+from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
 from catbox_env.games.cat_in_the_box.show.picture_board import Board
-from catbox_env.games.cat_in_the_box.show.picture_table import put_hands, put_players, put_trick
-from catbox_env.games.cat_in_the_box.show.picture_view import View
+from catbox_env.games.cat_in_the_box.show.picture_table import put_hands, put_players, put_results, put_trick
+from catbox_env.games.cat_in_the_box.show.view import View
 
 
-def draw(rules: Rules, params: np.record, state: GameState, seat: int | None, sheet: Sheet) -> str:
+def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
     """The picture as ``seat`` sees it, with every hand for None."""
-    view = View.of(rules, params, state, seat)
-    Board(view, sheet.theme).put(sheet)
-    put_trick(view, sheet)
+    view, legal = View.of(rules, state.record, seat), actions_shown(state, seat)
+    completed = [] if view.plays else _last_trick(rules, state)
+    last = (view.plays or completed or [None])[-1]
+    Board(view, legal, last, sheet.theme).put(sheet)
+    if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY):
+        put_results(view, state, sheet)
+    else:
+        put_trick(view, completed, sheet)
     put_players(view, sheet)
     if seat is None:
         put_hands(view, sheet)
-    return sheet.svg("Cat in the Box", _note(view), _line(view), view.last, view.mover)
+    line = won_by(winners_of(state)) if view.mover < 0 else _line(view, legal)
+    return sheet.svg("Cat in the Box", _note(view), line, _last_words(rules, state, seat), view.mover)
 
 
 def _note(view: View) -> str:
@@ -34,14 +38,45 @@ def _note(view: View) -> str:
     return " · ".join(parts) or f"{rules.num_players} players"
 
 
-def _line(view: View) -> str:
+def _line(view: View, legal: list[int]) -> str:
     """Who is to move, and what it has to do."""
-    if view.mover < 0:
-        return won_by(view.winners)
     if view.phase in (DISCARD, BID):
         what = {DISCARD: "puts a card aside", BID: "bids"}[view.phase]
-    elif view.legal == [view.rules.paradox]:
+    elif legal == [view.rules.paradox]:
         what = "has to cause a paradox"
     else:
-        what = "declares a card" if view.plays and not view.is_over else "leads"
+        what = "declares a card" if view.plays else "leads"
     return f"player_{view.mover} {what}"
+
+
+def _last_trick(rules: Rules, state: GameState) -> list[tuple[int, int, int]]:
+    """The cards (seat, colour, rank) of the trick that has just been completed; none before the first one."""
+    record, players = state.record, rules.num_players
+    moves = int(record.num_moves)
+    if (
+        record.phase != PLAY
+        or record.tricks_left == rules.num_tricks
+        or not players <= moves <= len(state.log)
+    ):
+        return []
+    actions = state.log[moves - players : moves].tolist()
+    if not all(rules.first_play <= action < rules.paradox for _, action, _ in actions):
+        return []
+    return [(seat, *divmod(action - rules.first_play, rules.num_ranks)) for seat, action, _ in actions]
+
+
+def _last_words(rules: Rules, state: GameState, seat: int | None) -> str:
+    last = last_action(state, seat)
+    if last is None:
+        return ""
+    mover, action = last
+    if action < rules.num_ranks:  # -1, hidden, is a discard too
+        what = "put a card aside" if action < 0 else f"put {action + 1} aside"
+    elif action < rules.first_play:
+        what = f"bid {rules.bids[action - rules.num_ranks]}"
+    elif action == rules.paradox:
+        what = "caused a paradox"
+    else:
+        color, rank = divmod(action - rules.first_play, rules.num_ranks)
+        what = f"declared {COLORS[color]} {rank + 1}"
+    return f"player_{mover} {what}."

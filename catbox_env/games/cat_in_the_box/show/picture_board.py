@@ -26,8 +26,8 @@ from catbox_env.core.picture import (
 )
 from catbox_env.games.cat_in_the_box.play.state import DISCARD, NEUTRAL, NONE, RED
 from catbox_env.games.cat_in_the_box.rules import COLORS
-from catbox_env.games.cat_in_the_box.show.picture_view import Cell, View
 from catbox_env.games.cat_in_the_box.show.text import action_to_string
+from catbox_env.games.cat_in_the_box.show.view import Cell, View, largest_group
 
 #: Where the first cell begins, the room for all columns, the height of a cell, the gap between cells.
 LEFT, TOP, ROOM, CELL, SPACE = 40, 34, 296, 36, 4
@@ -37,12 +37,16 @@ WIDEST, WIDEST_CARD = 64, 44
 HAND, CARD, FOOT = 80, 46, 50
 
 
-class Board:
-    """Draws the board and the hand of one view."""
+def hand_in_words(view: View, seat: int) -> str:
+    """The ranks of a hand that is seen, such as ``"1 1 4"``."""
+    return " ".join(str(rank + 1) for rank in view.cards(seat)) or "no card"
 
-    def __init__(self, view: View, theme: Theme) -> None:
-        self.view, self.theme = view, theme
-        self.legal = set(view.legal)
+
+class Board:
+    """Draws the board and the hand of one view; ``legal``: what may be chosen, ``last``: the card just played."""
+
+    def __init__(self, view: View, legal: list[int], last: tuple[int, int, int] | None, theme: Theme) -> None:
+        self.view, self.legal, self.last, self.theme = view, legal, last, theme
         self.pitch = min(WIDEST, 2 * ROOM // view.rules.num_ranks / 2)  # in halves of a unit
         self.width = self.pitch - SPACE
         #: The middle of each column.
@@ -55,16 +59,21 @@ class Board:
         heads = letters(self.columns, 19, ranks, 14, self.theme.soft)
         drawn = f'<g aria-hidden="true">{heads}{self._outlines()}</g>'
         drawn += "".join(self._row(color) for color in range(self.view.rules.num_colors))
-        if self.view.shown >= 0:
-            drawn += self._hand(self.view.shown, below) + self._foot(self.view.shown, below + HAND)
+        below_board = self.view.mover if self.view.seat is None else self.view.seat
+        if below_board >= 0:
+            drawn += self._hand(below_board, below) + self._foot(below_board, below + HAND)
         sheet.panel(0, below + HAND + FOOT, drawn, "research board")
 
     def _outlines(self) -> str:
         """A seat sees the largest group of its own; all together see those of all."""
         view = self.view
         seats = range(view.rules.num_players) if view.seat is None else (view.seat,)
-        shown = [seat for seat in seats if len(view.groups[seat]) > 1]
-        return "".join(path(self._ground(view.groups[seat]), self.theme.seats[seat]) for seat in shown)
+        groups = {seat: largest_group(view.board, seat) for seat in seats}
+        return "".join(
+            path(self._ground(cells), self.theme.seats[seat])
+            for seat, cells in groups.items()
+            if len(cells) > 1
+        )
 
     def _ground(self, cells: list[Cell]) -> str:
         """What lies under a group: it shows around its cells and between them."""
@@ -84,7 +93,6 @@ class Board:
         view, theme, rules = self.view, self.theme, self.view.rules
         y = TOP + color * (CELL + SPACE)
         middle, first = y + CELL / 2, rules.first_play + color * rules.num_ranks
-        played = [(color, rank) for _, color, rank in view.plays[-1:]]
         free, ground, tokens, owners, choices = [], "", "", [], ""
         for rank, owner in enumerate(view.board[color]):
             x, column, action = LEFT + rank * self.pitch, self.columns[rank], first + rank
@@ -99,7 +107,7 @@ class Board:
                 tokens += path(cross, "none", line=theme.soft, weight=3)
                 owners.append(f"{rank + 1} neutral")
             else:
-                tokens += token(theme, owner, column, middle, 13.5, ringed=(color, rank) in played)
+                tokens += token(theme, owner, column, middle, 13.5, ringed=(owner, color, rank) == self.last)
                 owners.append(f"{rank + 1} player_{owner}")
         drawn = self._chip(color, y) + path(ground, theme.tints[color])
         ranks = "".join(str(rank + 1) for rank in free)
@@ -134,7 +142,7 @@ class Board:
                 drawn += self._stack(
                     rank, count, top, raised=rank in playable, dimmed=bool(playable - {rank})
                 )
-        return group(drawn, f"hand of player_{seat}: {view.hand_in_words(seat)}")
+        return group(drawn, f"hand of player_{seat}: {hand_in_words(view, seat)}")
 
     def _stack(self, rank: int, count: int, top: float, raised: bool, dimmed: bool) -> str:
         """The cards of one rank, one behind the other."""
@@ -158,7 +166,7 @@ class Board:
         """What to do, and the card that ``seat`` has put aside."""
         view, theme, rules = self.view, self.theme, self.view.rules
         middle, drawn = top + 24, ""
-        bids = [action for action in view.legal if rules.num_ranks <= action < rules.first_play]
+        bids = [action for action in self.legal if rules.num_ranks <= action < rules.first_play]
         if bids:
             room = (PANEL - 2 * PADDING - 84) / len(bids)
             for k, action in enumerate(bids):

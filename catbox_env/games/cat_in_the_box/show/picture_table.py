@@ -21,9 +21,11 @@ from catbox_env.core.picture import (
     text,
     token,
 )
-from catbox_env.games.cat_in_the_box.play.state import PLAY
+from catbox_env.core.state import GameState
+from catbox_env.games.cat_in_the_box.play.state import NONE, PLAY
 from catbox_env.games.cat_in_the_box.rules import COLORS
-from catbox_env.games.cat_in_the_box.show.picture_view import View
+from catbox_env.games.cat_in_the_box.show.picture_board import hand_in_words
+from catbox_env.games.cat_in_the_box.show.view import View, card_to_string, largest_group, winning_play
 
 #: Heights of the cards of a trick with the tokens below, of a row of the players, and of a row of a hand.
 TRICK, ROW, HAND_ROW = 118, 44, 34
@@ -35,39 +37,35 @@ X_TOKENS, WON, GROUP, SCORE = 124, 209, 286, 322
 CARDS, ROOM = 40, 262
 
 
-def put_trick(view: View, sheet: Sheet) -> None:
-    """The trick under way or the last one; between two rounds, and at the end, the points of the round."""
-    ended = view.results is not None and (view.mover < 0 or view.phase != PLAY)
-    sheet.panel(1, TITLE + TRICK, (_results if ended else _trick)(view, sheet.theme))
-
-
 def _places(view: View) -> list[float]:
     """The middles of as many places as there are seats."""
     apart = min(MOST_APART, (PANEL - 2 * PADDING) / view.rules.num_players)
     return [FIRST_CARD + k * apart for k in range(view.rules.num_players)]
 
 
-def _trick(view: View, theme: Theme) -> str:
-    head = "Last trick" if view.is_over else f"Trick {view.trick}" if view.phase == PLAY else "Trick"
-    if view.is_over:
-        note = f"player_{view.winner} won"
-    elif view.plays:
-        note = f"{COLORS[view.led]} led"
+def put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) -> None:
+    """The trick under way; before its first card the one just ``completed``: (seat, colour, rank), as played."""
+    theme, plays = sheet.theme, view.plays or completed
+    winner = winning_play(plays)[0] if plays else NONE
+    if completed:
+        head, note = "Last trick", f"player_{winner} won"
     else:
-        note = f"player_{view.leader} leads"
+        head = f"Trick {view.trick}" if view.phase == PLAY else "Trick"
+        note = f"{COLORS[view.led]} led" if plays else f"player_{view.leader} leads"
     drawn = heading(theme, head, note)
-    first = view.plays[0][0] if view.plays else view.leader
+    first = plays[0][0] if plays else view.leader
     for turn, x in enumerate(_places(view)):
         seat = (first + turn) % view.rules.num_players
-        if turn < len(view.plays):
-            _, color, rank = view.plays[turn]
-            drawn += _card(theme, x, color, rank, wins=seat == view.winner)
+        if turn < len(plays):
+            _, color, rank = plays[turn]
+            drawn += _card(theme, x, color, rank, wins=seat == winner)
         else:
             drawn += box(x - 22, TITLE + 8, 44, 66, "none", line=theme.soft, weight=1.5, dashed=True)
         drawn += token(theme, seat, x, TITLE + 94, 11)
-    cards = ", ".join(f"player_{seat} {COLORS[color]} {rank + 1}" for seat, color, rank in view.plays)
-    wins = f"; player_{view.winner} {'won' if view.is_over else 'wins so far'}" if cards else ""
-    return figure(drawn, f"{head.lower()}, {note}: {cards or 'no card yet'}{wins}")
+    cards = ", ".join(f"player_{seat} {card_to_string(color, rank)}" for seat, color, rank in plays)
+    wins = f"; player_{winner} {'won' if completed else 'wins so far'}" if cards else ""
+    label = f"{head.lower()}, {note}: {cards or 'no card yet'}{wins}"
+    sheet.panel(1, TITLE + TRICK, figure(drawn, label))
 
 
 def _card(theme: Theme, x: float, color: int, rank: int, wins: bool) -> str:
@@ -79,18 +77,20 @@ def _card(theme: Theme, x: float, color: int, rank: int, wins: bool) -> str:
     return card + (crown(theme, x + 20, y) if wins else "")
 
 
-def _results(view: View, theme: Theme) -> str:
-    """What each seat scored, and as the sum of what."""
-    assert view.results is not None
+def put_results(view: View, state: GameState, sheet: Sheet) -> None:
+    """Between two rounds, and at the end: what each seat scored, and as the sum of what."""
+    theme, infos = sheet.theme, [state.info(seat) for seat in range(view.rules.num_players)]
     head = "Result" if view.mover < 0 else "Last round"
-    note = f"paradox of player_{view.paradox}" if view.paradox >= 0 else "no paradox"
+    by = [seat for seat, info in enumerate(infos) if info["paradox"]]
+    note = f"paradox of player_{by[0]}" if by else "no paradox"
     drawn, words = heading(theme, head, note), []
-    for seat, (x, (score, tricks, bonus)) in enumerate(zip(_places(view), view.results, strict=True)):
-        counted = signed(-tricks if seat == view.paradox else tricks) + (f" + {bonus}" if bonus else "")
+    for seat, (x, info) in enumerate(zip(_places(view), infos, strict=True)):
+        score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
+        counted = signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")
         drawn += centred(x, TITLE + 28, signed(score), 26, bold=True)
         drawn += centred(x, TITLE + 58, counted, 13, theme.soft) + token(theme, seat, x, TITLE + 94, 11)
         words.append(f"player_{seat} {score} points, {tricks} tricks, bonus {bonus}")
-    return figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}")
+    sheet.panel(1, TITLE + TRICK, figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}"))
 
 
 def put_players(view: View, sheet: Sheet) -> None:
@@ -108,13 +108,13 @@ def _player(view: View, theme: Theme, seat: int, scored: bool) -> str:
     top = TITLE + seat * ROW
     y, notes = top + ROW / 2, ["starts"] * (seat == view.start_player)
     drawn, who = seat_row(theme, seat, top, ROW, notes, viewer=view.seat, mover=view.mover)
-    kept = [color for color, held in enumerate(view.x_tokens[seat]) if held]
+    kept, size = view.x_tokens[seat], len(largest_group(view.board, seat))
     drawn += "".join(_x_token(theme, y, color, color in kept) for color in range(view.rules.num_colors))
-    drawn += _won_and_bid(view, theme, seat, y) + centred(GROUP, y, len(view.groups[seat]), 15)
+    drawn += _won_and_bid(view, theme, seat, y) + centred(GROUP, y, size, 15)
     drawn += centred(SCORE, y, signed(view.scores[seat]), 15, bold=True) if scored else ""
     words = [who, f"{view.tricks_won[seat]} tricks won"]
     words += [f"bid {view.bids[seat]}"] if view.bids[seat] is not None else []
-    words += [f"largest group {len(view.groups[seat])}"] + [f"score {view.scores[seat]}"] * scored
+    words += [f"largest group {size}"] + [f"score {view.scores[seat]}"] * scored
     may = " ".join(COLORS[color] for color in kept)
     return figure(drawn, f"{', '.join(words)}, may declare {may or 'nothing'}")
 
@@ -154,7 +154,7 @@ def put_hands(view: View, sheet: Sheet) -> None:
         for rank, count in enumerate(hand):
             if count:
                 row += _small_card(theme, CARDS + rank * apart, y, apart - 3, rank, count)
-        words = view.hand_in_words(seat)
+        words = hand_in_words(view, seat)
         if seat in view.discards:
             row += centred(PANEL - PADDING - 10, y + 15, view.discards[seat] + 1, 15, theme.soft)
             words += f"; put aside {view.discards[seat] + 1}"

@@ -1,12 +1,15 @@
-"""Cat in the Box in words: names of actions, and why one is illegal."""
+"""Cat in the Box in words: names of actions, why one is illegal, the rules in short, a position as styled text."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from catbox_env.core.events import counted
-from catbox_env.games.cat_in_the_box.play.state import BID, DISCARD, NONE, PLAY, RED
-from catbox_env.games.cat_in_the_box.rules import COLORS, PHASES, Rules
+from catbox_env.games.cat_in_the_box.play.state import BID, DISCARD, NEUTRAL, NONE, PLAY, RED
+from catbox_env.games.cat_in_the_box.rules import COLORS, MAX_COLORS, PHASES, Rules
+from catbox_env.games.cat_in_the_box.show.view import View, card_to_string
+
+Piece = tuple[str, str]
 
 
 def action_to_string(rules: Rules, action: int) -> str:
@@ -19,7 +22,7 @@ def action_to_string(rules: Rules, action: int) -> str:
     if action == rules.paradox:
         return "paradox"
     color, rank = divmod(action - rules.first_play, ranks)
-    return f"play {COLORS[color]} {rank + 1}"
+    return f"play {card_to_string(color, rank)}"
 
 
 def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
@@ -51,7 +54,7 @@ def why_illegal(rules: Rules, state: np.record, action: int) -> str:
         return f"there is no {rank + 1} in the hand"
     if owner != NONE:
         whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
-        return f"{COLORS[color]} {rank + 1} is taken on the research board by {whose}"
+        return f"{card_to_string(color, rank)} is taken on the research board by {whose}"
     if not state.x_tokens[seat, color]:
         return f"the seat has given up its X-token of {COLORS[color]}"
     assert color == RED, "every other declaration is legal"
@@ -99,3 +102,73 @@ def _length(rules: Rules) -> str:
         f"{rules.num_rounds} rounds are played, and the start player moves on by one seat. Most points in all win; "
         "between equals, the points of the last round count."
     )
+
+
+def draw_text(view: View) -> list[Piece]:
+    """Pieces (text, rich style) that together show the position."""
+    lines = [[(_headline(view), "bold")], [], *_board(view), [], *_seats(view), [], _trick(view)]
+    lines += [_hand(view, seat) for seat in view.hands]
+    return [piece for line in lines for piece in [*line, ("\n", "")]]
+
+
+def _headline(view: View) -> str:
+    rules, where = view.rules, ""
+    if rules.num_rounds > 1:
+        where = f"round {view.round} of {rules.num_rounds}, "
+    if view.mover == NONE:
+        what = "the round is over" if view.round < rules.num_rounds else "the game is over"
+    elif view.phase == PLAY:
+        broken = "broken" if view.trump_broken else "not broken"
+        what = f"trick {view.trick} of {rules.num_tricks}, trump {broken}, player_{view.mover} to move"
+    else:
+        what = f"{PHASES[view.phase]}, player_{view.mover} to move"
+    return f"Cat in the Box: {where}{what}"
+
+
+def _board(view: View) -> list[list[Piece]]:
+    """A row for each colour, a column for each rank; the owner's seat, # for neutral, a dot for empty."""
+    ranks = "".join(f"{rank + 1:>3}" for rank in range(view.rules.num_ranks))
+    rows: list[list[Piece]] = [[("        " + ranks, "bold")]]
+    for color, owners in enumerate(view.board):
+        row: list[Piece] = [(f"{COLORS[color]:<8}", COLORS[color])]
+        for owner in owners:
+            mark = "." if owner == NONE else "#" if owner == NEUTRAL else str(owner)
+            row.append((f"{mark:>3}", "dim" if owner == NONE else f"bold {COLORS[color]}"))
+        rows.append(row)
+    return rows
+
+
+def _seats(view: View) -> list[list[Piece]]:
+    rules, several = view.rules, view.rules.num_rounds > 1
+    rows: list[list[Piece]] = [
+        [("            X-tokens  bid  tricks" + ("  score" if several else ""), "bold")]
+    ]
+    for seat in range(rules.num_players):
+        turn = ">" if seat == view.mover else " "
+        row: list[Piece] = [(f"{turn} player_{seat}  ", "bold" if turn == ">" else "")]
+        for color in range(MAX_COLORS):
+            lost = "-" if color < rules.num_colors else " "
+            row.append((COLORS[color][0].upper() if color in view.x_tokens[seat] else lost, COLORS[color]))
+        bid = "-" if view.bids[seat] is None else view.bids[seat]
+        row.append((f"{'':<6}{bid:>3}{view.tricks_won[seat]:>8}", ""))
+        if several:
+            row.append((f"{view.scores[seat]:>7}", ""))
+        if seat == view.start_player:
+            row.append(("  (start player)", "dim"))
+        rows.append(row)
+    return rows
+
+
+def _trick(view: View) -> list[Piece]:
+    row: list[Piece] = [("trick:", "bold")]
+    for seat, color, rank in view.plays:
+        row += [(f"  player_{seat} ", ""), (card_to_string(color, rank), COLORS[color])]
+    if not view.plays:
+        row.append((f"  player_{view.leader} leads" if view.mover != NONE else "  none", ""))
+    return row
+
+
+def _hand(view: View, seat: int) -> list[Piece]:
+    cards = " ".join(str(rank + 1) for rank in view.cards(seat))
+    aside = f"   discarded {view.discards[seat] + 1}" if seat in view.discards else ""
+    return [(f"hand of player_{seat}: ", "bold"), (cards + aside, "")]

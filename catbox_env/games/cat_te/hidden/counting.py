@@ -174,7 +174,7 @@ def all_ways(places, place, unseen):
 
 
 @njit
-def draw_counts(generator, places, place, left):
+def sample_counts(generator, places, place, left):
     """Counts of the cards in ``place``, drawn by the number of ways that each leaves; there is at least one."""
     row = places.rows[place]
     rest = random_unit(generator) * places.ways[place, left & (NUM_LEFT - 1)]

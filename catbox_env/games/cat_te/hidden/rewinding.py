@@ -51,7 +51,7 @@ def rewind(params, generator, state, observer, history, actions):
     leaders = leaders_of(params, state)
     for seat in range(players):
         if seat != observer:
-            weight *= draw_folds(
+            weight *= sample_folds(
                 params, generator, state, observer, history, first, actions, num_moves, leaders, seat
             )
             if weight < 0.0:
@@ -81,7 +81,7 @@ def moves_in_round(params, state):
 
 
 @njit
-def draw_folds(params, generator, state, observer, history, first, actions, num_moves, leaders, seat):
+def sample_folds(params, generator, state, observer, history, first, actions, num_moves, leaders, seat):
     """Write the folds of ``seat`` into ``actions``, in an order drawn from all that can have been; how many there are.
 
     -1 if the history has another number of folds than the world.

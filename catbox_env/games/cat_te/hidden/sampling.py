@@ -1,11 +1,11 @@
-"""Drawing what a seat cannot see: a uniform state among all those that agree with its observation.
+"""Sampling what a seat cannot see: a world (a determinization), uniform among all that agree with its observation.
 
 What is hidden from the observer: the hands, folded cards and blind choices of the others, and the undealt cards. What
 is known about them: their numbers; that the claimed card is one of its claimer's, in hand when it was claimed, and so
 not among the cards folded before; and that a player who showed a card of another suit had none of the led suit at
 that time, so that none is in its hand now, or was folded later.
 
-The places where that matters are filled first: how many cards of each suit lie there is drawn by the number of ways
+The places where that matters are filled first: how many cards of each suit lie there is sampled by the number of ways
 (``counting``), then which. All other hidden cards are dealt from what is left. Two states are different when a hand,
 a blind choice or the set of a seat's folded cards is; in which order they were folded is not part of a state.
 """
@@ -23,9 +23,9 @@ from catbox_env.games.cat_te.hidden.counting import (
     all_ways,
     bound_chain,
     count_ways,
-    draw_counts,
     new_places,
     random_unit,
+    sample_counts,
 )
 from catbox_env.games.cat_te.hidden.voids import (
     NEVER,
@@ -54,7 +54,7 @@ from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS
 
 @njit
 def sample(params, observation, generators, states):
-    """Uniform draws among the states that agree with ``observation``; 1 if none does."""
+    """Uniform samples of the states that agree with ``observation``; 1 if none does."""
     if len(states) == 0:
         return 0
     state = states[0]
@@ -92,7 +92,7 @@ def sample(params, observation, generators, states):
             else:
                 states[i].folded[claimer] = claimed
                 place = folded
-        draw_hidden(params, generators[i], states[i], observer, places, place, unseen)
+        sample_hidden(params, generators[i], states[i], observer, places, place, unseen)
     return 0
 
 
@@ -177,12 +177,12 @@ def lay_out_claimer(params, state, leaders, claimer, places, left, last, free):
 
 
 @njit
-def draw_hidden(params, generator, state, observer, places, place, unseen):
+def sample_hidden(params, generator, state, observer, places, place, unseen):
     """Deal the ``unseen`` cards to the others: first the chain that begins at ``place``, then what may be any."""
     left = counts_of(unseen)
     while place != END:
         row = places.rows[place]
-        taken = draw_counts(generator, places, place, left)
+        taken = sample_counts(generator, places, place, left)
         cards = 0
         for suit in range(NUM_SUITS):
             one_suit = ONE_SUIT << suit

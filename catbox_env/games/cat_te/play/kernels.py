@@ -37,7 +37,7 @@ from catbox_env.games.cat_te.rules import (
     NUM_EARLY_TRICKS,
     NUM_SUITS,
 )
-from catbox_env.games.trick_taking import share_win
+from catbox_env.games.standings import share_win
 
 
 @njit

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from catbox_env.core.events import Event, action_seen, counted, last_position, names, winners_event
+from catbox_env.core.events import Event, action_seen, counted, last_position, names
 from catbox_env.core.state import GameState
 from catbox_env.games.cat_te.play.state import CLAIM, FOLD, SHOW
 from catbox_env.games.cat_te.rules import (
@@ -29,6 +29,7 @@ from catbox_env.games.cat_te.rules import (
     card_to_string,
 )
 from catbox_env.games.cat_te.show.view import View, cards_to_string
+from catbox_env.games.standings import winners_event
 
 
 def tell_events(

@@ -370,18 +370,18 @@ def sample_batch(params, observations, counts, generators, states):
 
 
 def rewind_games(
-    params, generators, states, seats, histories, history_of, actions, weights, acceptance, again, vectors
+    params, generators, states, seats, histories, history_of, actions, weights, acceptance, again, seen
 ):
     """Take worlds (N,) back to the beginning of their round; see ``core.past``.
 
     World i has the history ``histories[history_of[i]]`` of the seat ``seats[i]``. ``actions`` (N, T), ``weights`` and
-    ``acceptance`` (N,) are filled; ``again`` (1,), a record of a state, and ``vectors`` (2, S) are scratch. Returns -1,
-    or the index of the first world that its history cannot be of.
+    ``acceptance`` (N,) are filled; ``again`` (1,), a record of a state, and ``seen`` (2, O) are scratch. Returns -1, or
+    the index of the first world that its history cannot be of.
     """
     for i in range(len(states)):
         state = states[i]
         seat, mover = seats[i], int(state.current_player)
-        write_state(params[0], state, seat, vectors[0])
+        write_observation(params[0], state, seat, seen[0])
         for k in range(actions.shape[1]):
             actions[i, k] = UNUSED
         history = histories[history_of[i]]
@@ -392,8 +392,9 @@ def rewind_games(
         if not replays(params[0], generators[i], again[0], actions[i]):
             weights[i], acceptance[i] = 0.0, 0.0
             continue
-        write_state(params[0], again[0], seat, vectors[1])
-        if again[0].current_player != mover or not (vectors[0] == vectors[1]).all():
+        # Not the whole state: what the others know of the observer's hand is in no observation of its own.
+        write_observation(params[0], again[0], seat, seen[1])
+        if again[0].current_player != mover or not (seen[0] == seen[1]).all():
             weights[i], acceptance[i] = 0.0, 0.0
     return -1
 

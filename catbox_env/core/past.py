@@ -78,9 +78,9 @@ def _rewind(game: Game, worlds: Vec, seats: np.ndarray, histories: np.ndarray, o
     weights, acceptance = np.empty(worlds.num_envs), np.empty(worlds.num_envs)
     drawn_by = split_generators(generators.copy(), np.ones(worlds.num_envs, np.int64))
     again = np.zeros(1, game.state_dtype)
-    vectors = np.empty((2, game.state_layout.size), np.int8)
+    seen = np.empty((2, game.observation_layout.size), np.int8)
     misfit = game.loops.rewind_games(
-        game.params, drawn_by, records, seats, histories, of, actions, weights, acceptance, again, vectors
+        game.params, drawn_by, records, seats, histories, of, actions, weights, acceptance, again, seen
     )
     if misfit >= 0:
         raise ValueError(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: Hidden cards as an observer of a world would name them: hands and discards of all seats, and the undealt cards.
+#: Hidden cards as an observer names them: hands and discards of all seats, its own first, and the undealt cards.
 World = tuple[tuple[tuple[int, ...], ...], tuple[int, ...], tuple[int, ...]]
 
 
@@ -29,11 +29,16 @@ class Position(NamedTuple):
     won: tuple[int, ...]
     leader: int
     trick: tuple[tuple[int, int], ...]  # (colour, rank) in the order played
-    may_hold: tuple[tuple[int, ...], ...]  # by seat: the ranks that its hand can be of, as all know
+    may_hold: tuple[tuple[bool, ...], ...]  # ranks that a hand can be of, as everybody knows it, by seat
 
 
 def put(values: tuple, place: int, value: Any) -> tuple:
     return (*values[:place], value, *values[place + 1 :])
+
+
+def turned(by_seat: tuple, observer: int) -> tuple:
+    """What is given by seat, beginning with ``observer``."""
+    return by_seat[observer:] + by_seat[:observer]
 
 
 def ways_to_take(counts: tuple[int, ...], number: int) -> Iterator[tuple[int, ...]]:
@@ -62,7 +67,8 @@ class EveryPlay:
                 position = waiting.pop()
                 for seat in range(self.players):
                     vector = self.observation(position, start, seat).tobytes()
-                    self.worlds[vector].add((position.hands, position.discards, position.undealt))
+                    world = turned(position.hands, seat), turned(position.discards, seat), position.undealt
+                    self.worlds[vector].add(world)
                 for following in self.moves(position, start):
                     if following not in seen:
                         seen.add(following)
@@ -98,7 +104,7 @@ class EveryPlay:
                     (0,) * self.players,
                     start,
                     (),
-                    (tuple(range(self.ranks)),) * self.players,
+                    ((True,) * self.ranks,) * self.players,
                 )
 
     def phase_and_mover(self, position: Position, start: int) -> tuple[int, int]:
@@ -120,23 +126,19 @@ class EveryPlay:
             and position.may_declare[seat][color]
             and position.owners[color * self.ranks + rank] == -1
         ]
-        broken = any(owner >= 0 for owner in position.owners[: self.ranks])
         other_than_red = [(color, rank) for color, rank in free if color != 0]
-        return other_than_red if not position.trick and not broken and other_than_red else free
+        lead_other = not position.trick and not self.trump_broken(position) and other_than_red
+        return other_than_red if lead_other else free
 
-    def known_after(self, position: Position, seat: int, color: int) -> tuple[tuple[int, ...], ...]:
-        """``may_hold`` once ``seat`` has declared ``color``: the first red is led only by who can lead nothing else."""
-        if position.trick or color != 0 or any(owner >= 0 for owner in position.owners[: self.ranks]):
-            return position.may_hold
-        left = tuple(
-            rank
-            for rank in range(self.ranks)
-            if not any(
-                position.may_declare[seat][other] and position.owners[other * self.ranks + rank] == -1
-                for other in range(1, self.colors)
-            )
+    def trump_broken(self, position: Position) -> bool:
+        return any(owner >= 0 for owner in position.owners[: self.ranks])
+
+    def is_red_alone(self, position: Position, seat: int, rank: int) -> bool:
+        """Whether ``seat`` can declare cards of ``rank`` in no colour but red."""
+        return all(
+            position.owners[color * self.ranks + rank] != -1 or not position.may_declare[seat][color]
+            for color in range(1, self.colors)
         )
-        return put(position.may_hold, seat, left)
 
     def moves(self, position: Position, start: int) -> Iterator[Position]:
         """Every position one move later, as long as the round is not over."""
@@ -155,15 +157,18 @@ class EveryPlay:
                 yield position._replace(bids=put(position.bids, seat, bid))
             return
         for color, rank in self.declarations(position, seat):
-            may_declare = position.may_declare
+            may_declare, may_hold = position.may_declare, position.may_hold
+            if color == 0 and not position.trick and not self.trump_broken(position):
+                known = tuple(self.is_red_alone(position, seat, r) for r in range(self.ranks))
+                may_hold = put(may_hold, seat, known)
             if position.trick and color != position.trick[0][0]:
                 may_declare = put(may_declare, seat, put(may_declare[seat], position.trick[0][0], False))
             played = position._replace(
                 hands=put(position.hands, seat, put(hand, rank, hand[rank] - 1)),
                 owners=put(position.owners, color * self.ranks + rank, seat),
                 may_declare=may_declare,
-                may_hold=self.known_after(position, seat, color),
                 trick=(*position.trick, (color, rank)),
+                may_hold=may_hold,
             )
             if len(played.trick) == self.players:
                 led = played.trick[0][0]
@@ -208,21 +213,20 @@ class EveryPlay:
         parts += [int(other == position.leader) for other in order]
         parts += [int(other == start) for other in order]
         parts += [int(other == mover) for other in order]
-        parts.append(int(any(owner >= 0 for owner in position.owners[:ranks])))
+        parts.append(int(self.trump_broken(position)))
         parts.append(self.rules.num_tricks - sum(position.won))
         for other in order:
-            known = range(ranks) if other == seat else position.may_hold[other]
-            parts += [int(rank in known) for rank in range(ranks)]
+            parts += [int(other == seat or may) for may in position.may_hold[other]]
         return np.array(parts, np.int8)
 
 
-def number_of_ways(world: World, observer: int) -> int:
+def number_of_ways(world: World) -> int:
     """Ways to give the unseen cards, each told apart, the places that they have in ``world``."""
     hands, discards, undealt = world
     ways = 1
     for rank in range(len(undealt)):
-        groups = [hand[rank] for seat, hand in enumerate(hands) if seat != observer] + [undealt[rank]]
-        groups += [int(card == rank) for seat, card in enumerate(discards) if seat != observer]
+        groups = [hand[rank] for hand in hands[1:]] + [undealt[rank]]
+        groups += [int(card == rank) for card in discards[1:]]
         ways *= factorial(sum(groups))
         for number in groups:
             ways //= factorial(number)

@@ -139,9 +139,10 @@ class ReferenceState:
         self.board: dict[tuple[str, int], int] = {}  # cell -> owner of the token
         self.neutral = neutral_cells(self.rules, deal.revealed)
         self.x_tokens = [set(self.rules.colours) for _ in self.players]
-        self.may_hold = [set(self.rules.ranks) for _ in self.players]  # as everybody at the table knows it
         self.tricks_won = [0 for _ in self.players]
         self.tricks_over = 0
+        # What everybody knows of a hand: the ranks that its cards can be of.
+        self.may_hold = [set(self.rules.ranks) for _ in self.players]
         self.trick: list[tuple[int, str, int]] = []  # (player, colour, rank) in the order played
         self.leader = self.start_player
         self.phase = "discard"
@@ -224,8 +225,8 @@ class ReferenceState:
             self.phase = "play"
 
     def play(self, player: int, colour: str, rank: int) -> None:
-        if not self.trick and colour == "red" and not self.trump_broken():
-            self.may_hold[player] = self.ranks_that_force_red(player)
+        if colour == "red" and not self.trick and not self.trump_broken():
+            self.may_hold[player] = self.ranks_without_another_colour(player)
         self.hands[player].remove(rank)
         self.board[colour, rank] = player
         if self.trick:
@@ -244,10 +245,10 @@ class ReferenceState:
         if all(len(hand) == 1 for hand in self.hands):
             self.end_round(paradox_player=None)
 
-    def ranks_that_force_red(self, player: int) -> set[int]:
-        """Ranks that a player could not have declared in another colour than red, had it held them."""
-        taken = set(self.board) | set(self.neutral)
-        others = [colour for colour in self.rules.colours[1:] if colour in self.x_tokens[player]]
+    def ranks_without_another_colour(self, player: int) -> set[int]:
+        """The ranks that the player could declare in no colour but red, by the board and its X-tokens."""
+        taken = {*self.board, *self.neutral}
+        others = self.x_tokens[player] - {"red"}
         return {rank for rank in self.rules.ranks if all((colour, rank) in taken for colour in others)}
 
     def winner_of_trick(self) -> int:
@@ -388,17 +389,27 @@ class ReferenceState:
             parts["scores"] = scores
             rounds_after_this_one = max(0, rules.rounds - 1 - self.rounds_over)
             parts["rounds_left"] = np.array([rounds_after_this_one], np.int8)
-        may_hold = np.ones((P, R), np.int8)
+        parts["may_hold"] = np.ones((P, R), np.int8)
         for player in self.players:
             if player != observer:
-                may_hold[self.relative(player, observer)] = [
-                    rank in self.may_hold[player] for rank in rules.ranks
-                ]
-        parts["may_hold"] = may_hold
+                row = [int(rank in self.may_hold[player]) for rank in rules.ranks]
+                parts["may_hold"][self.relative(player, observer)] = row
         return parts
 
     def observation(self, observer: int) -> np.ndarray:
         return np.concatenate([part.ravel() for part in self.observation_parts(observer).values()])
+
+    def state_parts(self, observer: int) -> dict[str, np.ndarray]:
+        """The named parts of the full state: those of an observation, with the rows of all seats in hidden ones."""
+        parts = self.observation_parts(observer)
+        order = sorted(self.players, key=lambda player: self.relative(player, observer))
+        own = [self.observation_parts(player) for player in order]
+        for name in ("hand", "discarded"):
+            parts[name] = np.stack([seen[name] for seen in own])
+        parts["may_hold"] = np.array(
+            [[rank in self.may_hold[player] for rank in self.rules.ranks] for player in order], np.int8
+        )
+        return parts
 
     def history_view(self, observer: int) -> np.ndarray:
         """int8 (T, 2): rows of (relative seat, action id), others' discards -1, unused rows -2."""

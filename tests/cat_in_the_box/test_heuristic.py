@@ -11,8 +11,8 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent
 from catbox_agents.heuristics import cat_in_the_box_reasons as reasons
-from catbox_agents.heuristics import cat_in_the_box_view
 from catbox_env.core.bits import popcount
+from catbox_env.games.cat_in_the_box.observe.view import VIEW, read_table
 from tests.cat_in_the_box.positions import play, start
 
 
@@ -157,93 +157,57 @@ def test_a_group_counts_with_the_cells_that_the_cards_left_in_hand_can_still_add
 # Heuristic: its parts --------------------------------------------------------------------------------------------
 
 
-def cells(*named: tuple[int, int], ranks: int = 5) -> int:
-    """The set of cells (colour, printed rank)."""
-    return sum(cat_in_the_box_view.cell(color, rank - 1, ranks) for color, rank in named)
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize(
-    ("tokens", "largest"),
-    [
-        ([], 0),
-        ([(0, 1), (2, 1), (0, 2), (1, 2), (1, 3)], 4),  # the example of the rules page
-        ([(0, 5), (1, 1)], 1),  # the end of a row is not beside the beginning of the next
-        ([(0, 1), (1, 2)], 1),  # no diagonals
-        ([(3, 1), (0, 1)], 1),  # green is not beside red
-        ([(0, 1), (0, 2), (2, 1), (3, 1), (3, 2)], 3),
-    ],
-)
-def test_the_largest_group_is_that_of_the_rules(tokens: list[tuple[int, int]], largest: int) -> None:
-    view = np.zeros(1, cat_in_the_box_view.VIEW)[0]
-    cat_in_the_box_view.find_groups(cells(*tokens), 5, view)
-    assert view.group_size == popcount(int(view.group)) == largest
-    groups = view.groups[: view.num_groups].tolist()
-    assert sum(groups) == cells(*tokens)  # each token is in one group
-    assert len(groups) == 0 or max(map(popcount, groups)) == largest
-
-
-def looked_at(state: Any) -> tuple[Any, Any, Any]:
-    """The view of the seat to move, with the numbers of the rules and the weights of its heuristic."""
+def planned(state: Any) -> tuple[Any, Any, Any, Any]:
+    """What the heuristic of the seat to move knows: the parameters, the view, its weights and its plan."""
     agent: Any = catbox_agents.make("heuristic", state.game)
-    seen = state.observation(state.current_player)
-    view = np.zeros(1, cat_in_the_box_view.VIEW)[0]
-    cat_in_the_box_view.look(seen, agent._rules, agent._offsets, agent._weights, view)
-    cat_in_the_box_view.look_at_trick(
-        seen, agent._rules, agent._offsets, agent._weights, agent._bid_values, view
-    )
-    return view, agent._rules, agent._weights
-
-
-@pytest.mark.nojit
-def test_unseen_cards_are_all_but_the_own_ones_and_those_on_the_board() -> None:
-    state = play(after_bids(1, 1, 1), "blue 6", "blue 3")
-    view, _, _ = looked_at(state)
-    # Five of each rank; seat 2 has 2 3 4 5 in hand and discarded its 1; a 6 and a 3 lie on the board.
-    assert view.unseen[:6].tolist() == [4, 4, 3, 4, 4, 4]
-    assert view.mine == 0
-    assert popcount(int(view.open)) == 4 * 6 - 2
-    assert (view.led, view.best_color, view.best_rank) == (1, 1, 5)
+    params, weights = state.game.params[0], agent._weights[0]
+    views, plans = np.zeros(1, VIEW), np.zeros(1, reasons.PLAN)
+    read_table(params, state.observation(state.current_player), views[0])
+    reasons.plan_hand(params, views[0], weights, plans[0])
+    reasons.plan_trick(params, views[0], weights, plans[0])
+    return params, views[0], weights, plans[0]
 
 
 @pytest.mark.nojit
 def test_what_the_hand_promises_without_a_card_is_the_sum_over_the_cards_that_are_left() -> None:
-    view, rules, weights = looked_at(play(after_bids(1, 1, 1), "blue 6", "blue 3"))
+    params, view, weights, plan = planned(play(after_bids(1, 1, 1), "blue 6", "blue 3"))
+    # Five of each rank; seat 2 has 2 3 4 5 in hand and discarded its 1; a 6 and a 3 lie on the board.
+    assert view.unseen[:6].tolist() == [4, 4, 3, 4, 4, 4]
+    green = 1 << (3 * 7)
     for place in range(2):
-        for rank in (1, 2, 3, 4):  # seat 2 holds 2 3 4 5
-            open_colors = int(view.open_colors[rank]) & ~(1 << 3)  # green is taken by the play
+        for rank in (1, 2, 3, 4):
             supply = strength = 0.0
-            for other in range(rules.ranks):
+            for other in range(6):
                 cards = view.hand[other] - (other == rank)
-                colors = open_colors if other == rank else int(view.open_colors[other])
-                usable, power = cat_in_the_box_view.promise(
-                    view, weights, other, cards, colors, int(view.kept[place])
-                )
+                cells = int(view.open & (view.column << other))
+                if other == rank:
+                    cells &= ~(green << rank)  # taken by the play
+                usable, power = reasons.promise(view, weights, plan, place, other, cards, cells)
                 supply, strength = supply + usable, strength + usable * power
-            left = reasons.outlook(view, rules, weights, place, rank, open_colors)
+            cells = int(view.open & (view.column << rank)) & ~(green << rank)
+            left = reasons.promised(params, view, weights, plan, place, rank, cells)
             assert left == pytest.approx((supply, strength / supply))
-    assert view.kept[0] == 0b1111
-    assert view.kept[1] == 0b1101  # not following blue loses blue
+    assert popcount(int(view.kept_rows[0])) == 4 * 6
+    assert int(view.kept_rows[0] ^ view.kept_rows[1]) == 0b111111 << 7  # not following blue loses blue
 
 
 @pytest.mark.nojit
 def test_the_chance_to_win_is_certain_where_it_is() -> None:
-    state = play(after_bids(1, 1, 1), "blue 1", "blue 3")
-    view, rules, _ = looked_at(state)
-    assert reasons.win_chance(view, rules, 1, 4) == 1.0  # last to play, higher
-    assert reasons.win_chance(view, rules, 1, 1) == 0.0  # lower
-    assert reasons.win_chance(view, rules, 0, 1) == 1.0  # red
-    assert reasons.win_chance(view, rules, 3, 4) == 0.0  # another colour
+    params, view, _, plan = planned(play(after_bids(1, 1, 1), "blue 1", "blue 3"))
+    assert reasons.win_chance(params, view, plan, 1, 4) == 1.0  # last to play, higher
+    assert reasons.win_chance(params, view, plan, 1, 1) == 0.0  # lower
+    assert reasons.win_chance(params, view, plan, 0, 1) == 1.0  # red
+    assert reasons.win_chance(params, view, plan, 3, 4) == 0.0  # another colour
 
-    view, rules, _ = looked_at(after_bids(1, 1, 1))
-    chances = [reasons.win_chance(view, rules, 1, rank) for rank in range(6)]
+    params, view, _, plan = planned(after_bids(1, 1, 1))
+    chances = [reasons.win_chance(params, view, plan, 1, rank) for rank in range(6)]
     assert chances == sorted(chances)
     assert 0.0 < chances[0] < chances[5] < 1.0
 
 
 @pytest.mark.nojit
 def test_the_risk_of_a_paradox_falls_with_spare_cards_and_ends_with_the_round() -> None:
-    _, _, weights = looked_at(after_bids(1, 1, 1))
+    weights = planned(after_bids(1, 1, 1))[2]
     risks = [reasons.paradox_risk(supply, 3, weights) for supply in (1.0, 2.0, 3.0, 4.0)]
     assert risks == sorted(risks, reverse=True)
     assert reasons.paradox_risk(0.0, 0, weights) == 0.0
@@ -251,7 +215,7 @@ def test_the_risk_of_a_paradox_falls_with_spare_cards_and_ends_with_the_round() 
 
 @pytest.mark.nojit
 def test_the_chance_to_hit_the_bid_is_nothing_when_it_cannot_be_hit_and_all_when_it_is() -> None:
-    _, _, weights = looked_at(after_bids(1, 1, 1))
+    weights = planned(after_bids(1, 1, 1))[2]
     assert reasons.hit_chance(-1, -1, 1.0, 3, 0.2, weights) == 0.0
     assert reasons.hit_chance(4, 4, 1.0, 3, 0.2, weights) == 0.0
     assert reasons.hit_chance(0, 0, 0.0, 0, 0.2, weights) == 1.0

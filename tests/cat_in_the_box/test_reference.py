@@ -5,6 +5,7 @@ alone runs into a paradox within a few tricks, so the players follow the led col
 that gives full rounds, broken trump by force and long lists of lost X-tokens as well.
 """
 
+import dataclasses
 import random
 from collections import Counter
 
@@ -14,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
+from catbox_env.games.cat_in_the_box.rules import Rules as EngineRules
 from tests.cat_in_the_box.reference import PARADOX, Deal, ReferenceState, Rules, action_text, make_rules
+from tests.cat_in_the_box.rule_sets import rule_sets
 
-GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 600  # seeded games, over the rule sets below
-GAMES_OVER_RANDOM_RULES = 1000  # one game for each rule set that hypothesis makes up
 GAMES_WITHOUT_COMPILATION = 4  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
 
 REWARDS = ("score", "margin", "win")
@@ -107,6 +108,9 @@ def assert_same(state, reference: ReferenceState, history_seats: list[int]) -> N
         assert_same_observation(state, reference, seat)
         assert np.array_equal(state.action_mask(seat), reference.mask(seat)), f"mask of seat {seat}"
         assert state.info(seat) == reference.infos[seat]
+    seat = history_seats[0]
+    hidden = np.concatenate([part.ravel() for part in reference.state_parts(seat).values()])
+    assert np.array_equal(state.state_vector(seat), hidden), f"state vector of seat {seat}"
     for seat in history_seats:
         assert np.array_equal(state.history_observation(seat), reference.history_view(seat)), f"seat {seat}"
 
@@ -182,11 +186,12 @@ def test_the_default_rules_are_those_of_the_rules_page(players):
         assert rules.bonus_max_tricks == expected.bonus_max_tricks
 
 
+@pytest.mark.parametrize("games", [100, pytest.param(600, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
-def test_seeded_games_agree_move_by_move(players):
+def test_seeded_games_agree_move_by_move(players, games):
     seen: Counter = Counter()
     rule_sets = RULE_SETS[players]
-    for seed in range(GAMES_FOR_EACH_NUMBER_OF_PLAYERS):
+    for seed in range(games):
         options = {"num_players": players, **rule_sets[seed % len(rule_sets)]}
         compare_game(options, REWARDS[seed % len(REWARDS)], seed, seen)
     for situation in (
@@ -212,32 +217,26 @@ def test_a_few_games_of_each_table_agree(players):
         )
 
 
-@st.composite
-def rule_options(draw: st.DrawFn) -> dict:
-    """Any rule set that can be dealt."""
-    players = draw(st.integers(2, 5))
-    decks = [
-        (ranks, copies) for ranks in range(1, 10) for copies in range(1, 6) if ranks * copies >= 3 * players
-    ]
-    ranks, copies = draw(st.sampled_from(decks))
-    hand_size = draw(st.integers(3, ranks * copies // players))
-    num_tricks = hand_size - 2
-    bids = draw(st.sets(st.integers(0, num_tricks), max_size=9))
-    return {
-        "num_players": players,
-        "num_ranks": ranks,
-        "num_colors": draw(st.integers(2, 4)),
-        "copies": copies,
-        "hand_size": hand_size,
-        "bids": tuple(sorted(bids)),
-        "bonus_max_tricks": draw(st.integers(0, num_tricks)),
-        "revealed_cards": draw(st.integers(0, ranks * copies - players * hand_size)),
-        "rounds": draw(st.sampled_from([1, 1, 2, 3, "match"])),
-        "start_player": draw(st.sampled_from([*range(players), "random"])),
-    }
-
-
-@settings(max_examples=GAMES_OVER_RANDOM_RULES)
-@given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
-def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
+def check_random_rules(rules: EngineRules, reward: str, seed: int) -> None:
+    options = {field.name: getattr(rules, field.name) for field in dataclasses.fields(rules)}
     compare_game(options, reward, seed)
+
+
+RANDOM_GAMES = {
+    "rules": rule_sets(),
+    "reward": st.sampled_from(REWARDS),
+    "seed": st.integers(0, 2**32 - 1),
+}
+
+
+@settings(max_examples=100)
+@given(**RANDOM_GAMES)
+def test_games_over_random_rule_sets_agree_move_by_move(rules: EngineRules, reward: str, seed: int):
+    check_random_rules(rules, reward, seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(**RANDOM_GAMES)
+def test_many_games_over_random_rule_sets_agree_move_by_move(rules: EngineRules, reward: str, seed: int):
+    check_random_rules(rules, reward, seed)

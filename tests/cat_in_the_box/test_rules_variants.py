@@ -7,7 +7,7 @@ import pytest
 
 import catbox_env
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
-from tests.cat_in_the_box.positions import legal, play, start, view
+from tests.cat_in_the_box.positions import view
 
 pytestmark = pytest.mark.nojit
 
@@ -27,11 +27,6 @@ def test_rules_is_a_frozen_dataclass_with_the_published_fields():
     ]  # fmt: skip
     with pytest.raises(dataclasses.FrozenInstanceError):
         Rules().num_players = 3
-
-
-def test_rules_and_options_make_the_same_game():
-    assert make(rules=Rules(num_players=3, num_ranks=7)) == make(num_players=3, num_ranks=7)
-    assert make(num_players=3) != make(num_players=3, num_ranks=7)
 
 
 def test_the_tiny_game_is_for_two_players_with_bids_and_small():
@@ -212,11 +207,6 @@ def test_an_action_id_out_of_range_is_refused(action):
     with pytest.raises(ValueError, match=str(action)):
         state.apply_action(action)
     assert state.serialize() == before
-
-
-def test_fewer_colours_are_the_first_of_the_order():
-    state = play(start([[1, 2, 3]] * 2, num_colors=3), "discard 1", "discard 1", "blue 2")
-    assert legal(state) == {"red 2", "red 3", "blue 3", "yellow 2", "yellow 3"}
 
 
 # ---------------------------------------------------------------- given deals

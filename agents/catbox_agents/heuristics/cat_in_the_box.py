@@ -19,33 +19,16 @@ is taken (the lowest id among equals). Points are points of score, so the reason
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
-from catbox_agents.heuristics.base import ReasonedAgent, as_record, part_offsets
+from catbox_agents.heuristics.base import ReasonedAgent
 from catbox_agents.heuristics.cat_in_the_box_reasons import REASONS, choose_rows
-from catbox_agents.heuristics.cat_in_the_box_view import VIEW
 from catbox_env import Game
-from catbox_env.games.cat_in_the_box.rules import Rules
-
-#: The parts of the observation that are read; the second ones are left out under some rules.
-PARTS = ("hand", "discarded", "board", "x_tokens", "tricks_won", "led", "trick", "tricks_left")
-OPTIONAL_PARTS = ("neutral", "bids")
-
-
-class RuleNumbers(NamedTuple):
-    """What the compiled functions need to know of the rules."""
-
-    players: int
-    ranks: int
-    colors: int
-    copies: int
-    tricks: int
-    bonus_max_tricks: int
-    num_bids: int
+from catbox_env.core.kernels import record_dtype
 
 
 class Weights(NamedTuple):
@@ -143,21 +126,10 @@ class CatInTheBoxHeuristic(ReasonedAgent):
 
     def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
         super().__init__(game, seed)
-        rules = cast(Rules, game.rules)
-        self.weights = WEIGHTS[rules.num_players] if weights is None else weights
-        self._bid_values = np.array(rules.bids, dtype=np.int64)
-        numbers = RuleNumbers(
-            players=rules.num_players,
-            ranks=rules.num_ranks,
-            colors=rules.num_colors,
-            copies=rules.copies,
-            tricks=rules.num_tricks,
-            bonus_max_tricks=rules.bonus_max_tricks,
-            num_bids=len(rules.bids),
+        self.weights = WEIGHTS[game.num_players] if weights is None else weights
+        self._weights = np.array(
+            [self.weights], record_dtype([(name, np.float64) for name in Weights._fields])
         )
-        self._rules = as_record(numbers._asdict(), np.int64)
-        self._offsets = part_offsets(game.observation_layout, PARTS, OPTIONAL_PARTS)
-        self._weights = as_record(self.weights._asdict(), np.float64)
 
     def score(
         self,
@@ -166,6 +138,4 @@ class CatInTheBoxHeuristic(ReasonedAgent):
         points: NDArray[np.float64],
         actions: NDArray[np.int64],
     ) -> None:
-        view = np.zeros(1, VIEW)[0]
-        known = (self._rules, self._offsets, self._weights, self._bid_values)
-        choose_rows(observations, masks, *known, view, points, actions)
+        choose_rows(self.game.params, observations, masks, self._weights, points, actions)

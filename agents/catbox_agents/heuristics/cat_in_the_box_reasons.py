@@ -1,8 +1,12 @@
 """Cat in the Box: what speaks for and against an action, in points of score.
 
-One compiled scalar function weighs each kind of action, from one observation alone; the module ``cat_in_the_box`` says
-what the reasons are. Most of the work is the same for all actions, so it is done once, in ``cat_in_the_box_view``; that
-module says what ``view``, ``rules``, ``at`` and ``weights`` are, and how sets of cells and colours are written.
+One compiled scalar function scores each kind of action, from one observation alone; the module ``cat_in_the_box`` says
+what the reasons are. ``view`` is a record of the game's own `VIEW`, which says how sets of cells are written; most of
+what is computed from it is the same for all actions and is done once, in ``plan``, a record of `PLAN`. ``params`` is
+the record of the game's parameters, ``weights`` one of the ``Weights`` of the module ``cat_in_the_box``.
+
+Colours are "kept" where they may still be declared after the action: all that the seat has (place 0), or all but the
+one led (place 1).
 """
 
 from __future__ import annotations
@@ -12,26 +16,155 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.heuristics.cat_in_the_box_view import (
-    NOT_YET,
-    PLAYED,
-    cell,
-    look,
-    look_at_trick,
-    neighbours,
-    promise,
-)
-from catbox_env.core.bits import one_hot_index, popcount
+from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.games.cat_in_the_box.play.state import RED
-from catbox_env.games.cat_in_the_box.rules import MAX_COLORS
+from catbox_env.core.kernels import record_dtype
+from catbox_env.games.cat_in_the_box.observe.view import (
+    EXACT,
+    FREE,
+    LOST,
+    VIEW,
+    find_groups,
+    neighbours,
+    read_table,
+)
+from catbox_env.games.cat_in_the_box.play.state import NONE, RED
+from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 
 REASONS = ("tricks", "bid", "group", "paradox", "tokens", "spoil", "hand")
 TRICKS, BID, GROUP, PARADOX, TOKENS, SPOIL, HAND = range(len(REASONS))
 
+#: Eagerness of a seat that has played to the trick.
+PLAYED = -1.0
+#: A chance that has not been computed.
+NOT_YET = -1.0
+
+PLAN = record_dtype(
+    [
+        # For every decision.
+        ("unseen_cards", np.int64),  # all unseen cards, and one more so that it can divide
+        ("quantile", np.float64, (MAX_RANKS,)),  # share of the unseen cards that are lower
+        ("usable", np.float64, (2, MAX_RANKS)),  # cards of a rank that will find a cell
+        ("strength", np.float64, (2, MAX_RANKS)),  # ... times the chance of each to win a trick
+        ("supply_below", np.float64, (2, MAX_RANKS)),  # sums of `usable` over the lower ranks
+        ("strength_below", np.float64, (2, MAX_RANKS)),  # sums of `strength` over the lower ranks
+        # For plays.
+        ("eagerness", np.float64, (MAX_PLAYERS,)),  # chance to try for the trick, or PLAYED
+        ("untrumped", np.float64, (MAX_PLAYERS,)),  # chance that a seat does not take the trick with red
+        ("over", np.float64),  # chance that a paradox ends the round before the next trick
+        ("finished", np.float64),  # chance that the trick is completed
+        # 1 = the seat winning needs the trick, -1 = it spoils its bonus, 0 = neither
+        ("best_need", np.int64),
+        ("least", np.int64),  # the bonus needs at least this many more tricks
+        ("most", np.int64),  # ... and at most this many
+        # Kept by `score_play` from one play of a rank to the next.
+        ("memo", np.int64, (MAX_RANKS,)),  # what the numbers below were computed for, -1 = not yet
+        ("expected", np.float64, (MAX_RANKS,)),  # tricks to win after this one
+        ("risk", np.float64, (MAX_RANKS,)),  # of a paradox
+        ("hit_losing", np.float64, (MAX_RANKS,)),  # chance of the bonus when the trick is lost
+        ("hit_winning", np.float64, (MAX_RANKS,)),  # ... and when it is won
+    ]
+)
+
 
 @njit
-def win_chance(view: Any, rules: Any, color: int, rank: int) -> float:
+def plan_hand(params: Any, view: Any, weights: Any, plan: Any) -> None:
+    """What every decision needs: how high the ranks are, and what the hand promises."""
+    cards = 1
+    for rank in range(params.num_ranks):
+        cards += view.unseen[rank]
+    plan.unseen_cards = cards
+    lower = 0.0
+    for rank in range(params.num_ranks):
+        plan.quantile[rank] = (lower + 0.5 * view.unseen[rank]) / cards
+        lower += view.unseen[rank]
+    look_ahead(params, view, weights, plan, 0)
+
+
+@njit
+def look_ahead(params: Any, view: Any, weights: Any, plan: Any, place: int) -> None:
+    """What each rank of the hand promises with the colours kept in this place."""
+    supply = strength = 0.0
+    for rank in range(params.num_ranks):
+        plan.supply_below[place, rank] = supply
+        plan.strength_below[place, rank] = strength
+        cells = view.open & (view.column << rank)
+        usable, power = promise(view, weights, plan, place, rank, view.hand[rank], cells)
+        plan.usable[place, rank] = usable
+        plan.strength[place, rank] = usable * power
+        supply += usable
+        strength += usable * power
+
+
+@njit
+def promise(
+    view: Any, weights: Any, plan: Any, place: int, rank: int, cards: int, cells: int
+) -> tuple[float, float]:
+    """How many of so many ``cards`` of a rank with these open ``cells`` will find one, and the chance of each to win a
+    trick."""
+    own = cells & view.kept_rows[place]
+    if cards == 0 or own == 0:
+        return 0.0, 0.0
+    free = popcount(cells)
+    usable = min(float(cards), popcount(own) * free / (free + weights.rush * view.unseen[rank]))
+    power = weights.luck + weights.rank * plan.quantile[rank]
+    if own >> rank & 1:  # the red cell
+        power += weights.red
+    return usable, power
+
+
+@njit
+def plan_trick(params: Any, view: Any, weights: Any, plan: Any) -> None:
+    """What only a play needs; `plan_hand` comes first."""
+    ranks, players = params.num_ranks, params.num_players
+    plan.least, plan.most = wanted(params, view, 0)
+    plan.best_need = 0
+    red_holds = 1.0 - (1.0 - view.above[RED, 0] / plan.unseen_cards) ** (view.tricks_left + 1)
+    stuck_now = stuck = 0.0
+    for seat in range(1, players):
+        least, most = wanted(params, view, seat)
+        if seat == view.best_seat:
+            plan.best_need = int(least > 0) - int(most == 0)
+        playable = 0
+        for rank in range(ranks):
+            if view.open & view.rows[seat] & (view.column << rank):
+                playable += view.unseen[rank]
+        if view.played[seat]:
+            plan.eagerness[seat] = PLAYED
+            stuck += (1.0 - playable / plan.unseen_cards) ** view.tricks_left
+            continue
+        chance = (1.0 - playable / plan.unseen_cards) ** (view.tricks_left + 1)
+        stuck += chance
+        stuck_now += chance
+        eagerness = weights.needing if least > 0 else weights.content if most == 0 else weights.indifferent
+        plan.eagerness[seat] = eagerness
+        plan.untrumped[seat] = 1.0
+        if view.tokens[seat] >> RED & 1:
+            plan.untrumped[seat] = 1.0 - eagerness * weights.trumping * red_holds
+
+    crowded = 1.0 - popcount(view.open) / (params.num_colors * ranks)
+    plan.over = 1.0 - math.exp(-weights.early_end * crowded * crowded - weights.jam * stuck)
+    plan.finished = math.exp(-weights.stuck * stuck_now)
+    find_groups(params, view, 1)
+    if view.led != NONE and view.tokens[0] >> view.led & 1:
+        look_ahead(params, view, weights, plan, 1)
+    for rank in range(ranks):
+        plan.memo[rank] = -1
+
+
+@njit
+def wanted(params: Any, view: Any, seat: int) -> tuple[int, int]:
+    """The least and the most further tricks with which ``seat`` gets its bonus; (-1, -1) when it is lost."""
+    status, needed = view.status[seat], view.needed[seat]
+    if status == LOST or (status == FREE and params.num_bids > 0):
+        return -1, -1
+    if params.num_bids == 0 or status == EXACT:
+        return 0, needed
+    return needed, needed
+
+
+@njit
+def win_chance(params: Any, view: Any, plan: Any, color: int, rank: int) -> float:
     """The chance that this declaration wins the trick against the seats that still follow."""
     led = color if view.led < 0 else view.led
     if color != led and color != RED:
@@ -43,37 +176,36 @@ def win_chance(view: Any, rules: Any, color: int, rank: int) -> float:
     if view.following == 0:
         return 1.0
     cards = view.tricks_left + 1  # in the hand of a seat that has yet to play
-    holds = 1.0 - (1.0 - view.above[color, rank + 1] / view.unseen_cards) ** cards
+    holds = 1.0 - (1.0 - view.above[color, rank + 1] / plan.unseen_cards) ** cards
     chance = 1.0
-    for seat in range(1, rules.players):
-        if view.eagerness[seat] == PLAYED:
+    for seat in range(1, params.num_players):
+        if plan.eagerness[seat] == PLAYED:
             continue
         safe = 1.0
         if view.tokens[seat] >> color & 1:
-            safe = 1.0 - view.eagerness[seat] * holds
+            safe = 1.0 - plan.eagerness[seat] * holds
         if color != RED:
-            safe *= view.untrumped[seat]
+            safe *= plan.untrumped[seat]
         chance *= safe
     return chance
 
 
 @njit
-def outlook(
-    view: Any, rules: Any, weights: Any, place: int, without: int, open_colors: int
+def promised(
+    params: Any, view: Any, weights: Any, plan: Any, place: int, without: int, cells: int
 ) -> tuple[float, float]:
-    """What the hand promises ``without`` one card of that rank (-1: all of it), when the rank's cells are open in these
-    colours: cards that will find a cell, and the chance of each to win a trick."""
+    """What the hand promises ``without`` one card of that rank (-1: all of it), when these ``cells`` of the rank are
+    open: cards that will find a cell, and the chance of each to win a trick."""
     supply = strength = 0.0
     rest = 0
     if without >= 0:
-        cards = view.hand[without] - 1
-        usable, power = promise(view, weights, without, cards, open_colors, view.kept[place])
-        supply = view.supply_below[place, without] + usable
-        strength = view.strength_below[place, without] + usable * power
+        usable, power = promise(view, weights, plan, place, without, view.hand[without] - 1, cells)
+        supply = plan.supply_below[place, without] + usable
+        strength = plan.strength_below[place, without] + usable * power
         rest = without + 1
-    for rank in range(rest, rules.ranks):
-        supply += view.usable[place, rank]
-        strength += view.strength[place, rank]
+    for rank in range(rest, params.num_ranks):
+        supply += plan.usable[place, rank]
+        strength += plan.strength[place, rank]
     return supply, strength / supply if supply > 0 else 0.0
 
 
@@ -105,12 +237,13 @@ def hit_chance(least: int, most: int, expected: float, plays: int, over: float, 
 
 
 @njit
-def weigh_discard(view: Any, rules: Any, weights: Any, rank: int) -> tuple[float, float]:
+def score_discard(params: Any, view: Any, weights: Any, plan: Any, rank: int) -> tuple[float, float]:
     """Why to discard ``rank``: the points for paradox, hand."""
-    supply, _ = outlook(view, rules, weights, 0, rank, view.open_colors[rank])
-    paradox = -paradox_risk(supply, rules.tricks, weights) * weights.stake
-    beside = (view.hand[rank - 1] if rank > 0 else 0) + (view.hand[rank + 1] if rank < rules.ranks - 1 else 0)
-    height = rank / max(1, rules.ranks - 1)
+    ranks = params.num_ranks
+    supply, _ = promised(params, view, weights, plan, 0, rank, view.open & (view.column << rank))
+    paradox = -paradox_risk(supply, params.num_tricks, weights) * weights.stake
+    beside = (view.hand[rank - 1] if rank > 0 else 0) + (view.hand[rank + 1] if rank < ranks - 1 else 0)
+    height = rank / max(1, ranks - 1)
     hand = (
         weights.drop_pair * (view.hand[rank] - 1)
         - weights.keep_beside * beside
@@ -121,121 +254,108 @@ def weigh_discard(view: Any, rules: Any, weights: Any, rank: int) -> tuple[float
 
 
 @njit
-def weigh_bid(view: Any, rules: Any, weights: Any, claimed: float, bid: int) -> tuple[float, float]:
-    """Why to bid ``bid``, the others having ``claimed`` that much: the points for tricks, bid."""
-    _, strength = outlook(view, rules, weights, 0, -1, 0)
-    expected = strength * rules.tricks - weights.claimed * claimed + weights.confidence
-    hit = hit_chance(bid, bid, expected, rules.tricks, 0.0, weights)
+def score_bid(params: Any, view: Any, weights: Any, plan: Any, bid: int) -> tuple[float, float]:
+    """Why to bid ``bid``: the points for tricks, bid."""
+    claimed = 0.0  # what the others have bid beyond their share
+    for seat in range(1, params.num_players):
+        if view.bid[seat] != NONE:
+            claimed += view.bid[seat] - params.num_tricks / params.num_players
+    _, strength = promised(params, view, weights, plan, 0, -1, 0)
+    expected = strength * params.num_tricks - weights.claimed * claimed + weights.confidence
+    hit = hit_chance(bid, bid, expected, params.num_tricks, 0.0, weights)
     return hit * weights.bid_trick * bid, hit * weights.bonus
 
 
 @njit
-def claimed_tricks(seen: Any, rules: Any, at: Any, bid_values: Any) -> float:
-    """How many tricks the others have bid beyond their share."""
-    claimed = 0.0
-    for seat in range(1, rules.players):
-        other = one_hot_index(seen, at.bids + seat * rules.num_bids, rules.num_bids)
-        if other >= 0:
-            claimed += bid_values[other] - rules.tricks / rules.players
-    return claimed
-
-
-@njit
-def weigh_play(
-    view: Any, rules: Any, weights: Any, color: int, rank: int
+def score_play(
+    params: Any, view: Any, weights: Any, plan: Any, color: int, rank: int
 ) -> tuple[float, float, float, float, float, float]:
     """Why to declare ``rank`` in ``color``: the points for tricks, bid, group, paradox, tokens, spoil."""
+    stride = params.num_ranks + 1
+    here = 1 << (color * stride + rank)
     lost = view.led if view.led >= 0 and color != view.led and view.tokens[0] >> view.led & 1 else -1
     place = int(lost >= 0)
     plays = view.tricks_left - 1
-    open_colors = view.open_colors[rank] & ~(1 << color)
+    cells = view.open & (view.column << rank) & ~here
     # All that is computed from the hand alone is the same in two colours with the same number of cells left.
-    own = open_colors & view.kept[place]
-    key = ((popcount(open_colors) * (MAX_COLORS + 1) + popcount(own)) * 2 + (own >> RED & 1)) * 2 + place
-    if view.memo[rank] != key:
-        view.memo[rank] = key
-        supply, strength = outlook(view, rules, weights, place, rank, open_colors)
-        view.expected[rank] = strength * plays
-        view.risk[rank] = paradox_risk(supply, plays, weights)
-        view.hit_losing[rank] = NOT_YET
-        view.hit_winning[rank] = NOT_YET if view.most > 0 else 0.0
-    risk, expected = view.risk[rank], view.expected[rank]
-    chance = win_chance(view, rules, color, rank)
+    own = cells & view.kept_rows[place]
+    key = ((popcount(cells) * (MAX_COLORS + 1) + popcount(own)) * 2 + (own >> rank & 1)) * 2 + place
+    if plan.memo[rank] != key:
+        plan.memo[rank] = key
+        supply, strength = promised(params, view, weights, plan, place, rank, cells)
+        plan.expected[rank] = strength * plays
+        plan.risk[rank] = paradox_risk(supply, plays, weights)
+        plan.hit_losing[rank] = NOT_YET
+        plan.hit_winning[rank] = NOT_YET if plan.most > 0 else 0.0
+    risk, expected = plan.risk[rank], plan.expected[rank]
+    chance = win_chance(params, view, plan, color, rank)
     hit = 0.0
     if chance < 1.0:
-        if view.hit_losing[rank] == NOT_YET:
-            view.hit_losing[rank] = hit_chance(view.least, view.most, expected, plays, view.over, weights)
-        hit += (1.0 - chance) * view.hit_losing[rank]
+        if plan.hit_losing[rank] == NOT_YET:
+            plan.hit_losing[rank] = hit_chance(plan.least, plan.most, expected, plays, plan.over, weights)
+        hit += (1.0 - chance) * plan.hit_losing[rank]
     if chance > 0.0:
-        if view.hit_winning[rank] == NOT_YET:
-            view.hit_winning[rank] = hit_chance(
-                view.least - 1, view.most - 1, expected, plays, view.over, weights
+        if plan.hit_winning[rank] == NOT_YET:
+            plan.hit_winning[rank] = hit_chance(
+                plan.least - 1, plan.most - 1, expected, plays, plan.over, weights
             )
-        hit += chance * view.hit_winning[rank]
+        hit += chance * plan.hit_winning[rank]
     # A follower's paradox ends the round before anybody has won the trick.
-    chance *= view.finished
-    hit = view.finished * hit + (1.0 - view.finished) * (view.least <= 0 <= view.most)
+    chance *= plan.finished
+    hit = plan.finished * hit + (1.0 - plan.finished) * (plan.least <= 0 <= plan.most)
 
-    here = cell(color, rank, rules.ranks)
-    open_after = view.open & ~here
-    beside = here | neighbours(here, rules.ranks)
+    beside = here | neighbours(here, stride)
     group = here
-    for i in range(view.num_groups):
+    for i in range(view.first_group[1]):
         if view.groups[i] & beside:
             group |= view.groups[i]
     group_size = popcount(group)
-    if group_size < view.group_size:
-        group, group_size = view.group, view.group_size
-    reachable = view.reach[place]
+    if group_size < view.largest_size[0]:
+        group, group_size = view.largest[0], view.largest_size[0]
+    reachable = view.held & view.kept_rows[place]
     if view.hand[rank] == 1:  # the last card of the rank
-        for c in range(rules.colors):
-            reachable &= ~cell(c, rank, rules.ranks)
-    room = min(popcount(neighbours(group, rules.ranks) & reachable & open_after), plays)
+        reachable &= ~(view.column << rank)
+    room = min(popcount(neighbours(group, stride) & reachable & view.open & ~here), plays)
     bonus = group_size + weights.growth * room
 
     tokens = 0.0
     if lost >= 0:
-        tokens = -(weights.red_token if lost == RED else weights.token) * plays / rules.tricks
+        tokens = -(weights.red_token if lost == RED else weights.token) * plays / params.num_tricks
     return (
         weights.trick * chance,
         hit * bonus,
         weights.group * bonus,
-        -risk * (weights.stake + 2.0 * (view.won + chance) + hit * bonus),
+        -risk * (weights.stake + 2.0 * (view.won[0] + chance) + hit * bonus),
         tokens,
-        weights.spoil * chance * view.best_need,
+        weights.spoil * chance * plan.best_need,
     )
 
 
 @njit(inline="always")  # a call that is handed rows of arrays counts references to them
-def weigh_row(
-    seen: Any, mask: Any, rules: Any, at: Any, weights: Any, bid_values: Any, view: Any, points: Any
-) -> None:
+def score_row(params: Any, seen: Any, mask: Any, weights: Any, view: Any, plan: Any, points: Any) -> None:
     """Fill ``points`` (A, reasons) in the rows of the legal actions of one observation."""
-    look(seen, rules, at, weights, view)
-    first_play = rules.ranks + rules.num_bids
-    begun = False
-    claimed = 0.0
+    read_table(params, seen, view)
+    plan_hand(params, view, weights, plan)
+    ranks, first_play = params.num_ranks, params.num_ranks + params.num_bids
+    planned = False
     for action in range(len(mask)):
         if not mask[action]:
             continue
         for reason in range(len(REASONS)):
             points[action, reason] = 0.0
         # Numbers come back rather than an array going in: to hand on an array takes as long as to fill it.
-        if action < rules.ranks:
-            points[action, PARADOX], points[action, HAND] = weigh_discard(view, rules, weights, action)
+        if action < ranks:
+            points[action, PARADOX], points[action, HAND] = score_discard(params, view, weights, plan, action)
         elif action < first_play:
-            if not begun:
-                claimed = claimed_tricks(seen, rules, at, bid_values)
-                begun = True
-            bid = bid_values[action - rules.ranks]
-            points[action, TRICKS], points[action, BID] = weigh_bid(view, rules, weights, claimed, bid)
-        elif action < first_play + rules.colors * rules.ranks:
-            if not begun:
-                look_at_trick(seen, rules, at, weights, bid_values, view)
-                begun = True
+            bid = params.bids[action - ranks]
+            points[action, TRICKS], points[action, BID] = score_bid(params, view, weights, plan, bid)
+        elif action < len(mask) - 1:
+            if not planned:
+                plan_trick(params, view, weights, plan)
+                planned = True
             k = action - first_play
-            tricks, hit, group, paradox, tokens, spoil = weigh_play(
-                view, rules, weights, k // rules.ranks, k % rules.ranks
+            tricks, hit, group, paradox, tokens, spoil = score_play(
+                params, view, weights, plan, k // ranks, k % ranks
             )
             points[action, TRICKS] = tricks
             points[action, BID] = hit
@@ -243,24 +363,15 @@ def weigh_row(
             points[action, PARADOX] = paradox
             points[action, TOKENS] = tokens
             points[action, SPOIL] = spoil
-        # else PARADOX: the only legal action, nothing to weigh
+        # else PARADOX: the only legal action, nothing to score
 
 
 @cached_njit(nogil=True)
-def choose_rows(
-    observations: Any,
-    masks: Any,
-    rules: Any,
-    at: Any,
-    weights: Any,
-    bid_values: Any,
-    view: Any,
-    points: Any,
-    actions: Any,
-) -> None:
+def choose_rows(params: Any, observations: Any, masks: Any, weights: Any, points: Any, actions: Any) -> None:
     """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
+    views, plans = np.zeros(1, VIEW), np.zeros(1, PLAN)
     for row in range(len(observations)):
-        weigh_row(observations[row], masks[row], rules, at, weights, bid_values, view, points)
+        score_row(params[0], observations[row], masks[row], weights[0], views[0], plans[0], points)
         best = -np.inf
         actions[row] = -1
         for action in range(masks.shape[1]):

@@ -14,19 +14,19 @@ from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_in_the_box.observe.feature_view import (
+from catbox_env.games.cat_in_the_box.observe.view import (
     EXACT,
     NEEDS,
     QUARTERS,
     VIEW,
-    look,
     neighbours,
     placeable_cards,
+    read_view,
 )
 from catbox_env.games.cat_in_the_box.play.state import NONE, RED
 from catbox_env.games.cat_in_the_box.rules import Rules
 
-#: What a seat wants, in the order of ``feature_view``.
+#: What a seat wants, in the order of ``view``.
 STATUS = "free (no bid yet, or may take tricks and need not), needs more tricks, wants no more, bonus lost"
 NUM_STATUS = 4
 
@@ -382,7 +382,7 @@ def fill(params, offsets, observations, masks, out, action_out):
     for row in range(len(observations)):
         out[row] = 0
         action_out[row] = 0
-        look(rules, observations[row], views[0])
+        read_view(rules, observations[row], views[0])
         write_ranks(rules, at, views[0], out[row])
         write_seats(rules, at, views[0], out[row])
         write_trick(rules, at, views[0], out[row])

@@ -66,10 +66,15 @@ def write_public(params, at, state, seat, out):
     at_may_hold = at.may_hold
     for i in range(players * ranks):
         out[at_may_hold + i] = 1
-    if state.forced_leader >= 0 and state.forced_leader != seat:
-        at_may_hold += relative_seat(int(state.forced_leader), seat, players) * ranks
-        for rank in range(ranks):
-            out[at_may_hold + rank] = (int(state.forced_ranks) >> rank) & 1
+
+
+@njit
+def write_forced_leader(params, at, state, seat, out):
+    """The row of ``may_hold`` of the seat that had to lead red, if there is one."""
+    if state.forced_leader != NONE:
+        row = relative_seat(int(state.forced_leader), seat, params.num_players)
+        for rank in range(params.num_ranks):
+            out[at.may_hold + row * params.num_ranks + rank] = (int(state.forced_ranks) >> rank) & 1
 
 
 @njit
@@ -77,6 +82,8 @@ def write_observation(params, state, seat, out):
     """What ``seat`` sees, into ``out`` (O,)."""
     clear(out)
     write_public(params, params.at, state, seat, out)
+    if state.forced_leader != seat:
+        write_forced_leader(params, params.at, state, seat, out)
     at_hand = params.at.hand
     for rank in range(params.num_ranks):
         out[at_hand + rank] = state.hand[seat, rank]
@@ -91,6 +98,7 @@ def write_state(params, state, seat, out):
     at = params.state_at
     clear(out)
     write_public(params, at, state, seat, out)
+    write_forced_leader(params, at, state, seat, out)
     for i in range(players):
         other = absolute_seat(i, seat, players)
         for rank in range(ranks):

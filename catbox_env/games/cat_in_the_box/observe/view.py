@@ -1,4 +1,4 @@
-"""What the features of Cat in the Box are computed from: one observation, read into a record of `VIEW`.
+"""What features and heuristic of Cat in the Box are computed from: one observation, read into a record of `VIEW`.
 
 Sets of cells are bits of one integer: cell (colour, rank) is bit ``colour * (R + 1) + rank``, rank from 0. The bit
 between two rows stays empty, so that a shift by 1 or R + 1 moves to a neighbour and never to another row. Sets of
@@ -54,12 +54,14 @@ VIEW = record_dtype(
         ("best_seat", np.int64),  # the seat that is winning the trick, or NONE
         ("best_color", np.int64),  # its card
         ("best_rank", np.int64),
+        ("played", np.int64, (MAX_PLAYERS,)),  # 1: the seat has played to the trick
         ("following", np.int64),  # other seats that have yet to play to the trick
         ("follow_tokens", np.int64),  # set of the colours that one of them may declare
         ("other_tokens", np.int64),  # set of the colours that another seat may declare
         ("needed", np.int64, (MAX_PLAYERS,)),  # bid minus tricks won; without bids, tricks it may still win
         ("status", np.int64, (MAX_PLAYERS,)),  # FREE, NEEDS, EXACT or LOST
         ("bid", np.int64, (MAX_PLAYERS,)),  # what each seat bid, or NONE
+        ("won", np.int64, (MAX_PLAYERS,)),  # tricks won
         ("expected", np.int64),  # tricks that the hand promises, in quarters
     ]
 )
@@ -78,17 +80,23 @@ def clamp(value, low, high):
 
 
 @njit
-def look(params, seen, view):
+def read_view(params, seen, view):
     """Read an observation (O,) into ``view``, a record of `VIEW`."""
-    look_at_board(params, seen, view)
-    look_at_seats(params, seen, view)
-    look_at_trick(params, seen, view)
-    find_groups(params, view)
-    look_at_hand(params, view)
+    read_table(params, seen, view)
+    find_groups(params, view, params.num_players)
+    count_placeable(params, view)
 
 
 @njit
-def look_at_board(params, seen, view):
+def read_table(params, seen, view):
+    """All of a view but the groups and what the hand can place and promises."""
+    read_board(params, seen, view)
+    read_seats(params, seen, view)
+    read_trick(params, seen, view)
+
+
+@njit
+def read_board(params, seen, view):
     """The cards, the cells and the X-tokens."""
     players, ranks, colors, copies = params.num_players, params.num_ranks, params.num_colors, params.copies
     stride = ranks + 1
@@ -146,13 +154,14 @@ def look_at_board(params, seen, view):
 
 
 @njit
-def look_at_seats(params, seen, view):
+def read_seats(params, seen, view):
     """The bids, and what each seat wants."""
     bids, tricks = params.num_bids, params.num_tricks
     left = clamp(seen[params.at.tricks_left], 0, tricks)
     view.tricks_left = left
     for seat in range(params.num_players):
         won = clamp(seen[params.at.tricks_won + seat], 0, tricks)
+        view.won[seat] = won
         view.bid[seat] = NONE
         if bids == 0:
             needed = params.bonus_max_tricks - won
@@ -169,7 +178,7 @@ def look_at_seats(params, seen, view):
 
 
 @njit
-def look_at_trick(params, seen, view):
+def read_trick(params, seen, view):
     """Who is winning the trick, and who is still to play."""
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     led = one_hot_index(seen, params.at.led, colors)
@@ -186,6 +195,7 @@ def look_at_trick(params, seen, view):
             trumps = color == RED and best_color != RED
             if higher or trumps or (color == led and best_color == NONE):
                 best_seat, best_color, best_rank = seat, color, rank
+        view.played[seat] = card != NONE
         if seat > 0:
             other_tokens |= view.tokens[seat]
             if card == NONE:
@@ -197,14 +207,17 @@ def look_at_trick(params, seen, view):
     view.best_seat, view.best_color, view.best_rank = best_seat, best_color, best_rank
     view.following, view.follow_tokens, view.other_tokens = following, follow_tokens, other_tokens
     view.plays = plays
+    view.kept_rows[0] = view.kept_rows[1] = view.rows[0]
+    if led != NONE:
+        view.kept_rows[1] &= ~(((1 << ranks) - 1) << (led * (ranks + 1)))
 
 
 @njit
-def find_groups(params, view):
-    """The connected groups of each seat's tokens; of several largest ones the one with the lowest cell counts."""
+def find_groups(params, view, num_seats):
+    """The connected groups of the tokens of the first seats; of several largest ones the lowest one counts."""
     stride = params.num_ranks + 1
     number = 0
-    for seat in range(params.num_players):
+    for seat in range(num_seats):
         view.first_group[seat] = number
         rest = view.owned[seat]
         largest = largest_size = 0
@@ -224,7 +237,7 @@ def find_groups(params, view):
                 largest, largest_size = group, size
         view.largest[seat] = largest
         view.largest_size[seat] = largest_size
-    view.first_group[params.num_players] = number
+    view.first_group[num_seats] = number
 
 
 @njit
@@ -237,11 +250,8 @@ def placeable_cards(view, hand, rank, rows):
 
 
 @njit
-def look_at_hand(params, view):
+def count_placeable(params, view):
     """What the hand can still place, and the tricks that it promises."""
-    view.kept_rows[0] = view.kept_rows[1] = view.rows[0]
-    if view.led != NONE:
-        view.kept_rows[1] &= ~(((1 << params.num_ranks) - 1) << (view.led * (params.num_ranks + 1)))
     total = 0
     for rank in range(params.num_ranks):
         total += view.unseen[rank]

@@ -109,7 +109,7 @@ def test_every_action_is_told() -> None:
 
 def test_a_paradox_is_explained_before_it_is_typed_and_enter_is_enough() -> None:
     """Found by playing the lowest legal card again and again."""
-    ran = run("play", "random", "--players", "3", "--seed", "21", typed=whole_game(3).replace("#34\n", "\n"))
+    ran = run("play", "random", "--players", "3", "--seed", "3", typed=whole_game(3).replace("#34\n", "\n"))
     assert ran.exit_code == 0
     assert "You can do nothing but: paradox (Enter does it)" in ran.stdout
     before, _, after = ran.stdout.partition("You can do nothing but: paradox")

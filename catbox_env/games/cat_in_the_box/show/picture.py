@@ -15,8 +15,8 @@ def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
     """The picture as ``seat`` sees it, with every hand for None."""
     view, legal = View.of(rules, state.record, seat), actions_shown(state, seat)
     completed = [] if view.plays else _last_trick(rules, state)
-    last = (view.plays or completed or [None])[-1]
-    Board(view, legal, last, sheet.theme).put(sheet)
+    plays = view.plays or completed
+    Board(view, legal, plays[-1] if plays else None, sheet.theme).put(sheet)
     if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY):
         put_results(view, state, sheet)
     else:

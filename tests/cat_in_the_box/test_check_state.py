@@ -98,7 +98,7 @@ CORRUPTIONS: dict[str, tuple[int, int, Callable[[Any], None]]] = {
     "lost points before a round is over": (2, 0, lambda s: flip(s, "scores", 1, -1)),
     "a limited hand of no seat": (2, 4, lambda s: setattr(s, "forced_leader", 4)),
     "ranks that there are not": (2, 4, lambda s: setattr(s, "forced_ranks", 1 << 8)),
-    "a score that the finished rounds cannot pay": (0, 0, lambda s: flip(s, "scores", 1, 17)),
+    "a score that the finished rounds cannot pay": (0, 0, lambda s: flip(s, "scores", 1, 41)),
     "somebody else to move": (2, 2, lambda s: setattr(s, "current_player", (s.current_player + 1) % 4)),
     "more moves than were made": (2, 2, lambda s: setattr(s, "num_moves", s.num_moves + 1)),
     "a round counted that was not": (2, 2, lambda s: setattr(s, "rounds_ended", 1)),

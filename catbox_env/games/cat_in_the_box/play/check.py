@@ -57,5 +57,7 @@ def check_seat(params, state, seat, completed, played, finished):
     turn = turns_before(params, state, state.start_player, seat)
     bidding = turns_before(params, state, state.start_player, state.current_player)
     has_bid = params.num_bids > 0 and (state.phase == PLAY or (state.phase == BID and turn < bidding))
-    most = params.num_tricks * finished
-    return (state.bids[seat] != NONE) == has_bid and -most <= state.scores[seat] <= 2 * most
+    if (state.bids[seat] != NONE) != has_bid:
+        return False
+    least, most = -params.num_tricks, params.num_tricks + params.num_colors * params.num_ranks
+    return finished * least <= state.scores[seat] <= finished * most

@@ -112,8 +112,9 @@ def make_params(rules: Rules, reward: str) -> np.ndarray:
 def state_bounds(rules: Rules) -> dict[str, tuple[int, int]]:
     """See ``Game.state_bounds``."""
     players, tricks, rounds = rules.num_players, rules.num_tricks, rules.num_rounds
+    most = tricks + rules.num_colors * rules.num_ranks  # of a board that did not come about by play
     return {
-        "info": (-tricks, 2 * tricks),
+        "info": (-tricks, most),
         "phase": (DISCARD, PLAY),
         "start_player": (0, players - 1),
         "leader": (0, players - 1),
@@ -135,5 +136,5 @@ def state_bounds(rules: Rules) -> dict[str, tuple[int, int]]:
         "tricks_won": (0, tricks),
         "trick_color": (NONE, rules.num_colors - 1),
         "trick_rank": (NONE, rules.num_ranks - 1),
-        "scores": (-tricks * rounds, 2 * tricks * rounds),
+        "scores": (-tricks * rounds, most * rounds),
     }

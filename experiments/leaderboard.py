@@ -22,7 +22,7 @@ from catbox_agents import zoo
 from catbox_agents.files import parse_json, read_text
 from catbox_agents.machine import physical_cores
 from catbox_app.games_progress import games_progress
-from catbox_env.core.checks import closest, shown
+from catbox_env.core.checks import brief, closest
 from experiments.results import write_file
 from experiments.runner import provenance, say
 from experiments.study import FOLDER
@@ -68,7 +68,7 @@ def play_leaderboard(names: Sequence[str], runs: Path, results: Path, console: C
     known = [word for part, rules in arenas for word in (f"{part.name}/{rules}", part.name, rules)]
     for name in names:
         if name not in known:
-            raise ValueError(f"no arena {shown(name)} in {LEADERBOARD_FILE.name}{closest(name, known)}")
+            raise ValueError(f"no arena {brief(name)} in {LEADERBOARD_FILE.name}{closest(name, known)}")
     chosen = [
         (part, rules)
         for part, rules in arenas

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from catbox_agents.arena import MIN_DEALS
-from catbox_env.core.checks import closest, shown
+from catbox_env.core.checks import brief, closest
 from catbox_train import TrainConfig, load_config
 from catbox_train.config import SECTIONS
 from catbox_train.runs.loop import check_run
@@ -162,7 +162,7 @@ def differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ``auto`` stands for whatever it came to; a setting that only one of them has came or went with another version.
     """
     return [
-        f"{name}: {shown(was[name])} -> {shown(value)}"
+        f"{name}: {brief(was[name])} -> {brief(value)}"
         for name, value in now.items()
         if name in was and value not in ("auto", was[name])
     ]
@@ -229,7 +229,7 @@ def _explained(error: ValidationError) -> Iterator[str]:
         elif wrong["type"] == "missing":
             yield f"{place} is missing"
         else:
-            yield f"{place} = {shown(wrong['input'])}: {wrong['msg']}"
+            yield f"{place} = {brief(wrong['input'])}: {wrong['msg']}"
 
 
 def _near(unknown: str, names: list[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table, milliseconds
 from catbox_agents.files import parse_json, read_text, write_atomically
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts, result_file
 from experiments.study import PRESET, dotted
 from experiments.zoo import Training, read_training, training_file, zoo_configs, zoo_settings
@@ -178,7 +178,7 @@ def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> 
     mean, low, high = training.half_precision
     hours = training.seconds / 3600
     options = ", ".join(
-        f"{option}={shown(value)}" for option, value in game.options.items() if option != "reward"
+        f"{option}={brief(value)}" for option, value in game.options.items() if option != "reward"
     )
     network = zoo.zoo_agent(zoo.PREFIX + name).path
     lines = [

@@ -147,8 +147,8 @@ def other_rules(own: Game, game: Game) -> str:
 
     Such as ``"petrify_v0 with size=4, asked to play with size=5"``.
 
-    The reward and the game's ``lenient_options`` may differ, if both observations have the same parts; they are named
-    only where nothing else differs. Values that the game calls ``synonyms`` are the same.
+    The reward and the game's ``transferable_options`` may differ, if both observations have the same parts; they are
+    named only where nothing else differs. Values that the game calls ``equivalent_values`` are the same.
     """
     if own.id != game.id:
         return f"the game {own.id!r}, asked to play {game.id!r}"
@@ -159,7 +159,7 @@ def other_rules(own: Game, game: Game) -> str:
     one, other = own.options, game.options
     names = sorted({**one, **other})
     differing = [name for name in names if not same_option(type(own), name, one.get(name), other.get(name))]
-    strict = [name for name in differing if name not in ("reward", *own.lenient_options)]
+    strict = [name for name in differing if name not in ("reward", *own.transferable_options)]
     named = strict if strict or parts(own) == parts(game) else differing
     if not named:
         return ""
@@ -169,5 +169,5 @@ def other_rules(own: Game, game: Game) -> str:
 
 def same_option(game_class: type[Game], name: str, one: Any, other: Any) -> bool:
     """Whether two values of the option ``name`` stand for the same rules."""
-    synonyms = game_class.synonyms.get(name, ())
-    return bool(one == other or (one in synonyms and other in synonyms))
+    equivalent_values = game_class.equivalent_values.get(name, ())
+    return bool(one == other or (one in equivalent_values and other in equivalent_values))

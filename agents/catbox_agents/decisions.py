@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Agent, needs_history, tells_policy
 from catbox_agents.errors import AgentError
 from catbox_env import Vec
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 
 #: How far the sum of the probabilities that an agent tells may be from 1: float32 is not exact.
 TOLERANCE = 1e-3
@@ -62,7 +62,7 @@ def ask_about(
         first = int(np.argmin(legal))
         raise ValueError(
             f"agent {label!r} chose the illegal action {int(actions[first])}; act_batch must return actions that its "
-            f"action masks allow, here {shown(np.flatnonzero(masks[first]).tolist())}"
+            f"action masks allow, here {brief(np.flatnonzero(masks[first]).tolist())}"
         )
     return actions
 
@@ -144,7 +144,7 @@ def policy_of(
     if wrong.any():
         first = int(wrong.argmax())
         raise ValueError(
-            f"agent {label!r}: policy_batch returned {shown(told[first][masks[first]])} for the legal actions of a "
+            f"agent {label!r}: policy_batch returned {brief(told[first][masks[first]])} for the legal actions of a "
             "row; expected probabilities of 0 or more that sum to 1"
         )
     return policy / policy.sum(axis=1, keepdims=True)

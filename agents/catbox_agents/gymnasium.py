@@ -82,7 +82,7 @@ from catbox_agents.learner_options import (
     make_learner_game,
 )
 from catbox_env.adapters.raster import FRAME_WIDTH, rasterise
-from catbox_env.core.checks import as_array, shown
+from catbox_env.core.checks import as_array, brief
 
 __all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
 
@@ -126,7 +126,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         """Begin an episode. Returns the learner's first observation and ``{"action_mask": ...}``."""
         if options is not None and not (isinstance(options, Mapping) and not options):
             raise ValueError(
-                f"options={shown(options)}: expected None; reset() of this environment has no options"
+                f"options={brief(options)}: expected None; reset() of this environment has no options"
             )
         if seed is not None:
             seed = checked_seed(seed, "expected an integer of 0 or more, or None")
@@ -296,7 +296,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         over = games.over.copy()
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
             raise ValueError(
-                f"the episodes of games {shown(np.flatnonzero(over).tolist())} are over; no game has moved: call "
+                f"the episodes of games {brief(np.flatnonzero(over).tolist())} are over; no game has moved: call "
                 'reset(options={"reset_mask": ...}) for them'
             )
         given = as_array("actions", actions)
@@ -354,11 +354,11 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         if options is None or (isinstance(options, Mapping) and not options):
             return np.ones(self.num_envs, np.bool_)
         if not isinstance(options, Mapping) or list(options) != ["reset_mask"]:
-            raise ValueError(f"options={shown(options)}: expected None or {{'reset_mask': ...}}")
+            raise ValueError(f"options={brief(options)}: expected None or {{'reset_mask': ...}}")
         mask = as_array("reset_mask", options["reset_mask"])
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise ValueError(
-                f"options={shown(options)}: expected a reset_mask of bool, of shape ({self.num_envs},), with at least "
+                f"options={brief(options)}: expected a reset_mask of bool, of shape ({self.num_envs},), with at least "
                 "one True"
             )
         return mask.copy()
@@ -370,5 +370,5 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         if not isinstance(seed, list | tuple):
             return checked_seed(seed, expected)
         if len(seed) != self.num_envs:
-            raise ValueError(f"seed={shown(seed)}: {expected}")
+            raise ValueError(f"seed={brief(seed)}: {expected}")
         return [None if one is None else checked_seed(one, expected) for one in seed]

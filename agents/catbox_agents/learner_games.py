@@ -23,7 +23,7 @@ from catbox_agents.random_agent import RandomAgent
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of
 from catbox_env import Game, Vec
 from catbox_env.core.bits import legal_at
-from catbox_env.core.checks import as_array, check_choice, is_integer, is_word, shown
+from catbox_env.core.checks import as_array, brief, check_choice, is_integer, is_word
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.rng import new_generators, next_uint64, random_below, unit_interval
 
@@ -74,7 +74,7 @@ class LearnerGames:
             not is_integer(learner_seat) or not 0 <= learner_seat < game.num_players
         ):
             raise ValueError(
-                f"learner_seat={shown(learner_seat)}: expected a seat from 0 to {others}, or 'random'"
+                f"learner_seat={brief(learner_seat)}: expected a seat from 0 to {others}, or 'random'"
             )
         self.learner_seat = learner_seat
         self.illegal_action = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS)
@@ -209,7 +209,7 @@ class LearnerGames:
         return deals, draws
 
     def _make_agent(self, spec: AgentSpec, seed: int) -> Agent:
-        return agent_of(spec, f"opponent {shown(spec)}", self.game, seed)
+        return agent_of(spec, f"opponent {brief(spec)}", self.game, seed)
 
     def _make_agents_again(self) -> None:
         for k, spec in enumerate(self.specs):
@@ -367,13 +367,13 @@ def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
             or not isinstance(pool, Sequence)
             or not pool
         ):
-            raise ValueError(f"opponents={shown(opponents)}: expected {{'any_of': [one or more agents]}}")
+            raise ValueError(f"opponents={brief(opponents)}: expected {{'any_of': [one or more agents]}}")
         return list(pool)
     if isinstance(opponents, str | bytes) or not isinstance(opponents, Sequence):
         return [opponents]
     if len(opponents) != others:
         raise ValueError(
-            f"opponents={shown(opponents)}: {len(opponents)} agents for {others} other seats; give one agent for all, "
+            f"opponents={brief(opponents)}: {len(opponents)} agents for {others} other seats; give one agent for all, "
             f"one for each other seat, or {{'any_of': [...]}} to draw from"
         )
     return list(opponents)

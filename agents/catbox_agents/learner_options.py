@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from catbox_agents.networks.sb3_file import note_game
 from catbox_env import Game, make_game
-from catbox_env.core.checks import closest, is_integer, is_word, shown
+from catbox_env.core.checks import brief, closest, is_integer, is_word
 from catbox_env.core.registry import game_class
 
 #: The keys of an observation with ``mask_in_observation=True``.
@@ -47,7 +47,7 @@ class ObservationForm:
         self.keys = _checked_keys(mask_in_observation)
         low, high = game.observation_layout.bounds()
         if self.dtype.kind == "u" and low.min() < 0:
-            raise ValueError(f"dtype={shown(dtype)}: the observation has values below 0; give a signed dtype")
+            raise ValueError(f"dtype={brief(dtype)}: the observation has values below 0; give a signed dtype")
         self.space: spaces.Space[Any] = spaces.Box(
             low.astype(self.dtype), high.astype(self.dtype), dtype=self.dtype.type
         )
@@ -81,7 +81,7 @@ def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, 
 def checked_seed(seed: Any, expected: str) -> int:
     """``seed`` as an int. Raises ``ValueError``, saying what was ``expected``, unless it is an integer of 0 or more."""
     if not is_integer(seed) or seed < 0:
-        raise ValueError(f"seed={shown(seed)}: {expected}")
+        raise ValueError(f"seed={brief(seed)}: {expected}")
     return int(seed)
 
 
@@ -92,7 +92,7 @@ def _checked_dtype(dtype: Any) -> np.dtype[Any]:
         found = None
     if found is None or found.kind not in "iuf":
         raise ValueError(
-            f"dtype={shown(dtype)}: expected an integer or floating dtype of NumPy, such as np.float32"
+            f"dtype={brief(dtype)}: expected an integer or floating dtype of NumPy, such as np.float32"
         )
     return found.newbyteorder("=")
 
@@ -107,7 +107,7 @@ def _checked_keys(given: Any) -> tuple[str, str] | None:
         if texts and observation and mask and observation != mask:
             return observation, mask
     raise ValueError(
-        f"mask_in_observation={shown(given)}: expected True, False, or the names to give to "
+        f"mask_in_observation={brief(given)}: expected True, False, or the names to give to "
         f"{' and '.join(map(repr, KEYS))}, "
         'such as {"observation": "observations", "action_mask": "action_mask"}'
     )
@@ -120,7 +120,7 @@ def checked_render_mode(given: Any, modes: tuple[str, ...]) -> str | None:
     "rgb_array" and then draws none.
     """
     if given is not None and not any(is_word(given, mode) for mode in modes):
-        raise OptionError(f"render_mode={shown(given)}: expected None or {' or '.join(map(repr, modes))}")
+        raise OptionError(f"render_mode={brief(given)}: expected None or {' or '.join(map(repr, modes))}")
     return given
 
 
@@ -130,7 +130,7 @@ def checked_mode(given: Any) -> AutoresetMode:
         return given
     if not isinstance(given, str) or given not in _MODES:
         raise ValueError(
-            f"autoreset_mode={shown(given)}: expected one of {', '.join(map(repr, _MODES))}, or an AutoresetMode of "
+            f"autoreset_mode={brief(given)}: expected one of {', '.join(map(repr, _MODES))}, or an AutoresetMode of "
             "Gymnasium"
         )
     return _MODES[given]

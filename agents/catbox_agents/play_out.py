@@ -12,7 +12,7 @@ from catbox_agents.agent import Agent, agent_seed, needs_history
 from catbox_agents.decisions import ask_agents
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Vec
-from catbox_env.core.checks import check_choice, shown
+from catbox_env.core.checks import brief, check_choice
 
 #: Chooses: the indices of the agents asked (M,), the batch and its rows (M,) in, their actions (M,) out.
 Ask = Callable[[NDArray[np.int64], Vec, NDArray[np.int64]], NDArray[np.int64]]
@@ -39,14 +39,14 @@ def play_out(
     the message names the agent.
     """
     if not isinstance(vec, Vec):
-        raise ValueError(f"vec={shown(vec)}: expected a batch of games, as make_vec returns")
+        raise ValueError(f"vec={brief(vec)}: expected a batch of games, as make_vec returns")
     check_choice("until", until, (END_OF_ROUND, END_OF_GAME))
     seats = vec.game.num_players
     if isinstance(agents, Sequence) and not isinstance(agents, str):
         given = list(agents)
         if len(given) != seats:
             raise ValueError(
-                f"agents={shown(agents)}: {len(given)} for {seats} seats; give one agent for all, or one for each seat"
+                f"agents={brief(agents)}: {len(given)} for {seats} seats; give one agent for all, or one for each seat"
             )
     else:
         given = [agents]

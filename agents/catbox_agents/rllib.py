@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.ray_cluster import check_installed
 from catbox_env import Game, GameState, make_game
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.core.versions import missing_extra
 
@@ -100,7 +100,7 @@ class SelfPlayEnv(MultiAgentEnv):
         seat = state.current_player
         name = self.possible_agents[seat] if seat >= 0 else "nobody, the game is over"
         if set(action_dict) != {name}:
-            raise ValueError(f"actions of {shown(sorted(action_dict))}: expected one, of {name}")
+            raise ValueError(f"actions of {brief(sorted(action_dict))}: expected one, of {name}")
         try:
             state.apply_action(int(action_dict[name]))
         except ValueError as error:

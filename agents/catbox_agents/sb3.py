@@ -29,7 +29,7 @@ from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.sb3_file import note_game, noted_game
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game
-from catbox_env.core.checks import check_integer, shown
+from catbox_env.core.checks import brief, check_integer
 from catbox_env.core.game import check_game_object
 from catbox_env.core.versions import missing_extra, warn_untested
 
@@ -110,7 +110,7 @@ class VecEnv(BaseVecEnv):
         check_integer("num_envs", num_envs, 1)
         self.game = make_learner_game(game_id, options, _OPTIONS)
         if not isinstance(features, bool):
-            raise ValueError(f"features={shown(features)}: expected True or False")
+            raise ValueError(f"features={brief(features)}: expected True or False")
         self.features = features
         self._inputs = NetworkInputs(self.game, features)
         self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads, illegal_action)
@@ -128,7 +128,7 @@ class VecEnv(BaseVecEnv):
         Returns the learners' first observations. Raises ``ValueError`` for options given to ``set_options``.
         """
         if given := [options for options in self._options if options]:
-            raise ValueError(f"set_options({shown(given[0])}): reset() of this environment has no options")
+            raise ValueError(f"set_options({brief(given[0])}): reset() of this environment has no options")
         self.games.reset(self._seeds[0])
         self.reset_infos = [self._skipped(row) for row in range(self.num_envs)]
         self._reset_seeds()
@@ -238,7 +238,7 @@ class VecEnv(BaseVecEnv):
         rows = [int(row) for row in self._get_indices(indices)]
         if wrong := [row for row in rows if not -self.num_envs <= row < self.num_envs]:
             raise IndexError(
-                f"indices={shown(indices)}: there is no game {wrong[0]}, only 0 to {self.num_envs - 1}"
+                f"indices={brief(indices)}: there is no game {wrong[0]}, only 0 to {self.num_envs - 1}"
             )
         return rows
 
@@ -274,7 +274,7 @@ class SB3Agent(SamplingAgent):
         policy, space = getattr(model, "policy", None), getattr(model, "observation_space", None)
         if not callable(getattr(policy, "predict", None)) or not isinstance(space, spaces.Space):
             raise ValueError(
-                f"model = {shown(model)}: expected a model of Stable-Baselines3, such as MaskablePPO.load(path)"
+                f"model = {brief(model)}: expected a model of Stable-Baselines3, such as MaskablePPO.load(path)"
             )
         if isinstance(space, spaces.Dict):
             raise ValueError(
@@ -375,4 +375,4 @@ def _check_model(model: Any, game: Game, inputs: NetworkInputs, features: Mappin
 
 
 def _space(space: spaces.Space[Any]) -> str:
-    return f"Box of shape {space.shape}" if isinstance(space, spaces.Box) else shown(space)
+    return f"Box of shape {space.shape}" if isinstance(space, spaces.Box) else brief(space)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catbox_env.core.checks import closest, is_integer, shown
+from catbox_env.core.checks import brief, closest, is_integer
 from catbox_env.core.options import parse_value
 
 #: Of a setting that is a number of things.
@@ -154,7 +154,7 @@ def read_settings(spec: str) -> dict[str, Any]:
         if not equals and key in kind.presets:
             if preset is not None:
                 raise ValueError(
-                    f"agent {shown(spec)}: more than one preset; give one of {', '.join(kind.presets)}"
+                    f"agent {brief(spec)}: more than one preset; give one of {', '.join(kind.presets)}"
                 )
             preset = kind.presets[key]
             continue
@@ -162,17 +162,17 @@ def read_settings(spec: str) -> dict[str, Any]:
             known = [f"{setting}=..." for setting in kind.settings] + list(kind.presets)
             words = [*kind.settings, *kind.presets]
             raise ValueError(
-                f"agent {shown(spec)}: unknown setting {shown(key)}{closest(key, words)}; expected "
+                f"agent {brief(spec)}: unknown setting {brief(key)}{closest(key, words)}; expected "
                 f"{', '.join(known)}, between commas"
             )
         if key in given:
-            raise ValueError(f"agent {shown(spec)}: {key} is given twice; give it once")
+            raise ValueError(f"agent {brief(spec)}: {key} is given twice; give it once")
         setting = kind.settings[key]
         try:
             given[key] = _read(setting, value)
         except (ValueError, OverflowError):
             raise ValueError(
-                f"agent {shown(spec)}: {key}={shown(value)}; expected {setting.expected}"
+                f"agent {brief(spec)}: {key}={brief(value)}; expected {setting.expected}"
             ) from None
     return {**(preset or {}), **given}
 

@@ -31,7 +31,7 @@ from catbox_agents.settings import CONFIGURED, is_configured, read_settings, spe
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
 from catbox_env import Game
-from catbox_env.core.checks import closest, shown
+from catbox_env.core.checks import brief, closest
 from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
 
@@ -63,7 +63,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     class that is not an agent.
     """
     if not isinstance(spec, str | os.PathLike):
-        raise ValueError(f"agent {shown(spec)}: expected a string, such as 'random', or a path")
+        raise ValueError(f"agent {brief(spec)}: expected a string, such as 'random', or a path")
     check_game_object(game)
     if seed is not None:
         seed_sequence(seed)  # raises ValueError unless it is a seed
@@ -77,7 +77,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
         try:
             return check_agent(factory(game, seed, **read_settings(text)), repr(text))
         except ValueError as error:
-            raise ValueError(f"agent {shown(text)}: {error}") from error
+            raise ValueError(f"agent {brief(text)}: {error}") from error
     if text == "heuristic":
         if game.id not in HEURISTICS:
             raise ValueError(
@@ -147,7 +147,7 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
             try:
                 check_spec(within)
             except ValueError as error:
-                raise ValueError(f"agent {shown(text)}: {setting}: {error}") from None
+                raise ValueError(f"agent {brief(text)}: {setting}: {error}") from None
         return
     if text.startswith(ZOO):
         zoo_agent(text)
@@ -214,7 +214,7 @@ def import_class(spec: str, what: str) -> type:
     except ModuleNotFoundError as error:
         if not _is_missing(module_name, error):
             raise  # the user's module exists and cannot import another: the traceback shows where
-        message = _unknown(spec) if what == "agent" else f"{what} {shown(spec)} does not exist"
+        message = _unknown(spec) if what == "agent" else f"{what} {brief(spec)} does not exist"
         raise ValueError(f"{message} (there is no module {error.name!r} to import)") from None
     except SyntaxError as error:
         raise ValueError(f"module {module_name!r} is not valid Python: {error}") from None
@@ -290,6 +290,6 @@ def _unknown(spec: str, words: Sequence[str] = ()) -> str:
     also = f"{', '.join(words)}, " if words else ""
     close = closest(spec.partition(":")[0], [*words, *_NAMES])
     return (
-        f"unknown agent {shown(spec)}{close}; expected {also}one of the known agents: "
+        f"unknown agent {brief(spec)}{close}; expected {also}one of the known agents: "
         f"{', '.join(_NAMES)}, 'zoo:NAME', the path of a checkpoint, or 'package.module:Class' for your own"
     )

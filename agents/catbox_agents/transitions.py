@@ -26,7 +26,7 @@ from catbox_agents.agent import Agent, agent_seed, as_action, needs_history
 from catbox_agents.errors import AgentError
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Game
-from catbox_env.core.checks import is_integer, shown
+from catbox_env.core.checks import brief, is_integer
 from catbox_env.core.rng import seed_sequence
 
 __all__ = ["SeatTransition", "seat_transitions"]
@@ -87,10 +87,10 @@ def seat_transitions(
     """
     if not isinstance(env, AECEnv):
         raise ValueError(
-            f"env={shown(env)}: expected a PettingZoo AEC environment, such as cat_in_the_box_v0.raw_env()"
+            f"env={brief(env)}: expected a PettingZoo AEC environment, such as cat_in_the_box_v0.raw_env()"
         )
     if games is not None and (not is_integer(games) or games < 1):
-        raise ValueError(f"games={shown(games)}: expected a whole number of 1 or more, or None for no end")
+        raise ValueError(f"games={brief(games)}: expected a whole number of 1 or more, or None for no end")
     if seed is not None:
         seed_sequence(seed)  # raises ValueError unless it is a seed
     return _Players(env, policies).play(games, seed)
@@ -104,7 +104,7 @@ class _Players:
         seats = list(env.possible_agents)
         if isinstance(policies, Mapping):
             if set(policies) != set(seats):
-                raise ValueError(f"policies={shown(policies)}: expected one for each of {', '.join(seats)}")
+                raise ValueError(f"policies={brief(policies)}: expected one for each of {', '.join(seats)}")
             self.given = {seat: policies[seat] for seat in seats}
         else:
             self.given = dict.fromkeys(seats, policies)
@@ -124,7 +124,7 @@ class _Players:
         if not is_spec and not hasattr(policy, "act"):
             if not callable(policy):
                 raise ValueError(
-                    f"policy {shown(policy)} of {seat}: expected a function of (observation, action_mask), an agent, "
+                    f"policy {brief(policy)} of {seat}: expected a function of (observation, action_mask), an agent, "
                     "or the spec of one, such as 'random'"
                 )
             return partial(_answer_of_function, policy, seat)
@@ -133,7 +133,7 @@ class _Players:
             agent = agent_of(policy, f"policy of {seat}", self.game, seed)
         elif is_spec:
             raise ValueError(
-                f"policy {shown(policy)} of {seat}: the spec of an agent needs an environment of catbox; give a "
+                f"policy {brief(policy)} of {seat}: the spec of an agent needs an environment of catbox; give a "
                 "function of (observation, action_mask)"
             )
         else:
@@ -180,7 +180,7 @@ class _Players:
 def _check_observation(seen: Any, seat: str) -> None:
     if not isinstance(seen, Mapping) or not {"observation", "action_mask"} <= set(seen):
         raise ValueError(
-            f"the observation of {seat} is {shown(seen)}: expected a dict with 'observation' and 'action_mask'"
+            f"the observation of {seat} is {brief(seen)}: expected a dict with 'observation' and 'action_mask'"
         )
 
 

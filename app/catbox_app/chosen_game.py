@@ -55,7 +55,7 @@ def _go_together(implied: dict[str, Any], options: dict[str, Any], game_id: str)
     Otherwise the agent is refused later, and the message names the difference: no mixture of both must come before.
     """
     chosen = game_class(game_id)
-    both = [name for name in options if name in implied and name not in chosen.lenient_options]
+    both = [name for name in options if name in implied and name not in chosen.transferable_options]
     return all(same_option(chosen, name, options[name], implied[name]) for name in both)
 
 

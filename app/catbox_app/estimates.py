@@ -30,7 +30,7 @@ class Estimate:
         points: points of this round, whatever the game pays for.
         lead: points minus the mean of the other seats' points.
         error: the standard error of ``lead``.
-        chances: how often each of the game's ``chance_names`` comes true for the seat, from 0 to 1.
+        chances: how often each of the game's ``binary_statistics`` comes true for the seat, from 0 to 1.
     """
 
     action: int
@@ -89,4 +89,4 @@ def _played_out(game: Game, tried: Vec) -> tuple[NDArray[np.float64], dict[str, 
         for name, values in rest.info.items():
             info[name][running] = values
     statistics = game.statistics(info)
-    return points, {name: statistics[name] for name in game.chance_names if name in statistics}
+    return points, {name: statistics[name] for name in game.binary_statistics if name in statistics}

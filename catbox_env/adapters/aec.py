@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env.adapters.raster import FRAME_WIDTH, load_rasteriser, rasterise
-from catbox_env.core.checks import check_choice, check_flag, shown
+from catbox_env.core.checks import brief, check_choice, check_flag
 from catbox_env.core.game import GameState
 from catbox_env.core.registry import make_game
 from catbox_env.core.rng import new_generators, seed_sequence
@@ -101,7 +101,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         are ignored, as PettingZoo asks of environments.
         """
         if options is not None and not isinstance(options, Mapping):
-            raise ValueError(f"options={shown(options)}: expected a dict, such as {{'deal': ...}}, or None")
+            raise ValueError(f"options={brief(options)}: expected a dict, such as {{'deal': ...}}, or None")
         if seed is not None or self._generators is None:
             generators = new_generators([seed_sequence(seed)])
         else:
@@ -192,7 +192,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
     def _known(self, agent: str) -> str:
         if not isinstance(agent, str) or agent not in self._seats:
-            raise ValueError(f"agent {shown(agent)}: expected one of {', '.join(self.possible_agents)}")
+            raise ValueError(f"agent {brief(agent)}: expected one of {', '.join(self.possible_agents)}")
         return agent
 
     def _running(self) -> GameState:

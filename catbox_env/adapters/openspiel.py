@@ -30,7 +30,7 @@ from catbox_env.adapters.openspiel_parameters import (
     parameters_of,
     specification_of,
 )
-from catbox_env.core.checks import check_seat, shown
+from catbox_env.core.checks import brief, check_seat
 from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.past import sample_past
 from catbox_env.core.registry import GAMES, game_class, make_game
@@ -141,7 +141,7 @@ class SpielGame(pyspiel.Game):
         """A game that is about to be dealt. A state cannot be made from text: ``deserialize_state`` does that."""
         if given:
             raise ValueError(
-                f"new_initial_state({shown(given[0])}): expected nothing; deserialize_state reads a state from text"
+                f"new_initial_state({brief(given[0])}): expected nothing; deserialize_state reads a state from text"
             )
         return SpielState(self)
 
@@ -158,7 +158,7 @@ class SpielGame(pyspiel.Game):
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
         """What a player sees, as ``iig_obs_type`` says; None: an observation. See `Observer`."""
         if params:
-            raise ValueError(f"params={shown(params)}: an observer of catbox has no parameters; give none")
+            raise ValueError(f"params={brief(params)}: an observer of catbox has no parameters; give none")
         type_ = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         kinds = pyspiel.PrivateInfoType
         hidden = {kinds.NONE: "none", kinds.SINGLE_PLAYER: "own", kinds.ALL_PLAYERS: "all"}[
@@ -171,7 +171,7 @@ class SpielGame(pyspiel.Game):
         found = _HISTORY.match(data) if isinstance(data, str) else None
         if not found:
             raise ValueError(
-                f"state={shown(data)}: it is damaged; expected what serialize() of a state returned"
+                f"state={brief(data)}: it is damaged; expected what serialize() of a state returned"
             )
         state = self.new_initial_state()
         for step in filter(None, found[1].split(",")):
@@ -239,7 +239,7 @@ class SpielState(pyspiel.State):
             return
         outcomes = [draw for draw, _ in self.chance_outcomes()]
         if action not in outcomes:
-            raise ValueError(f"chance outcome {shown(action)}: expected one of {shown(outcomes)}")
+            raise ValueError(f"chance outcome {brief(action)}: expected one of {brief(outcomes)}")
         play.drawn.append(int(action))
         draws, first_round = game.draws, not play.beginnings
         assert draws is not None

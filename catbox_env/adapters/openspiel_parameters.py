@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import Field, fields
 from typing import Any
 
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import REWARDS
 from catbox_env.core.options import parse_value
@@ -82,7 +82,7 @@ def _list_of(name: str, text: str) -> list[Any]:
     items = [parse_value(item) for item in inner.replace(",", " ").split()]
     if not all(isinstance(item, int) for item in items):
         raise ValueError(
-            f"{name}={shown(text)}: expected integers with spaces between them, such as '1 3 4', '[1]' for one, '[]' "
+            f"{name}={brief(text)}: expected integers with spaces between them, such as '1 3 4', '[1]' for one, '[]' "
             f"for none, or {OPEN_LIST!r}"
         )
     return items

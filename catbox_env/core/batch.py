@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from catbox_env.core.checks import as_array, check_integer, shown
+from catbox_env.core.checks import as_array, brief, check_integer
 from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
 from catbox_env.core.saved import check_records, check_same_game
 from catbox_env.core.state import GameState, gather_states
@@ -82,7 +82,7 @@ class Vec(Storage):
         """
         if isinstance(seed, list):
             if len(seed) != self.num_envs:
-                raise ValueError(f"seed={shown(seed)}: expected one seed for each of {self.num_envs} games")
+                raise ValueError(f"seed={brief(seed)}: expected one seed for each of {self.num_envs} games")
             self._generators[:] = new_generators([seed_sequence(one) for one in seed])
             self._seeded = True
         elif seed is not None or not self._seeded:
@@ -107,7 +107,7 @@ class Vec(Storage):
         if seeds is not None:
             if not isinstance(seeds, list | tuple) or len(seeds) != len(rows):
                 raise ValueError(
-                    f"seeds={shown(seeds)}: expected a list, one seed for each of {len(rows)} rows"
+                    f"seeds={brief(seeds)}: expected a list, one seed for each of {len(rows)} rows"
                 )
             given = [k for k, seed in enumerate(seeds) if seed is not None]
             if given:
@@ -196,14 +196,14 @@ class Vec(Storage):
         rows = self._all if rows is None else self._checked_rows(rows)
         seats = as_array("seats", seats)
         if seats.shape != self._all.shape or seats.dtype.kind not in "iu":
-            raise ValueError(f"seats={shown(seats)}: expected integers of shape {self._all.shape}")
+            raise ValueError(f"seats={brief(seats)}: expected integers of shape {self._all.shape}")
         seats = np.ascontiguousarray(seats, np.int64)
         if not isinstance(generators, np.ndarray) or (generators.dtype, generators.shape) != (
             GENERATOR,
             (self.num_envs,),
         ):
             raise ValueError(
-                f"generators={shown(generators)}: expected {self.num_envs} records of new_generators"
+                f"generators={brief(generators)}: expected {self.num_envs} records of new_generators"
             )
         if rows is not self._all:
             for array in (self.rewards, self.terminated, self.round_ended):
@@ -233,7 +233,7 @@ class Vec(Storage):
             or not ((seats >= 0) & (seats < players)).all()
         ):
             raise ValueError(
-                f"seats={shown(seats)}: expected integers from 0 to {players - 1} of shape {rows.shape}"
+                f"seats={brief(seats)}: expected integers from 0 to {players - 1} of shape {rows.shape}"
             )
         out = np.empty((len(rows), self.game.observation_layout.size), np.int8)
         self.game.loops.observe_games(self._games, rows, seats.astype(np.int64), out)
@@ -251,7 +251,7 @@ class Vec(Storage):
         inside = inside and bool(((given >= 0) & (given < self.game.num_actions)).all())
         if not inside or not self._legal[rows, given].all():
             raise ValueError(
-                f"actions={shown(actions)}: expected a legal action for each of {len(rows)} games; choose where "
+                f"actions={brief(actions)}: expected a legal action for each of {len(rows)} games; choose where "
                 "action_mask is True"
             )
         out = np.empty(len(rows), np.int64)
@@ -370,13 +370,13 @@ class Vec(Storage):
         given = as_array("rows", rows)
         n = self.num_envs
         if given.ndim != 1 or given.dtype.kind not in "iu" or not ((given >= 0) & (given < n)).all():
-            raise ValueError(f"rows={shown(rows)}: expected integers from 0 to {n - 1}, of shape (M,)")
+            raise ValueError(f"rows={brief(rows)}: expected integers from 0 to {n - 1}, of shape (M,)")
         return np.ascontiguousarray(given, np.intp)
 
     def _checked_rows(self, rows: np.ndarray) -> np.ndarray:
         given = self._existing_rows(rows)
         if np.bincount(given, minlength=1).max() > 1:
-            raise ValueError(f"rows={shown(rows)}: a row is given twice; list each row at most once")
+            raise ValueError(f"rows={brief(rows)}: a row is given twice; list each row at most once")
         return given
 
     def _step_and_view(self, rows: np.ndarray, actions: np.ndarray) -> None:

@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 
-def shown(value: Any) -> str:
+def brief(value: Any) -> str:
     """``value`` for a message: its ``repr``, cut if it is long."""
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:200]}... ({len(text)} characters)"
@@ -28,7 +28,7 @@ def as_array(name: str, value: Any) -> np.ndarray:
     try:
         return np.asarray(value)
     except ValueError as error:
-        raise ValueError(f"{name}={shown(value)}: expected an array of one shape ({error})") from None
+        raise ValueError(f"{name}={brief(value)}: expected an array of one shape ({error})") from None
 
 
 def is_array(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
@@ -53,7 +53,7 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None, more
     """
     if not is_integer(value) or value < low or (high is not None and value > high):
         bound = f"an integer from {low} to {high}" if high is not None else f"an integer of {low} or more"
-        raise ValueError(f"{name}={shown(value)}: expected {bound}{more}")
+        raise ValueError(f"{name}={brief(value)}: expected {bound}{more}")
     return int(value)
 
 
@@ -77,28 +77,28 @@ def check_number(
     except OverflowError:  # an integer beyond all floats
         number = math.inf
     if not (math.isfinite(number) and low <= number <= high) or (above and number == low):
-        raise ValueError(f"{name}={shown(value)}: expected {expected}")
+        raise ValueError(f"{name}={brief(value)}: expected {expected}")
     return number
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
     """``value`` itself. Raises ``ValueError`` unless it is one of ``choices``."""
     if not (value is None or isinstance(value, str)) or value not in choices:
-        raise ValueError(f"{name}={shown(value)}: expected one of {', '.join(map(repr, choices))}")
+        raise ValueError(f"{name}={brief(value)}: expected one of {', '.join(map(repr, choices))}")
     return value
 
 
 def check_flag(name: str, value: Any) -> bool:
     """``value`` as a bool. Raises ``ValueError`` unless it is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}={shown(value)}: expected True or False")
+        raise ValueError(f"{name}={brief(value)}: expected True or False")
     return bool(value)
 
 
 def check_seat(name: str, value: Any, num_players: int) -> int:
     """``value`` as an int. Raises ``ValueError`` unless it is a seat, 0 .. ``num_players - 1``."""
     if not is_integer(value) or not 0 <= value < num_players:
-        raise ValueError(f"{name}={shown(value)}: expected a seat, an integer from 0 to {num_players - 1}")
+        raise ValueError(f"{name}={brief(value)}: expected a seat, an integer from 0 to {num_players - 1}")
     return int(value)
 
 
@@ -109,7 +109,7 @@ def check_action(value: Any, num_actions: int) -> int:
     except TypeError:
         chosen = -1
     if not 0 <= chosen < num_actions:
-        raise ValueError(f"action {shown(value)}: expected an integer from 0 to {num_actions - 1}")
+        raise ValueError(f"action {brief(value)}: expected an integer from 0 to {num_actions - 1}")
     return chosen
 
 
@@ -117,7 +117,7 @@ def check_sequence(what: str, value: Any, of: str) -> None:
     """Raise ``ValueError`` unless ``value``, (an item of) the part ``what`` of a deal, is a sequence ``of`` items."""
     listed = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
     if not listed or isinstance(value, str | bytes):
-        raise ValueError(f"deal: {shown(value)} in {what}; expected a sequence of {of}")
+        raise ValueError(f"deal: {brief(value)} in {what}; expected a sequence of {of}")
 
 
 def check_sequences(what: str, value: Any, of: str) -> None:

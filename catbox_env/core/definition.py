@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from catbox_env.core.binding import bind
-from catbox_env.core.checks import check_flag, check_integer, shown
+from catbox_env.core.checks import brief, check_flag, check_integer
 from catbox_env.core.draws import Draws
 from catbox_env.core.features import Features
 from catbox_env.core.kernels import REWARDS, Kernels
@@ -43,11 +43,11 @@ class GameDefinition(ABC):
         min_utility, max_utility: bounds of a seat's return, in units of ``reward``.
         info_names: names of the statistics that every seat gets when a round ends.
         info_values: the statistics whose single values are counted in evaluations, such as bids: name -> values.
-        lenient_options: options that do not change how an agent has to play, such as who begins and how many rounds
-            there are: an agent made for other values may play, if the observation has the same parts.
-        synonyms: values of an option that stand for the same rules: option -> these values.
-        chance_names: those of its `statistics` that are 0 or 1 for a seat and that matter to a player: hints say how
-            likely they are. Rules may leave some out.
+        transferable_options: options that do not change how an agent has to play, such as who begins: an agent made for
+            other values may play, if the observation has the same parts.
+        equivalent_values: values of an option that stand for the same rules: option -> these values.
+        binary_statistics: those of its `statistics` that are 0 or 1 for a seat and that matter to a player: hints say
+            how likely they are. Rules may leave some out.
         params: array (1,) of the game's parameter record.
         state_bounds: the lowest and highest value of each of the game's own fields of a state, for all elements of the
             field, those that these rules do not use too: name -> (low, high). A state from outside is refused unless it
@@ -62,9 +62,9 @@ class GameDefinition(ABC):
     rules_class: ClassVar[type]
     state_dtype: ClassVar[np.dtype]
     info_names: ClassVar[tuple[str, ...]]
-    lenient_options: ClassVar[tuple[str, ...]] = ()
-    synonyms: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    chance_names: ClassVar[tuple[str, ...]] = ()
+    transferable_options: ClassVar[tuple[str, ...]] = ()
+    equivalent_values: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    binary_statistics: ClassVar[tuple[str, ...]] = ()
 
     rules: Any
     num_players: int
@@ -83,7 +83,7 @@ class GameDefinition(ABC):
 
     def __init__(self, *, rules: Any = None, reward: str = "score", **rule_options: Any) -> None:
         if not isinstance(reward, str) or reward not in REWARDS:
-            raise ValueError(f"reward={shown(reward)}: expected one of {', '.join(map(repr, REWARDS))}")
+            raise ValueError(f"reward={brief(reward)}: expected one of {', '.join(map(repr, REWARDS))}")
         if rules is not None and rule_options:
             raise ValueError(
                 f"rules and {', '.join(rule_options)} were both given: give either a {self.rules_class.__name__} "
@@ -93,7 +93,7 @@ class GameDefinition(ABC):
             rules = self._make_rules(rule_options)
         elif not isinstance(rules, self.rules_class):
             raise ValueError(
-                f"rules={shown(rules)}: {self.id} expected a {self.rules_class.__module__}."
+                f"rules={brief(rules)}: {self.id} expected a {self.rules_class.__module__}."
                 f"{self.rules_class.__name__}"
             )
         else:
@@ -130,7 +130,7 @@ class GameDefinition(ABC):
 
         Unless a game defines it, no deal can be given.
         """
-        raise ValueError(f"deal={shown(deal)}: expected None, because no deal can be given to {self.id}")
+        raise ValueError(f"deal={brief(deal)}: expected None, because no deal can be given to {self.id}")
 
     def deal_of(self, state: np.record) -> dict[str, Any] | None:
         """The deal of a round that has just begun, as JSON-able values: what `set_deal` takes.
@@ -255,7 +255,7 @@ class GameDefinition(ABC):
 def check_game_object(value: Any) -> Any:
     """``value`` itself. Raises ``ValueError`` unless it is a game."""
     if not isinstance(value, GameDefinition):
-        raise ValueError(f"game={shown(value)}: expected a game, as make_game returns")
+        raise ValueError(f"game={brief(value)}: expected a game, as make_game returns")
     return value
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from catbox_env.core.checks import is_integer, shown
+from catbox_env.core.checks import brief, is_integer
 
 #: Where deals can turn out to be impossible, they are listed beforehand if there are no more than so many.
 MOST_LISTED = 10_000
@@ -91,15 +91,15 @@ class Draws(ABC):
         listed = isinstance(drawn, list | tuple) and len(drawn) <= self.length
         if not listed or not all(is_integer(draw) and 0 <= draw < self.num_values for draw in drawn):
             raise ValueError(
-                f"drawn={shown(drawn)}: expected at most {self.length} integers from 0 to {self.num_values - 1}, "
+                f"drawn={brief(drawn)}: expected at most {self.length} integers from 0 to {self.num_values - 1}, "
                 "the draws of a deal so far"
             )
         for i, draw in enumerate(drawn):
             possible = [each for each, _ in self.outcomes(drawn[:i], first_round)]
             if draw not in possible:
                 raise ValueError(
-                    f"drawn={shown(drawn)}: draw {i} is {draw}; after those before it, expected "
-                    f"{f'one of {shown(possible)}' if possible else 'no more, because the deal is complete'}"
+                    f"drawn={brief(drawn)}: draw {i} is {draw}; after those before it, expected "
+                    f"{f'one of {brief(possible)}' if possible else 'no more, because the deal is complete'}"
                 )
         return [int(draw) for draw in drawn]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_env.core.checks import is_array, shown
+from catbox_env.core.checks import brief, is_array
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.layout import Layout
 
@@ -81,7 +81,7 @@ def _checked(name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.n
     """``array`` itself. Raises ``ValueError`` unless it is an array of this dtype and shape."""
     if is_array(array, shape, np.dtype(dtype)):
         return array
-    given = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else shown(array)
+    given = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else brief(array)
     raise ValueError(
         f"{name}: {given}; expected an array of {np.dtype(dtype)} of shape {shape}, as a Vec of this game has"
     )

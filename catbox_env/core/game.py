@@ -9,7 +9,7 @@ import numpy as np
 
 from catbox_env.core import defaults
 from catbox_env.core.batch import Vec
-from catbox_env.core.checks import check_action, check_integer, check_seat, is_array, shown
+from catbox_env.core.checks import brief, check_action, check_integer, check_seat, is_array
 from catbox_env.core.definition import GameDefinition, check_game_object
 from catbox_env.core.events import Event, check_step
 from catbox_env.core.past import Past, rewind, sample_past
@@ -80,7 +80,7 @@ class Game(GameDefinition):
         """
         if not is_array(generators, (1,), GENERATOR):
             raise ValueError(
-                f"generators={shown(generators)}: expected the attribute `generators` of a GameState"
+                f"generators={brief(generators)}: expected the attribute `generators` of a GameState"
             )
         state = GameState(self, np.zeros(1, self.state_dtype), generators, self.empty_log())
         self.loops.deal_games(self.params, generators, state.records, np.zeros(1, np.int64))
@@ -188,14 +188,14 @@ class Game(GameDefinition):
         Raises ``ValueError`` with the nearest known names.
         """
         if not isinstance(text, str):
-            raise ValueError(f"action {shown(text)}: expected text, such as {self.action_to_string(0)!r}")
+            raise ValueError(f"action {brief(text)}: expected text, such as {self.action_to_string(0)!r}")
         wanted = " ".join(text.lower().split())
         names = [self.action_to_string(action) for action in range(self.num_actions)]
         known = {name.lower(): action for action, name in enumerate(names)}
         if wanted not in known:
             close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.4)
             hint = f"; similar: {', '.join(repr(names[known[name]]) for name in close)}" if close else ""
-            raise ValueError(f"unknown action {shown(text)}: expected a name such as {names[0]!r}{hint}")
+            raise ValueError(f"unknown action {brief(text)}: expected a name such as {names[0]!r}{hint}")
         return known[wanted]
 
     def check_action_id(self, action: Any) -> int:
@@ -216,13 +216,13 @@ class Game(GameDefinition):
         Raises ``ValueError`` for a seat that the game does not have.
         """
         if not isinstance(state, np.void) or state.dtype != self.state_dtype:
-            raise ValueError(f"state={shown(state)}: expected the record of a state of this game")
+            raise ValueError(f"state={brief(state)}: expected the record of a state of this game")
         return self.draw_text(state, seat if seat is None else check_seat("seat", seat, self.num_players))
 
     def render_text(self, state: GameState, seat: int | None = None) -> str:
         """The state as plain text, with the hand of ``seat``, or every hand for ``None``. Errors as in `render`."""
         if not isinstance(state, GameState):
-            raise ValueError(f"state={shown(state)}: expected a state, as new_initial_state returns")
+            raise ValueError(f"state={brief(state)}: expected a state, as new_initial_state returns")
         check_same_game("state", state.game, self)
         return "".join(text for text, _ in self.render(state.record, seat))
 
@@ -261,7 +261,7 @@ class Game(GameDefinition):
         anything else than described.
         """
         if not isinstance(state, GameState):
-            raise ValueError(f"state={shown(state)}: expected a state, as new_initial_state returns")
+            raise ValueError(f"state={brief(state)}: expected a state, as new_initial_state returns")
         check_same_game("state", state.game, self)
         seat = seat if seat is None else check_seat("seat", seat, self.num_players)
         return self.draw_picture(state, seat, Sheet(size, theme))

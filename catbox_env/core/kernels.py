@@ -97,7 +97,7 @@ def accept_state(params, state) -> bool:  # type: ignore[no-untyped-def]  # comp
 
 @njit
 def show_action(params, state, action) -> int:  # type: ignore[no-untyped-def]  # compiled: records
-    """The default of ``shown_action``, for a game in which everybody sees all actions."""
+    """The default of ``public_action``, for a game in which everybody sees all actions."""
     return action
 
 
@@ -120,7 +120,7 @@ class Kernels:
 
     - ``write_state(params, state, seat, out)``: everything, seats relative to ``seat``, into ``out`` (S,). None: as
       ``write_observation``, for a game that hides nothing.
-    - ``shown_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
+    - ``public_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
       ``state``: the action itself, which is the default, or ``HIDDEN``.
     - ``sample(params, observation, generators, states) -> int``: fill each of ``states`` (M,), all zeros, with a
       uniform draw of its own from all those consistent with ``observation``, state i with ``generators[i]``; 0, or 1
@@ -152,7 +152,7 @@ class Kernels:
     write_mask: Callable[..., None]
     write_observation: Callable[..., None]
     write_state: Callable[..., None] | None = None
-    shown_action: Callable[..., int] = show_action
+    public_action: Callable[..., int] = show_action
     sample: Callable[..., int] = sample_none
     check_state: Callable[..., bool] = accept_state
     rewind: Callable[..., tuple[float, float]] | None = None

@@ -42,7 +42,7 @@ apply: Callable
 write_mask: Callable
 write_observation: Callable
 write_state: Callable
-shown_action: Callable
+public_action: Callable
 sample: Callable
 check_state: Callable
 rewind: Callable
@@ -149,7 +149,7 @@ def step_game(params, generator, state, log, action):
         row = log[state.num_moves]
         row[0] = state.current_player
         row[1] = action
-        row[2] = shown_action(params, state, action)
+        row[2] = public_action(params, state, action)
     state.num_moves += 1
     state.round_ended = 0
     for seat in range(params.num_players):
@@ -434,7 +434,7 @@ def leads_on(params, generator, state, observer, history, first, actions, count,
         write_mask(params[0], state, mask)
         if action < 0 or action >= len(mask) or not mask[action]:
             return False
-        seen = action if mover == observer else shown_action(params[0], state, action)
+        seen = action if mover == observer else public_action(params[0], state, action)
         if seen != history[i, 1]:
             return False
         step_game(params[0], generator, state, no_log, action)
@@ -462,7 +462,7 @@ def replays(params, generator, state, actions):
 def public_actions(params, states, rows, actions, out):
     """What the other seats see of ``actions[k]``, legal in game ``rows[k]``, into ``out[k]``."""
     for k in range(len(rows)):
-        out[k] = shown_action(params[0], states[rows[k]], actions[k])
+        out[k] = public_action(params[0], states[rows[k]], actions[k])
 
 
 def split_one(generators, children):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from catbox_env.core.batch import Vec
-from catbox_env.core.checks import as_array, shown
+from catbox_env.core.checks import as_array, brief
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import new_generators, seed_sequence, split_generators
 from catbox_env.core.sampling import checked_observations
@@ -60,7 +60,7 @@ def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarra
             f"{game.id} hides nothing, so no world has to be taken back: its history is the past of the one world"
         )
     if not isinstance(worlds, Vec):
-        raise ValueError(f"worlds={shown(worlds)}: expected a batch of games, as sample_states returns")
+        raise ValueError(f"worlds={brief(worlds)}: expected a batch of games, as sample_states returns")
     check_same_game("worlds", worlds.game, game)
     if (worlds.current_player < 0).any():
         raise ValueError(
@@ -314,6 +314,6 @@ def _checked_places(history_of: np.ndarray | None, num_histories: int, num_world
     of = as_array("history_of", history_of)
     if of.shape != (num_worlds,) or of.dtype.kind not in "iu" or not ((of >= 0) & (of < num_histories)).all():
         raise ValueError(
-            f"history_of={shown(history_of)}: expected integers from 0 to {num_histories - 1}, of shape ({num_worlds},)"
+            f"history_of={brief(history_of)}: expected integers from 0 to {num_histories - 1}, of shape ({num_worlds},)"
         )
     return np.ascontiguousarray(of, np.int64)

@@ -6,7 +6,7 @@ import difflib
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
@@ -24,7 +24,7 @@ def game_class(game_id: str) -> type[Game]:
     if not isinstance(game_id, str) or game_id not in GAMES:
         close = difflib.get_close_matches(str(game_id), GAMES, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown game {shown(game_id)}: expected one of {', '.join(GAMES)}.{hint}")
+        raise ValueError(f"unknown game {brief(game_id)}: expected one of {', '.join(GAMES)}.{hint}")
     module, name = GAMES[game_id].split(":")
     return getattr(importlib.import_module(module), name)
 

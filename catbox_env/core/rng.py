@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import SeedSequence
 
-from catbox_env.core.checks import is_integer, shown
+from catbox_env.core.checks import brief, is_integer
 from catbox_env.core.compilation import Record, cached_njit, njit
 
 #: ``a, b, c``: 32-bit words of the state; ``counter``: 32-bit counter; ``children``: generators split off so far.
@@ -85,7 +85,7 @@ def seed_sequence(seed: int | SeedSequence | None) -> SeedSequence:
         return SeedSequence()
     if not is_integer(seed) or seed < 0:
         raise ValueError(
-            f"seed={shown(seed)}: expected an integer of 0 or more, a numpy SeedSequence, or None"
+            f"seed={brief(seed)}: expected an integer of 0 or more, a numpy SeedSequence, or None"
         )
     return SeedSequence(int(seed))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from catbox_env.core.batch import Vec
-from catbox_env.core.checks import as_array, is_array, shown
+from catbox_env.core.checks import as_array, brief, is_array
 from catbox_env.core.rng import GENERATOR, split_generators
 
 if TYPE_CHECKING:  # a game makes worlds
@@ -21,9 +21,9 @@ def sample_worlds(
     observations = checked_observations(game, observations, 2)
     shape = (len(observations),)
     if not is_array(counts, shape, np.dtype(np.int64)) or (counts < 1).any():
-        raise ValueError(f"counts={shown(counts)}: expected int64 of 1 or more, of shape {shape}")
+        raise ValueError(f"counts={brief(counts)}: expected int64 of 1 or more, of shape {shape}")
     if not is_array(generators, shape, GENERATOR):
-        raise ValueError(f"generators={shown(generators)}: expected generators, of shape {shape}")
+        raise ValueError(f"generators={brief(generators)}: expected generators, of shape {shape}")
     total = sum(counts.tolist())  # in Python, where it cannot overflow
     try:
         vec = Vec._undealt(game, total, num_threads, auto_deal=False)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 from catbox_env.core.definition import FORMAT, GameDefinition
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import GENERATOR, MASK32
@@ -60,14 +60,14 @@ def check_header(what: str, header: bytes, game: GameDefinition) -> None:
         raise ValueError(f"{what}: no header of catbox; use another copy") from None
     if given != FORMAT:
         raise ValueError(
-            f"{what}: format {shown(given)}, expected {FORMAT}; load it with the version of catbox that wrote it"
+            f"{what}: format {brief(given)}, expected {FORMAT}; load it with the version of catbox that wrote it"
         )
     if found.get("game") != game.id:
         raise ValueError(
-            f"{what}: a game of {shown(found.get('game'))}, expected {game.id!r}; make that game"
+            f"{what}: a game of {brief(found.get('game'))}, expected {game.id!r}; make that game"
         )
     differing = [
-        f"{name}={shown(options.get(name))}, expected {game.options.get(name)!r}"
+        f"{name}={brief(options.get(name))}, expected {game.options.get(name)!r}"
         for name in sorted({**options, **game.options})
         if options.get(name) != game.options.get(name)
     ]
@@ -132,7 +132,7 @@ def read_saved(
     expected = ["header", *own, "checksum"]
     arrays = isinstance(saved, Mapping) and all(isinstance(array, np.ndarray) for array in saved.values())
     if not arrays or set(saved) != set(expected):
-        found = shown(sorted(map(str, saved)) if isinstance(saved, Mapping) else saved)
+        found = brief(sorted(map(str, saved)) if isinstance(saved, Mapping) else saved)
         raise ValueError(f"{what}: {found}; expected what save() returned, arrays {', '.join(expected)}")
     given = {name: saved[name].copy() for name in own}  # so that nothing can change after it was checked
     check_origin(what, game, saved["checksum"].tobytes(), saved["header"].tobytes(), *given.values())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from catbox_env.core.checks import check_action, check_seat, shown
+from catbox_env.core.checks import brief, check_action, check_seat
 from catbox_env.core.rng import GENERATOR
 from catbox_env.core.saved import check_origin, check_records, check_same_game, checksum
 
@@ -105,7 +105,7 @@ class GameState:
         """As ``apply_action``, and write the legal actions of the seat to move then into ``mask`` (A,) int8."""
         if self.is_terminal():
             raise ValueError(
-                f"action {shown(action)}: the game is over; begin another with game.new_initial_state()"
+                f"action {brief(action)}: the game is over; begin another with game.new_initial_state()"
             )
         game = self.game
         action = check_action(action, game.num_actions)
@@ -192,7 +192,7 @@ def read_state(game: Game, data: bytes) -> GameState:
     """The state that ``GameState.serialize`` wrote; errors as in ``Game.deserialize_state``."""
     what = "a serialised state"
     if not isinstance(data, bytes | bytearray | memoryview) or bytes(data[: len(_MAGIC)]) != _MAGIC:
-        raise ValueError(f"data={shown(data)}: expected the bytes that state.serialize() returned")
+        raise ValueError(f"data={brief(data)}: expected the bytes that state.serialize() returned")
     start = len(_MAGIC) + len(checksum())
     header, _, body = bytes(data[start:]).partition(b"\n\n")
     check_origin(what, game, bytes(data[len(_MAGIC) : start]), header, body)
@@ -219,7 +219,7 @@ def gather_states(
     listed = isinstance(given, Sequence) and all(isinstance(state, GameState) for state in given)
     if not listed or len(given) != count:
         raise ValueError(
-            f"states={shown(states)}: expected one state, {count} states, one for each row, or a batch of them"
+            f"states={brief(states)}: expected one state, {count} states, one for each row, or a batch of them"
         )
     records, generators = np.zeros(count, game.state_dtype), np.zeros(count, GENERATOR)
     logs = np.zeros((count, log_length, 3), np.int8)

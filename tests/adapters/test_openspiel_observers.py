@@ -22,7 +22,7 @@ def seen_so_far(state: Any, player: int) -> list[tuple]:
             core = along.play.state
             shown = step.action
             if step.player != player:
-                shown = int(shown_action(core, step.action))
+                shown = int(public_action(core, step.action))
             seen.append((step.player, shown))
         along.apply_action(step.action)
         if not along.is_chance_node():
@@ -30,7 +30,7 @@ def seen_so_far(state: Any, player: int) -> list[tuple]:
     return seen
 
 
-def shown_action(core: Any, action: int) -> int:
+def public_action(core: Any, action: int) -> int:
     after = core.clone()
     after.apply_action(action)
     return int(after.log[after.record.num_moves - 1, 2])

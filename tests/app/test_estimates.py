@@ -74,7 +74,7 @@ def test_an_estimate_is_the_mean_over_worlds_played_out_one_by_one(game_id: str,
         assert estimate.points == pytest.approx(np.mean(own))
         assert estimate.lead == pytest.approx(np.mean(leads))
         assert estimate.error == pytest.approx(np.std(leads, ddof=1) / 4)
-        assert list(estimate.chances) == [name for name in game.chance_names if name in statistics]
+        assert list(estimate.chances) == [name for name in game.binary_statistics if name in statistics]
         for name, chance in estimate.chances.items():
             assert set(values := [each[name] for each in chances]) <= {0.0, 1.0}
             assert chance == pytest.approx(np.mean(values))

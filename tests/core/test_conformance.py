@@ -45,7 +45,7 @@ class ForgetsTheParadox(CatInTheBox):
 
 class ShowsAWrongRank(CatInTheBox):
     id = "shows_a_wrong_rank"
-    kernels = dataclasses.replace(KERNELS, shown_action=show_a_wrong_rank)
+    kernels = dataclasses.replace(KERNELS, public_action=show_a_wrong_rank)
 
 
 def tell_of_all_actions(params, offsets, observations, masks, out, action_out):  # type: ignore[no-untyped-def]

@@ -16,7 +16,7 @@ import numpy as np
 
 from catbox_agents.specs import import_class, imports_module
 from catbox_env import Game
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 from catbox_train.settings import Settings, nearest
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class AlgorithmOptions(Settings):
             specs = () if value is None else (value,) if isinstance(value, str) else value
             if not isinstance(specs, list | tuple | Mapping) or not all(isinstance(s, str) for s in specs):
                 raise ValueError(
-                    f"{setting} = {shown(value)}: expected an agent, a list of agents, a mapping from agents, or None"
+                    f"{setting} = {brief(value)}: expected an agent, a list of agents, a mapping from agents, or None"
                 )
             found[setting] = tuple(spec for spec in specs if spec not in words)
         return found
@@ -184,26 +184,26 @@ def algorithm_class(name: str) -> type[Algorithm]:
         return _imported(ALGORITHMS[name][1])
     if not imports_module(name):
         raise ValueError(
-            f"algorithm = {shown(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for your "
+            f"algorithm = {brief(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for your "
             f"own ({nearest(name, ALGORITHMS)})"
         )
     found = import_class(name, "algorithm")
     if not issubclass(found, Algorithm):
         raise ValueError(
-            f"algorithm = {shown(name)}: {found.__name__} is not a subclass of catbox_train.Algorithm; derive it from "
+            f"algorithm = {brief(name)}: {found.__name__} is not a subclass of catbox_train.Algorithm; derive it from "
             "that class"
         )
     if not (isinstance(found.Options, type) and issubclass(found.Options, AlgorithmOptions)):
         raise ValueError(
-            f"algorithm = {shown(name)}: {found.__name__}.Options is not a subclass of catbox_train.AlgorithmOptions"
+            f"algorithm = {brief(name)}: {found.__name__}.Options is not a subclass of catbox_train.AlgorithmOptions"
         )
     if wrong := _wrong_agent_settings(found.Options):
-        raise ValueError(f"algorithm = {shown(name)}: {found.__name__}.Options.agent_settings {wrong}")
+        raise ValueError(f"algorithm = {brief(name)}: {found.__name__}.Options.agent_settings {wrong}")
     from catbox_train.config import TrainConfig  # which imports this module
 
     if taken := [option for option in found.Options.model_fields if option in TrainConfig.model_fields]:
         raise ValueError(
-            f"algorithm = {shown(name)}: {found.__name__}.Options has settings that every run has: {', '.join(taken)}; "
+            f"algorithm = {brief(name)}: {found.__name__}.Options has settings that every run has: {', '.join(taken)}; "
             "give them other names"
         )
     return found
@@ -214,13 +214,13 @@ def _wrong_agent_settings(options: type[AlgorithmOptions]) -> str:
     given: Any = options.agent_settings
     if not isinstance(given, Mapping) or not all(isinstance(words, list | tuple) for words in given.values()):
         return (
-            f"= {shown(given)}: expected a mapping from settings to the words that they take beside agents, such as "
+            f"= {brief(given)}: expected a mapping from settings to the words that they take beside agents, such as "
             "{'partner': ()} or {'partner': ('none',)}"
         )
     for setting in given:
         if setting not in options.model_fields:
             return (
-                f"names {shown(setting)}, which is no setting: {nearest(str(setting), options.model_fields)}"
+                f"names {brief(setting)}, which is no setting: {nearest(str(setting), options.model_fields)}"
             )
     return ""
 

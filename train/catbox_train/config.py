@@ -20,7 +20,7 @@ from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
 from catbox_agents.specs import check_spec, hand_written_agent, imports_module
 from catbox_env import Game, make_game
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 from catbox_env.core.options import read_options
 from catbox_train.algorithm import AlgorithmOptions, options_class
 from catbox_train.settings import (
@@ -332,7 +332,7 @@ def _in_sections(
         if name == "algorithm_options" and option:
             known = option in options.model_fields
         if not known and known_only:
-            raise ValueError(f"unknown setting {shown(key)} in {source}: {_nearest(str(key), options)}")
+            raise ValueError(f"unknown setting {brief(key)} in {source}: {_nearest(str(key), options)}")
         if not known or name not in SECTIONS:
             into[str(key)] = value
             continue
@@ -343,7 +343,7 @@ def _in_sections(
             if not known_only:  # its field says what is wrong
                 into[name] = value
                 continue
-            raise ValueError(f"{name} = {shown(value)} in {source}: expected {TrainConfig.expected_of(name)}")
+            raise ValueError(f"{name} = {brief(value)} in {source}: expected {TrainConfig.expected_of(name)}")
         section = given.get(name, {})
         if known_only and (twice := [key for key in found if key in section]):
             raise ValueError(f"{name}.{twice[0]} in {source} was given before; give it once")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 from pydantic.fields import FieldInfo
 
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 from catbox_env.core.options import QuotedText, parse_text, parse_texts, quoted, read_value
 from catbox_train.settings_file import to_yaml
 
@@ -150,9 +150,9 @@ class Settings(BaseModel):
             if wrong["type"] == "value_error":  # from a validator that says itself what is wrong
                 messages.append(str(wrong["ctx"]["error"]))
             elif wrong["type"] == "extra_forbidden":
-                messages.append(f"unknown setting {shown(name)}: {nearest(name, cls.names())}")
+                messages.append(f"unknown setting {brief(name)}: {nearest(name, cls.names())}")
             else:
-                messages.append(f"{name} = {shown(settings[name])}: expected {cls.expected_of(name)}")
+                messages.append(f"{name} = {brief(settings[name])}: expected {cls.expected_of(name)}")
         return "; ".join(dict.fromkeys(messages))  # once for each name, whatever is wrong inside its value
 
 

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 import catbox_env
 from catbox_agents.files import check_format, parse_json, writing_atomically
 from catbox_env import Game, GameState, Vec
-from catbox_env.core.checks import check_integer, is_integer, shown
+from catbox_env.core.checks import brief, check_integer, is_integer
 
 FORMAT = "catbox-games-1"
 #: The longest line that is read, in bytes.
@@ -236,7 +236,7 @@ def _line(name: Path | str, number: int, line: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{where}: it is no JSON ({error}); {_REMEDY}") from None
     if not isinstance(found, dict):
-        raise ValueError(f"{where}: {shown(found)}; expected an object; {_REMEDY}")
+        raise ValueError(f"{where}: {brief(found)}; expected an object; {_REMEDY}")
     return found
 
 
@@ -245,7 +245,7 @@ def _game(name: Path | str, header: dict[str, Any]) -> Game:
     game_id, options = header.get("game"), header.get("options")
     try:
         if not isinstance(game_id, str) or not isinstance(options, dict):
-            raise ValueError(f"game={shown(game_id)} with options={shown(options)}")
+            raise ValueError(f"game={brief(game_id)} with options={brief(options)}")
         return catbox_env.make_game(game_id, **options)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name}, line 1: {error}; {_REMEDY}") from None
@@ -259,23 +259,23 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
         value = line.get(name)
         if not isinstance(value, list) or (length is not None and len(value) != length):
             expected = "a list" if length is None else f"a list of {length}"
-            raise ValueError(f"{name}={shown(value)}; expected {expected}")
+            raise ValueError(f"{name}={brief(value)}; expected {expected}")
         return value
 
     agents, deals, actions = listed("agents", players), listed("deals"), listed("actions")
     returns = None if "returns" in line and line["returns"] is None else listed("returns", players)
     if not all(isinstance(name, str) and name.isprintable() for name in agents):
-        raise ValueError(f"agents={shown(agents)}; expected names of printable characters")
+        raise ValueError(f"agents={brief(agents)}; expected names of printable characters")
     if not all(isinstance(value, float | int) and abs(value) <= _LARGEST for value in returns or ()):
-        raise ValueError(f"returns={shown(returns)}; expected numbers of at most {_LARGEST:.0e}")
+        raise ValueError(f"returns={brief(returns)}; expected numbers of at most {_LARGEST:.0e}")
     if not all(is_integer(action) for action in actions):
-        raise ValueError(f"actions={shown(actions)}; expected ids of actions")
+        raise ValueError(f"actions={brief(actions)}; expected ids of actions")
     if not deals:
         raise ValueError("deals=[]; expected the deal of each round")
     policies = listed("policies", len(actions)) if "policies" in line else [None] * len(actions)
     for policy in policies:
         if policy is not None and not _is_policy(policy, game.num_actions):
-            raise ValueError(f"policy {shown(policy)}; expected pairs [action, probability]")
+            raise ValueError(f"policy {brief(policy)}; expected pairs [action, probability]")
     forfeit = line.get("forfeit")
     if forfeit is not None and not (
         isinstance(forfeit, dict)
@@ -284,10 +284,10 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
         and all(isinstance(forfeit.get(name), str) for name in ("agent", "reason"))
     ):
         raise ValueError(
-            f"forfeit={shown(forfeit)}; expected seat, from 0 to {players - 1}, agent and reason"
+            f"forfeit={brief(forfeit)}; expected seat, from 0 to {players - 1}, agent and reason"
         )
     if forfeit is not None and forfeit["agent"] != agents[forfeit["seat"]]:
-        raise ValueError(f"forfeit={shown(forfeit)}, but {agents[forfeit['seat']]!r} has this seat")
+        raise ValueError(f"forfeit={brief(forfeit)}, but {agents[forfeit['seat']]!r} has this seat")
     paid = None if returns is None else [float(value) for value in returns]
     return GameRecord(game, agents, deals, actions, paid, policies, forfeit)
 

@@ -25,7 +25,7 @@ from catbox_agents.arena.tables import Table, all_tables
 from catbox_agents.settings import is_configured, specs_within
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of, make, meaning
 from catbox_env import Game
-from catbox_env.core.checks import is_integer, shown
+from catbox_env.core.checks import brief, is_integer
 from catbox_env.core.game import check_game_object
 
 #: The first blocks are small, so that little is lost when an arena of slow agents ends in between; the others are
@@ -182,7 +182,7 @@ def check_agents(agents: object) -> None:
     """Raise ``ValueError`` unless ``agents`` is a list of at least two."""
     if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
         raise ValueError(
-            f"agents={shown(agents)}: expected a list of agents, such as ['heuristic', 'random']"
+            f"agents={brief(agents)}: expected a list of agents, such as ['heuristic', 'random']"
         )
     if len(agents) < 2:
         given = ", ".join(map(label_of, agents)) or "none"
@@ -198,7 +198,7 @@ def check_labels(names: Any, number: int) -> list[str]:
         or not len(names) == len(set(names)) == number
     ):
         raise ValueError(
-            f"names={shown(names)}: expected {number} different names of printable characters, one for each agent"
+            f"names={brief(names)}: expected {number} different names of printable characters, one for each agent"
         )
     return list(names)
 
@@ -206,7 +206,7 @@ def check_labels(names: Any, number: int) -> list[str]:
 def check_num_deals(num_deals: object) -> int:
     """``num_deals`` as an int. Raises ``ValueError`` unless it is an integer of at least `MIN_DEALS`."""
     if not is_integer(num_deals):
-        raise ValueError(f"num_deals={shown(num_deals)}: expected an integer, such as 1000")
+        raise ValueError(f"num_deals={brief(num_deals)}: expected an integer, such as 1000")
     if num_deals < MIN_DEALS:
         raise ValueError(
             f"num_deals={num_deals}: expected at least {MIN_DEALS}; with fewer the interval would say nothing"

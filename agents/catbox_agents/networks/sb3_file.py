@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.networks.network import PolicyNetwork
 from catbox_env import Game
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 
 #: How a space says what it was made for: an attribute of this name, which a saved model has as text in "data".
 NOTE = "catbox"
@@ -96,7 +96,7 @@ def sb3_network(
     """
     known = (_ACTOR, _OUTPUT, *_CRITIC)
     if other := [name for name in weights if not name.startswith(known)]:
-        raise ValueError(f"its policy has the weights {shown(other)}, which no MlpPolicy has")
+        raise ValueError(f"its policy has the weights {brief(other)}, which no MlpPolicy has")
     number, layers = 0, []
     while f"{_ACTOR}{2 * number}.weight" in weights:  # the activations between them have the odd numbers
         layers.append(f"{_ACTOR}{2 * number}.")
@@ -160,24 +160,24 @@ def _checked_policy(path: Path, data: Mapping[str, Any]) -> str:
 
     module = _entry(data, "policy_class").get("__module__")
     if module not in _POLICY_MODULES:
-        raise refuse(f"a policy of the module {shown(module)}")
+        raise refuse(f"a policy of the module {brief(module)}")
     space = _entry(data, "observation_space").get(":type:")
     if space != _BOX:
-        raise refuse(f"a policy on observations of {shown(space)}")
+        raise refuse(f"a policy on observations of {brief(space)}")
     settings = _entry(data, "policy_kwargs")
     extractor = settings.get("features_extractor_class", _FLATTEN)
     if extractor != _FLATTEN:
-        raise refuse(f"a policy with the extractor {shown(extractor)}")
+        raise refuse(f"a policy with the extractor {brief(extractor)}")
     activation = settings.get("activation_fn", _TANH)
     if activation not in _ACTIVATIONS:
-        raise refuse(f"a policy with the activation {shown(activation)}")
+        raise refuse(f"a policy with the activation {brief(activation)}")
     return _ACTIVATIONS[activation]
 
 
 def _entry(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = data.get(name)
     if not isinstance(value, dict):
-        raise ValueError(f"its {name} is {shown(value)}, expected a mapping")
+        raise ValueError(f"its {name} is {brief(value)}, expected a mapping")
     return value
 
 

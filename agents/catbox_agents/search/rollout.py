@@ -36,7 +36,7 @@ from catbox_agents.search.worlds import (
 from catbox_agents.settings import LARGEST
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game, Vec
-from catbox_env.core.checks import check_flag, check_integer, check_number, shown
+from catbox_env.core.checks import brief, check_flag, check_integer, check_number
 from catbox_env.core.game import check_game_object
 from catbox_env.core.storage import MAX_THREADS
 
@@ -155,13 +155,13 @@ class RolloutSearch:
         self.shared_draws = check_flag("shared_draws", shared_draws)
         if opponents is not None and self.beta == 0:
             raise ValueError(
-                f"opponents={shown(opponents)} with beta=0: how a seat plays is told by what it did, which beta=0 does "
+                f"opponents={brief(opponents)} with beta=0: how a seat plays is told by what it did, which beta=0 does "
                 "not look at; give a beta above 0, or no opponents"
             )
         self.caution = check_number("caution", caution, "a finite number of 0 or more")
         if opponents is not None and game.hides_nothing:
             raise ValueError(
-                f"opponents={shown(opponents)}: how a seat plays is told where worlds are weighted, and {game.id} "
+                f"opponents={brief(opponents)}: how a seat plays is told where worlds are weighted, and {game.id} "
                 "hides nothing; leave opponents out"
             )
         #: Whether the policy's own action has a privilege.

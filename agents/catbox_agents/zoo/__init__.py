@@ -19,7 +19,7 @@ from typing import Any
 from catbox_agents.agent import other_rules
 from catbox_agents.files import check_format, parse_json, read_text
 from catbox_env import Game, make_game
-from catbox_env.core.checks import closest, shown
+from catbox_env.core.checks import brief, closest
 
 FOLDER = Path(__file__).parent
 INDEX = "index.json"
@@ -93,7 +93,7 @@ def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
     if found is None:
         names = [agent.name for agent in agents]
         raise ValueError(
-            f"there is no agent {shown(name)} in the zoo{closest(name, names)}; expected one of {', '.join(names)}"
+            f"there is no agent {brief(name)} in the zoo{closest(name, names)}; expected one of {', '.join(names)}"
         )
     if game is not None and not found.plays(game):
         others = [agent.spec for agent in agents if agent.plays(game)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from catbox_env import Game, GameState
-from catbox_env.core.checks import shown
+from catbox_env.core.checks import brief
 
 #: Actions that are named, at most, in an answer to a text that is not one legal action.
 MOST_SUGGESTED = 8
@@ -31,12 +31,12 @@ def parse_action(state: GameState, text: str) -> int:
     if len(possible) == 1:
         return possible[0]
     if possible:
-        raise ValueError(f"{shown(text)} could be: {_listed(game, possible)}; say more")
+        raise ValueError(f"{brief(text)} could be: {_listed(game, possible)}; say more")
     if fitting:
         raise ValueError("\n  ".join(_refusals(state, fitting)))
     examples = " or ".join(game.action_to_string(action) for action in legal[:MOST_EXAMPLES])
     raise ValueError(
-        f"{shown(text)} is not understood: type an action, such as {examples}; list shows all of them, and help what "
+        f"{brief(text)} is not understood: type an action, such as {examples}; list shows all of them, and help what "
         "else you can type"
     )
 

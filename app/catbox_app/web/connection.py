@@ -28,7 +28,7 @@ from catbox_app.web.recording import Recording
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
 from catbox_app.web.tables import Tables
 from catbox_env.core import compilation
-from catbox_env.core.checks import check_seat, closest, shown
+from catbox_env.core.checks import brief, check_seat, closest
 from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
 
 #: The longest file of records that is read, in characters.
@@ -79,7 +79,7 @@ class Connection:
         if handler is None:
             near = closest(kind, list(self._handlers)) if isinstance(kind, str) and len(kind) < 50 else ""
             known = ", ".join(self._handlers)
-            self._send({"type": "failed", "text": f"type={shown(kind)}{near}; expected one of {known}"})
+            self._send({"type": "failed", "text": f"type={brief(kind)}{near}; expected one of {known}"})
             return
         try:
             handler(message)
@@ -98,12 +98,12 @@ class Connection:
         game = game_of(message)
         specs = message.get("seats")
         if not isinstance(specs, list) or len(specs) != game.num_players:
-            raise ValueError(f"seats={shown(specs)}: expected {game.num_players}, one for each player")
+            raise ValueError(f"seats={brief(specs)}: expected {game.num_players}, one for each player")
         for spec in specs:
             if spec != PERSON:
                 check_opponent(text_of({"seat": spec}, "seat"), self._tables.also)
         if PERSON not in specs:
-            raise ValueError(f"seats={shown(specs)}: expected {PERSON!r} in one of them at least")
+            raise ValueError(f"seats={brief(specs)}: expected {PERSON!r} in one of them at least")
         seed = None if message.get("seed") is None else integer_of(message, "seed", 0)
         if seed is not None and specs.count(PERSON) > 1:
             raise ValueError(

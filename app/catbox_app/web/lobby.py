@@ -21,7 +21,7 @@ from catbox_app.web.pages import MOST_ACTIONS
 from catbox_app.web.reading import Message, integer_of, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
-from catbox_env.core.checks import closest, shown
+from catbox_env.core.checks import brief, closest
 from catbox_env.core.options import read_options
 
 #: The agents that play every game: group -> spec -> title.
@@ -68,17 +68,17 @@ def game_of(message: Message) -> Game:
     """The game that a message ``open`` asks for. Raises ``ValueError``."""
     game_id = text_of(message, "game")
     if game_id not in catbox_env.GAMES:
-        raise ValueError(f"game={shown(game_id)}: expected one of {', '.join(catbox_env.GAMES)}")
+        raise ValueError(f"game={brief(game_id)}: expected one of {', '.join(catbox_env.GAMES)}")
     rules = message.get("rules") or {}
     if not isinstance(rules, dict):
-        raise ValueError(f"rules={shown(rules)}: expected an object of names and values")
+        raise ValueError(f"rules={brief(rules)}: expected an object of names and values")
     given = {"reward": REWARD, **rules}
     if message.get("players") is not None:
         given["num_players"] = integer_of(message, "players", 1, MOST_PLAYERS)
     try:
         game = catbox_env.make_game(game_id, **read_options(game_id, given))
     except TypeError as error:  # a value of a type that no rule has
-        raise ValueError(f"rules={shown(rules)}: {error}") from None
+        raise ValueError(f"rules={brief(rules)}: {error}") from None
     if game.history_length > MOST_ACTIONS:
         raise ValueError(
             f"this game may take {game.history_length} actions; at a table in the browser at most {MOST_ACTIONS}: "
@@ -95,24 +95,24 @@ def is_offered(spec: str) -> bool:
 def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
     """Raise ``ValueError`` unless a page may name ``spec``. ``also``: specs that the host allows."""
     if not is_offered(spec):
-        raise ValueError(f"agent {shown(spec)}: {NOT_COMPILED}")
+        raise ValueError(f"agent {brief(spec)}: {NOT_COMPILED}")
     if spec in also or spec in known_agents():
         return
     if not is_configured(spec) or spec != spec.strip():
         known = [*also, *known_agents()]
         raise ValueError(
-            f"agent {shown(spec)}{closest(spec, known)}; expected one of {', '.join(known)}, or settings of "
+            f"agent {brief(spec)}{closest(spec, known)}; expected one of {', '.join(known)}, or settings of "
             f"{', '.join(CONFIGURED)}. Others, such as a checkpoint, are allowed by who starts the server: "
             "catbox web --agent SPEC"
         )
     for name, value in read_settings(spec).items():
         if name in BOUNDS and value > BOUNDS[name]:
             raise ValueError(
-                f"agent {shown(spec)}: {name} is at most {BOUNDS[name]:g} at a table in the browser"
+                f"agent {brief(spec)}: {name} is at most {BOUNDS[name]:g} at a table in the browser"
             )
     for within in specs_within(spec).values():
         if is_configured(within):
-            raise ValueError(f"agent {shown(spec)}: no search within a search at a table in the browser")
+            raise ValueError(f"agent {brief(spec)}: no search within a search at a table in the browser")
         check_opponent(within, also)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from catbox_agents.files import parse_json
-from catbox_env.core.checks import check_choice, check_flag, check_integer, check_number, shown
+from catbox_env.core.checks import brief, check_choice, check_flag, check_integer, check_number
 
 Message = dict[str, Any]
 
@@ -35,7 +35,7 @@ def read_message(text: str) -> Message:
     except ValueError as error:
         raise ValueError(f"a message that is no JSON ({error}); expected an object with a type") from None
     if not isinstance(message, dict):
-        raise ValueError(f"message {shown(message)}: expected an object with a type")
+        raise ValueError(f"message {brief(message)}: expected an object with a type")
     return message
 
 
@@ -43,7 +43,7 @@ def text_of(message: Message, name: str, longest: int = LONGEST_WORD) -> str:
     """The text ``name`` of a message, of 1 to ``longest`` characters. This and the others raise ``ValueError``."""
     value = message.get(name)
     if not isinstance(value, str) or not 0 < len(value) <= longest:
-        raise ValueError(f"{name}={shown(value)}: expected a text of 1 to {longest} characters")
+        raise ValueError(f"{name}={brief(value)}: expected a text of 1 to {longest} characters")
     return value
 
 

@@ -20,7 +20,7 @@ from catbox_env.games.cat_in_the_box.observe.layout import observation_layout, s
 from catbox_env.games.cat_in_the_box.observe.observation import write_observation, write_state
 from catbox_env.games.cat_in_the_box.play.board import block_cells
 from catbox_env.games.cat_in_the_box.play.check import check_state
-from catbox_env.games.cat_in_the_box.play.kernels import apply, clear_round, deal, shown_action, write_mask
+from catbox_env.games.cat_in_the_box.play.kernels import apply, clear_round, deal, public_action, write_mask
 from catbox_env.games.cat_in_the_box.play.state import INFO, STATE, make_params, state_bounds
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
 from catbox_env.games.cat_in_the_box.show import events, text
@@ -33,7 +33,7 @@ KERNELS = Kernels(
     write_mask,
     write_observation,
     write_state,
-    shown_action,
+    public_action,
     sample,
     check_state,
     rewind,
@@ -49,8 +49,8 @@ class CatInTheBox(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
-    lenient_options = ("rounds", "start_player")
-    chance_names = ("paradox", "bid_hit")
+    transferable_options = ("rounds", "start_player")
+    binary_statistics = ("paradox", "bid_hit")
 
     rules: Rules
 

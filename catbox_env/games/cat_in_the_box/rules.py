@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.checks import (
+    brief,
     check_integer_field,
     check_seat,
     check_sequence,
     check_sequences,
     is_integer,
     is_word,
-    shown,
 )
 
 #: The order of the rows of the research board. Red is trump.
@@ -153,12 +153,12 @@ class Rules:
         )
         listed = self.bids.ndim == 1 if isinstance(self.bids, np.ndarray) else isinstance(self.bids, Sequence)
         if not listed or isinstance(self.bids, str):
-            raise ValueError(f"bids={shown(self.bids)}: expected {expected}")
+            raise ValueError(f"bids={brief(self.bids)}: expected {expected}")
         bids = tuple(self.bids)
         whole = all(is_integer(b) for b in bids)
         ascending = whole and all(a < b for a, b in itertools.pairwise(bids))
         if not ascending or len(bids) > MAX_BIDS or any(b < 0 or b > self.num_tricks for b in bids):
-            raise ValueError(f"bids={shown(self.bids)}: expected {expected}")
+            raise ValueError(f"bids={brief(self.bids)}: expected {expected}")
         object.__setattr__(self, "bids", tuple(int(b) for b in bids))
 
 
@@ -183,7 +183,7 @@ class Deal:
         if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= known:
             return cls(**deal)
         raise ValueError(
-            f"deal={shown(deal)}: expected Deal(hands, revealed, start_player) or a dict with these keys"
+            f"deal={brief(deal)}: expected Deal(hands, revealed, start_player) or a dict with these keys"
         )
 
     def check(self, rules: Rules) -> None:
@@ -192,7 +192,7 @@ class Deal:
         check_sequence("revealed", self.revealed, "ranks")
         for rank in [rank for hand in self.hands for rank in hand] + list(self.revealed):
             if not is_integer(rank) or not 1 <= rank <= rules.num_ranks:
-                raise ValueError(f"deal: rank {shown(rank)}; expected integers from 1 to {rules.num_ranks}")
+                raise ValueError(f"deal: rank {brief(rank)}; expected integers from 1 to {rules.num_ranks}")
         sizes = [len(hand) for hand in self.hands]
         if sizes != [rules.hand_size] * rules.num_players:
             raise ValueError(

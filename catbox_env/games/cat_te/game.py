@@ -19,7 +19,7 @@ from catbox_env.games.cat_te.observe.features import make_features
 from catbox_env.games.cat_te.observe.layout import observation_layout, state_layout
 from catbox_env.games.cat_te.observe.observation import write_observation, write_state
 from catbox_env.games.cat_te.play.check import check_state
-from catbox_env.games.cat_te.play.kernels import apply, clear_round, deal, shown_action, write_mask
+from catbox_env.games.cat_te.play.kernels import apply, clear_round, deal, public_action, write_mask
 from catbox_env.games.cat_te.play.state import INFO, NUM_ACTIONS, STATE, make_params, state_bounds
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
 from catbox_env.games.cat_te.show import events, text
@@ -32,7 +32,7 @@ KERNELS = Kernels(
     write_mask,
     write_observation,
     write_state,
-    shown_action,
+    public_action,
     sample,
     check_state,
     rewind,
@@ -48,9 +48,9 @@ class CatTe(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
-    lenient_options = ("rounds", "dealer")
-    synonyms: ClassVar[Mapping[str, tuple[Any, ...]]] = {"region": ("laos", "vietnamese")}
-    chance_names = ("won_round", "eliminated")
+    transferable_options = ("rounds", "dealer")
+    equivalent_values: ClassVar[Mapping[str, tuple[Any, ...]]] = {"region": ("laos", "vietnamese")}
+    binary_statistics = ("won_round", "eliminated")
 
     rules: Rules
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from catbox_env.core.checks import (
+    brief,
     check_choice,
     check_flag,
     check_integer_field,
     check_sequences,
     is_integer,
     is_word,
-    shown,
 )
 
 RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
@@ -54,7 +54,7 @@ def card_in_deal(card: int | str) -> int:
     if is_integer(card) and 0 <= card < NUM_CARDS:
         return int(card)
     raise ValueError(
-        f"deal: card {shown(card)}; expected a rank of {', '.join(RANKS)} and the letter of a suit of C, D, H, S, "
+        f"deal: card {brief(card)}; expected a rank of {', '.join(RANKS)} and the letter of a suit of C, D, H, S, "
         f"such as '10H', or an integer from 0 to {NUM_CARDS - 1}"
     )
 
@@ -148,7 +148,7 @@ class Deal:
         if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= {"hands", "upturned"}:
             deal = cls(**deal)
         if not isinstance(deal, cls):
-            raise ValueError(f"deal={shown(deal)}: expected Deal(hands, upturned) or a dict with these keys")
+            raise ValueError(f"deal={brief(deal)}: expected Deal(hands, upturned) or a dict with these keys")
         check_sequences("hands", deal.hands, "cards")
         hands = [[card_in_deal(card) for card in hand] for hand in deal.hands]
         return cls(hands, None if deal.upturned is None else card_in_deal(deal.upturned))

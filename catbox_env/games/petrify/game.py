@@ -22,7 +22,7 @@ from catbox_env.games.petrify.play.kernels import (
     begin_play,
     check_state,
     deal,
-    shown_action,
+    public_action,
     write_mask,
 )
 from catbox_env.games.petrify.play.state import INFO, STATE, make_params, state_bounds
@@ -32,7 +32,7 @@ from catbox_env.games.petrify.show.picture import draw
 from catbox_env.games.petrify.show.view import View
 
 KERNELS = Kernels(
-    deal, apply, write_mask, write_observation, write_observation, shown_action, sample, check_state
+    deal, apply, write_mask, write_observation, write_observation, public_action, sample, check_state
 )
 
 
@@ -44,7 +44,7 @@ class Petrify(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
-    chance_names = ("win",)
+    binary_statistics = ("win",)
 
     rules: Rules
     draws: BoardDraws

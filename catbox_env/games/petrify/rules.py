@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from catbox_env.core.checks import (
+    brief,
     check_choice,
     check_integer_field,
     check_sequence,
     check_sequences,
     is_integer,
-    shown,
 )
 
 MAX_PLAYERS, MIN_SIZE, MAX_SIZE = 4, 3, 8
@@ -147,7 +147,7 @@ class Deal:
             return deal
         if isinstance(deal, Mapping) and set(deal) == {"tiles", "positions"}:
             return cls(**deal)
-        raise ValueError(f"deal={shown(deal)}: expected Deal(tiles, positions) or a dict with these keys")
+        raise ValueError(f"deal={brief(deal)}: expected Deal(tiles, positions) or a dict with these keys")
 
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless the tiles and places are such as ``rules`` allow."""
@@ -161,7 +161,7 @@ class Deal:
         for name in names:
             if not isinstance(name, str) or name not in known:
                 raise ValueError(
-                    f"deal: tile {shown(name)}; expected a number card such as '2.3' (symbol 1-4, colour 1-4), 'W' "
+                    f"deal: tile {brief(name)}; expected a number card such as '2.3' (symbol 1-4, colour 1-4), 'W' "
                     f"wall, '*' wildcard, '0' zero, or 'T0' .. 'T4' teleport of that colour"
                 )
         found = Counter(name for name in names if name not in NUMBER_TILES)
@@ -181,7 +181,7 @@ class Deal:
         for cell in self.positions:
             if not is_integer(cell) or not 0 <= cell < rules.num_cells:
                 raise ValueError(
-                    f"deal: position {shown(cell)}; expected a cell from 0 to {rules.num_cells - 1}"
+                    f"deal: position {brief(cell)}; expected a cell from 0 to {rules.num_cells - 1}"
                 )
             if names[cell] not in NUMBER_TILES and names[cell] != "*":
                 raise ValueError(

@@ -123,7 +123,7 @@ def write_declarations(params, state, seat, color, first, mask):
 
 
 @njit
-def shown_action(params, state, action):
+def public_action(params, state, action):
     """What the other seats see of an action: everything but the rank of a discard."""
     return action if state.phase != DISCARD else -1
 

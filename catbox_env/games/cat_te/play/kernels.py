@@ -126,7 +126,7 @@ def wins_instantly(hand):
 
 
 @njit
-def shown_action(params, state, action):
+def public_action(params, state, action):
     """What the other seats see of an action: everything but which card is folded or chosen blind."""
     folds = FOLD <= action < CLAIM
     chooses = action < FOLD and is_blind(params, state.trick)

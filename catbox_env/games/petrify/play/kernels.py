@@ -93,7 +93,7 @@ def write_mask(params, state, mask):
 
 
 @njit
-def shown_action(params, state, action):
+def public_action(params, state, action):
     """Everybody sees everything."""
     return action
 

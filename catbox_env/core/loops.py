@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from catbox_env.core.bits import legal_at, relative_seat
-from catbox_env.core.kernels import REWARDS, UNUSED
+from catbox_env.core.kernels import REWARDS, UNUSED, history_rows
 from catbox_env.core.rng import next_uint64, random_below, split, unit_interval
 
 deal: Callable
@@ -57,7 +57,6 @@ ONE_GAME = (
     "write_history",
     "draw_legal",
     "replays",
-    "leads_on",
 )
 #: Called from Python, kept on disk. These release the interpreter lock, so that threads share a batch;
 LOOPS = (
@@ -79,6 +78,8 @@ LOOPS = (
 #: and these hold it, so that two threads cannot be in the same single game at once.
 SINGLE_LOOPS = ("apply_if_legal", "mask_one", "observe_one", "state_one", "history_one", "split_one")
 
+#: Where replayed actions lead.
+DIFFERS, GOES_ON, ROUND_ENDED = -1, 0, 1
 #: Values of ``params.reward_mode``.
 MARGIN, WIN = REWARDS.index("margin"), REWARDS.index("win")
 
@@ -389,13 +390,16 @@ def rewind_games(
         if weights[i] < 0.0:
             return i
         again[0] = state
-        if not replays(params[0], generators[i], again[0], actions[i]):
-            weights[i], acceptance[i] = 0.0, 0.0
-            continue
-        # Not the whole state: what the others know of the observer's hand is in no observation of its own.
-        write_observation(params[0], again[0], seat, seen[1])
-        if again[0].current_player != mover or not (seen[0] == seen[1]).all():
-            weights[i], acceptance[i] = 0.0, 0.0
+        last, count = history_rows(history), 0
+        while count < actions.shape[1] and actions[i, count] != UNUSED:
+            count += 1
+        rows = history[max(0, last - count) : last]
+        if replays(params, generators[i], again[0], seat, rows, actions[i]) == GOES_ON:
+            # Not the whole state: what the others know of the observer's hand is in no observation of its own.
+            write_observation(params[0], again[0], seat, seen[1])
+            if again[0].current_player == mover and (seen[0] == seen[1]).all():
+                continue
+        weights[i], acceptance[i] = 0.0, 0.0
     return -1
 
 
@@ -417,46 +421,35 @@ def draw_earlier_round(
         if first + count < len(history) and history[first + count, 0] != UNUSED:
             following = (int(history[first + count, 0]) + observer) % params[0].num_players
         drawn[1] = drawn[0]
-        if leads_on(params, generators[0], drawn[1], observer, history, first, actions, count, following):
+        end = first + count
+        led_to = replays(params, generators[0], drawn[1], observer, history[first:end], actions[first:end])
+        if led_to == ROUND_ENDED and drawn[1].current_player == following:
             return count
     return 0
 
 
-def leads_on(params, generator, state, observer, history, first, actions, count, following):
-    """Whether ``count`` actions are legal from ``state`` on, look to ``observer`` like the rows of ``history``, and end
-    the round but not the game, so that the seat ``following`` begins the next one."""
+def replays(params, generator, state, observer, rows, actions):
+    """Play ``actions``, one for each of ``rows`` of a history (n, 2), from ``state`` on: where they lead.
+
+    DIFFERS where one of them is illegal, where the seat ``observer`` sees it otherwise than its row says, or where the
+    round ends before the last; ROUND_ENDED where it ends with the last; else GOES_ON.
+    """
     mask = np.empty(params[0].num_actions, np.bool_)
     no_log = np.empty((0, 3), np.int8)
-    for i in range(first, first + count):
+    for i in range(len(rows)):
         action, mover = actions[i], int(state.current_player)
-        if relative_seat(mover, observer, params[0].num_players) != history[i, 0]:
-            return False
+        if mover < 0 or relative_seat(mover, observer, params[0].num_players) != rows[i, 0]:
+            return DIFFERS
         write_mask(params[0], state, mask)
         if action < 0 or action >= len(mask) or not mask[action]:
-            return False
+            return DIFFERS
         seen = action if mover == observer else public_action(params[0], state, action)
-        if seen != history[i, 1]:
-            return False
+        if seen != rows[i, 1]:
+            return DIFFERS
         step_game(params[0], generator, state, no_log, action)
-        if (state.round_ended != 0) != (i == first + count - 1):
-            return False
-    return state.current_player == following
-
-
-def replays(params, generator, state, actions):
-    """Whether ``actions`` (T,), up to the first ``UNUSED``, are legal from ``state`` on and do not end the round."""
-    mask = np.empty(params.num_actions, np.bool_)
-    no_log = np.empty((0, 3), np.int8)
-    for action in actions:
-        if action == UNUSED:
-            return True
-        write_mask(params, state, mask)
-        if action < 0 or action >= len(mask) or not mask[action]:
-            return False
-        step_game(params, generator, state, no_log, action)
         if state.round_ended:
-            return False
-    return True
+            return ROUND_ENDED if i == len(rows) - 1 else DIFFERS
+    return GOES_ON
 
 
 def public_actions(params, states, rows, actions, out):

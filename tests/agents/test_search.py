@@ -11,7 +11,7 @@ import catbox_env
 from catbox_agents import Agent, RolloutSearch, SearchResult
 from catbox_env import GameState, Vec
 from catbox_env.games.cat_in_the_box.rules import Rules
-from tests.cat_in_the_box.every_play import EveryPlay, World, number_of_ways
+from tests.cat_in_the_box.every_play import EveryPlay, World, number_of_ways, turned
 
 
 class Highest(Agent):
@@ -79,10 +79,11 @@ def played_on(state: GameState, action: int, policy: Agent) -> float:
 
 
 def cards_of(state: GameState) -> World:
+    """The cards of a state, by seat from the one to move on."""
     record, players, ranks = state.record, state.game.num_players, state.game.rules.num_ranks
     return (
-        tuple(map(tuple, record["hand"][:players, :ranks].tolist())),
-        tuple(record["discarded"][:players].tolist()),
+        turned(tuple(map(tuple, record["hand"][:players, :ranks].tolist())), state.current_player),
+        turned(tuple(record["discarded"][:players].tolist()), state.current_player),
         tuple(record["undealt"][:ranks].tolist()),
     )
 
@@ -102,7 +103,7 @@ def test_the_value_of_an_action_is_its_mean_over_all_worlds() -> None:
         is_to_move = np.array_equal(state.observation(seat), seen)
         if not is_to_move or len(legal) < 2 or set(worlds) != everything[key] or len(worlds) < 4:
             continue
-        weights = np.array([number_of_ways(world, seat) for world in worlds], float)
+        weights = np.array([number_of_ways(world) for world in worlds], float)
         result = search.search(seen[None], state.action_mask()[None], seed=checked)
         for action in legal:
             paid = np.array([played_on(world, action, policy) for world in worlds.values()])

@@ -88,7 +88,8 @@ def all_deals(game: Game) -> list[tuple[list[list[int]], int]]:
             left = tuple(rules.copies - a - b for a, b in zip(one, other, strict=True))
             if min(left) < 0:
                 continue
-            ways = number_of_ways(((one, other), (-1, -1), left), observer=2)  # nobody: both hands are unseen
+            nothing = (0,) * rules.num_ranks  # seen by an observer without cards
+            ways = number_of_ways(((nothing, one, other), (-1, -1, -1), left))
             found.append(
                 ([[r + 1 for r, n in enumerate(hand) for _ in range(n)] for hand in (one, other)], ways)
             )
@@ -116,11 +117,10 @@ def test_the_weighted_worlds_are_the_posterior_of_bayes(tiny: Game, policy: Any,
         states = [posterior.states[key, world] for world in exact]
         vec = catbox_env.Vec(tiny, len(states), seed=0, auto_deal=False, history=True)
         vec.set_states(states)
-        seat = states[0].current_player
         players = [Player(agent, "policy")]
         logs = likelihoods(vec, history[None], np.zeros(len(states), np.int64), players, epsilon).worlds
         # A world is drawn in as many ways as its cards, all told apart, can lie.
-        drawn = np.array([number_of_ways(world, seat) for world in exact], float)
+        drawn = np.array([number_of_ways(world) for world in exact], float)
         found = drawn * np.exp(logs)
         expected = np.array(list(exact.values()))
         assert found / found.sum() == pytest.approx(expected / expected.sum(), abs=1e-12)
@@ -146,7 +146,7 @@ def test_a_search_in_many_weighted_worlds_finds_the_best_reply_to_a_fixed_policy
         if len(worlds) < 4 or len(state.legal_actions()) < 2:
             continue
         total = sum(worlds.values())
-        ways = {world: number_of_ways(world, state.current_player) for world in worlds}
+        ways = {world: number_of_ways(world) for world in worlds}
         values, uniform = {}, {}
         for action in state.legal_actions():
             paid = {world: played_on(posterior.states[key, world], action, agent) for world in worlds}

@@ -129,7 +129,8 @@ def test_the_gradient_and_the_metrics_are_those_of_the_compiled_loss(
         assert norm == pytest.approx(expected[part].norm().item(), rel=1e-4)
         assert norm > 1e-4
     np.testing.assert_allclose(means, metrics, atol=1e-5, rtol=1e-4)
-    assert dict(zip(LEARNING_METRICS, metrics, strict=True))["clip_fraction"] == float(shift != 0)
+    clipped = dict(zip(LEARNING_METRICS, metrics, strict=True))["clip_fraction"]
+    assert clipped == pytest.approx(float(shift != 0), abs=0.01)  # an advantage of 0 shifts nothing
 
 
 def test_hidden_layers_in_bfloat16_give_the_gradient_to_three_digits(device: torch.device) -> None:

@@ -122,7 +122,7 @@ def first_pull(trainer: PPO) -> torch.Tensor:
 
 def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
     """Returns that are far off make the critic's gradient long; it is cut, and the actor's stays what it was."""
-    settings = {**ONE_STEP, "max_grad_norm": 5.0}
+    settings = {**ONE_STEP, "max_grad_norm": 20.0}
     gradients = []
     for offset in (0.0, 100.0):
         with trainer_with(**settings) as trainer:
@@ -137,7 +137,7 @@ def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
     assert near["critic_grad_norm"] == pytest.approx(near_critic.norm().item(), rel=1e-4)
     assert near["actor_grad_norm"] == pytest.approx(near_actor.norm().item(), rel=1e-4)
     assert far["critic_grad_norm"] > 50
-    assert far_critic.norm().item() == pytest.approx(5.0, rel=1e-4)
+    assert far_critic.norm().item() == pytest.approx(20.0, rel=1e-4)
     assert torch.equal(far_actor, near_actor)
     with trainer_with(**{**settings, "max_grad_norm": 1e-3}) as trainer:
         trainer.learn(1e-3, 0.0)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows
-from catbox_env import Game, Layout
+from catbox_env import Game
 from catbox_env.core.kernels import record_dtype
 
 
@@ -76,12 +76,3 @@ class ReasonedAgent(Agent):
 def as_record(values: Mapping[str, float], kind: type) -> Any:
     """``values`` as a NumPy record of fields of one type: compiled code takes it by the names of its fields."""
     return np.array([tuple(values.values())], record_dtype([(name, kind) for name in values]))[0]
-
-
-def part_offsets(layout: Layout, parts: Sequence[str], optional: Sequence[str] = ()) -> Any:
-    """Where each of ``parts`` begins in a vector of ``layout``, as a record with a field for each.
-
-    -1 stands for an ``optional`` part that is left out under the rules of the game.
-    """
-    names = (*parts, *optional)
-    return as_record(dict(zip(names, layout.offsets(names), strict=True)), np.int64)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import catbox_env
 from tests.cat_in_the_box.reference import PARADOX, Deal, ReferenceState, Rules, action_text, make_rules
 
-GAMES_FOR_EACH_NUMBER_OF_PLAYERS = 600  # seeded games, over the rule sets below
-GAMES_OVER_RANDOM_RULES = 1000  # one game for each rule set that hypothesis makes up
+#: Games for each number of players; with ``slow`` the second number too.
+GAMES = [80, pytest.param(600, marks=pytest.mark.slow)]
 GAMES_WITHOUT_COMPILATION = 4  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
 
 REWARDS = ("score", "margin", "win")
@@ -182,13 +182,14 @@ def test_the_default_rules_are_those_of_the_rules_page(players):
         assert rules.bonus_max_tricks == expected.bonus_max_tricks
 
 
+@pytest.mark.parametrize("games", GAMES)
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
-def test_seeded_games_agree_move_by_move(players):
+def test_seeded_games_agree_move_by_move(players, games):
     seen: Counter = Counter()
     rule_sets = RULE_SETS[players]
-    for seed in range(GAMES_FOR_EACH_NUMBER_OF_PLAYERS):
+    for seed in range(games):
         options = {"num_players": players, **rule_sets[seed % len(rule_sets)]}
-        compare_game(options, REWARDS[seed % len(REWARDS)], seed, seen)
+        compare_game(options, REWARDS[seed // len(rule_sets) % len(REWARDS)], seed, seen)
     for situation in (
         "paradox as leader",
         "paradox as follower",
@@ -237,7 +238,17 @@ def rule_options(draw: st.DrawFn) -> dict:
     }
 
 
-@settings(max_examples=GAMES_OVER_RANDOM_RULES)
-@given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+any_game = given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+
+
+@settings(max_examples=60)
+@any_game
 def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
+    compare_game(options, reward, seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@any_game
+def test_many_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
     compare_game(options, reward, seed)

@@ -108,13 +108,6 @@ def test_policies_are_recorded_where_the_agent_tells_them(tmp_path: Path) -> Non
     assert told > 5
 
 
-def test_records_are_the_same_for_any_number_of_processes(tmp_path: Path) -> None:
-    one = recorded(tmp_path / "a", game_for(3))
-    two = recorded(tmp_path / "b", game_for(3), processes=2)
-    assert one.read_bytes() == two.read_bytes()
-    assert len(one.read_bytes().splitlines()) == 1 + 10 * (3 + 3 + 1 + 1)
-
-
 def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp_path: Path) -> None:
     game, path, folder = game_for(3), tmp_path / "games.jsonl", tmp_path / "arena"
 

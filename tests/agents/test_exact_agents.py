@@ -22,7 +22,6 @@ from catbox_agents.exact import (
 )
 from catbox_env import make_game, make_vec
 from catbox_env.cat_in_the_box_v0 import Rules
-from tests.core.bad_values import INTEGERS, VALUES, is_one_of
 
 GAME = make_game("cat_in_the_box_v0", rules=Rules.tiny(), reward="margin")
 TREE = GameTree(GAME)
@@ -173,12 +172,11 @@ def test_agents_for_other_rules_and_bad_arguments_are_refused() -> None:
         exploitability(GAME, "nobody")
     with pytest.raises(ValueError, match="too large to be solved exactly"):
         exploitability(make_game("cat_in_the_box_v0"), "random")
-    for value in VALUES:
-        if not is_one_of(value, INTEGERS):
-            with pytest.raises(ValueError, match="samples="):
-                exploitability(GAME, Lowest(GAME), samples=value)
-            with pytest.raises(ValueError, match="iterations="):
-                CFRAgent(GAME, iterations=value)
+    for value in (0, 1.5, "3"):
+        with pytest.raises(ValueError, match="samples="):
+            exploitability(GAME, Lowest(GAME), samples=value)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="iterations="):
+            CFRAgent(GAME, iterations=value)  # type: ignore[arg-type]
 
 
 # The agent that plays a policy ----------------------------------------------------------------------------------------

@@ -82,6 +82,7 @@ def test_where_the_file_does_not_say_it_the_sizes_are_checked(tmp_path: Path) ->
         catbox_agents.make(tmp_path / "model.zip", make_game("cat_in_the_box_v0", num_players=3))
 
 
+@pytest.mark.slow
 def test_a_file_plays_without_torch_and_stable_baselines(saved: Path) -> None:
     program = f"""
 import sys

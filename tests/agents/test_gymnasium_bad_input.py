@@ -14,19 +14,13 @@ from tests.agents.policies import checkpoint
 
 def test_an_opponent_of_another_game_or_other_rules_is_refused(tmp_path: Path) -> None:
     path = checkpoint(tmp_path, "petrify_v0", 1)
+    agent = make("random", catbox_env.make_game("cat_te_v0", num_players=3))
     for make_env in (LearnerEnv, lambda *args, **kwargs: LearnerVectorEnv(2, *args, **kwargs)):
-        with pytest.raises(
-            ValueError, match="was trained for the game 'petrify_v0', asked to play 'cat_te_v0'"
-        ):
+        with pytest.raises(ValueError, match="trained for the game 'petrify_v0', asked to play 'cat_te_v0'"):
             make_env("cat_te_v0", opponents=path)
         with pytest.raises(ValueError, match="size=4, asked to play with size=5"):
             make_env("petrify_v0", opponents=path, size=5)
-        with pytest.raises(ValueError, match="this heuristic plays petrify_v0, not 'cat_te_v0'"):
-            make_env("cat_te_v0", opponents="catbox_agents.heuristics.petrify:PetrifyHeuristic")
-        agent = make("random", catbox_env.make_game("cat_te_v0", num_players=3))
-        with pytest.raises(
-            ValueError, match=r"was made for .*num_players=3.*, asked to play .*num_players=4"
-        ):
+        with pytest.raises(ValueError, match=r"made for .*num_players=3.*, asked to play .*num_players=4"):
             make_env("cat_te_v0", opponents=agent, num_players=4)
 
 

@@ -69,7 +69,7 @@ $(RAY)/catbox-installed: pyproject.toml constraints.txt
 test-ray: export OMP_NUM_THREADS = 1
 test-ray: $(RAY)/catbox-installed
 	$(RAY)/bin/python -m pytest -q tests/ray tests/agents/test_gymnasium*.py \
-	  -k 'not stable_baselines and not maskable_ppo and not own_vector_environment and not normalised'
+	  -k 'not stable_baselines and not own_vector_environment and not normalised'
 
 $(BENCH): $(STAMP)
 	@$(PIP) --editable '.[dev,bench]'

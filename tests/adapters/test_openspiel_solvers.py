@@ -42,6 +42,7 @@ def test_the_tiny_game_has_its_known_size() -> None:
     assert (len(deals), len(states), [len(each) for each in known]) == (55, 6433, [100, 250])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reward", KNOWN)
 def test_nash_conv_of_the_uniform_policy_is_the_known_one(reward: str) -> None:
     game = tiny(reward)
@@ -65,6 +66,7 @@ class AgentPolicy(policies.Policy):
         return {self.agent.act(core.observation(player), core.action_mask()): 1.0}
 
 
+@pytest.mark.slow
 def test_nash_conv_of_the_heuristic_is_that_of_the_command_exploitability() -> None:
     game = tiny()
     agent = make_agent("heuristic", game.game, seed=0)
@@ -75,6 +77,7 @@ def test_nash_conv_of_the_heuristic_is_that_of_the_command_exploitability() -> N
     assert found == pytest.approx(1.93333, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_cfr_plus_comes_to_the_known_values() -> None:
     game = pyspiel.convert_to_cached_tree(tiny())
     solver = pyspiel.CFRPlusSolver(game)
@@ -90,6 +93,7 @@ def test_cfr_plus_comes_to_the_known_values() -> None:
     assert exploitability.nash_conv(game, python.average_policy()) == pytest.approx(found[10], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_external_sampling_mccfr_learns_the_tiny_game() -> None:
     np.random.seed(0)  # noqa: NPY002  # the solver draws from NumPy's global generator
     game = tiny()
@@ -117,6 +121,7 @@ def test_is_mcts_of_openspiel_plays_with_our_resampling(name: str) -> None:
         assert bot.step(state) in state.legal_actions()
 
 
+@pytest.mark.faults
 def test_bots_in_cpp_never_kill_the_process() -> None:
     """In a process of its own, because a mistake here would end this one."""
     code = """

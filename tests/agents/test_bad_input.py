@@ -93,17 +93,9 @@ def test_a_class_is_not_an_agent(give: Callable[[Any], list[Any]]) -> None:
     assert np.array_equal(VEC.current_player, [0, 0])
 
 
-def test_true_and_false_are_not_seats_or_counts() -> None:
-    for flag in FLAGS:
-        with pytest.raises(ValueError, match="learner_seat"):
-            LearnerEnv("petrify_v0", learner_seat=flag)
-        with pytest.raises(ValueError, match="num_deals"):
-            evaluate(GAME, ["random", "random"], flag)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("module", "missing", "extra"),
-    [pytest.param("sb3", "stable_baselines3", "sb3", marks=pytest.mark.slow), ("rllib", "ray", "ray")],
+    ("module", "missing", "extra"), [("sb3", "stable_baselines3", "sb3"), ("rllib", "ray", "ray")]
 )
 def test_without_an_extra_the_error_says_what_to_install(module: str, missing: str, extra: str) -> None:
     program = (

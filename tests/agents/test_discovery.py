@@ -55,6 +55,7 @@ def test_workers_that_make_environments_by_name_need_no_other_import() -> None:
     assert output(program) == "1"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has a registry since 1.27")
 def test_pettingzoo_makes_every_game_by_name_after_the_import_of_the_package_alone() -> None:
     program = f"""

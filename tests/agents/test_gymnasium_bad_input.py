@@ -14,30 +14,14 @@ from tests.agents.policies import checkpoint
 
 def test_an_opponent_of_another_game_or_other_rules_is_refused(tmp_path: Path) -> None:
     path = checkpoint(tmp_path, "petrify_v0", 1)
+    agent = make("random", catbox_env.make_game("cat_te_v0", num_players=3))
     for make_env in (LearnerEnv, lambda *args, **kwargs: LearnerVectorEnv(2, *args, **kwargs)):
-        with pytest.raises(
-            ValueError, match="was trained for the game 'petrify_v0', asked to play 'cat_te_v0'"
-        ):
+        with pytest.raises(ValueError, match="trained for the game 'petrify_v0', asked to play 'cat_te_v0'"):
             make_env("cat_te_v0", opponents=path)
         with pytest.raises(ValueError, match="size=4, asked to play with size=5"):
             make_env("petrify_v0", opponents=path, size=5)
-        with pytest.raises(ValueError, match="this heuristic plays petrify_v0, not 'cat_te_v0'"):
-            make_env("cat_te_v0", opponents="catbox_agents.heuristics.petrify:PetrifyHeuristic")
-        agent = make("random", catbox_env.make_game("cat_te_v0", num_players=3))
-        with pytest.raises(
-            ValueError, match=r"was made for .*num_players=3.*, asked to play .*num_players=4"
-        ):
+        with pytest.raises(ValueError, match=r"made for .*num_players=3.*, asked to play .*num_players=4"):
             make_env("cat_te_v0", opponents=agent, num_players=4)
-
-
-@pytest.mark.parametrize("action", [-1, 44, None, 0.5])
-def test_an_illegal_action_raises_and_changes_nothing(action: object) -> None:
-    env = LearnerEnv("cat_in_the_box_v0", opponents="random", num_players=4)
-    env.reset(seed=0)
-    before = env.games.vec._records.tobytes()
-    with pytest.raises(ValueError, match=r"illegal actions|expected an integer from 0 to 44"):
-        env.step(action)  # type: ignore[arg-type]
-    assert env.games.vec._records.tobytes() == before
 
 
 def test_a_step_after_the_end_is_refused() -> None:
@@ -49,6 +33,19 @@ def test_a_step_after_the_end_is_refused() -> None:
     with pytest.raises(ValueError, match=r"the game is over; call reset\(\)"):
         env.step(0)
     assert env.reset()[1]["action_mask"].any()
+
+
+@pytest.mark.parametrize("illegal_action", ["raise", "terminate", "random_legal"])
+def test_what_is_no_legal_action_is_refused_and_changes_nothing(illegal_action: str) -> None:
+    """Where illegal actions are allowed, numbers that are no actions are not."""
+    env = LearnerEnv("petrify_v0", opponents="random", illegal_action=illegal_action)
+    _, info = env.reset(seed=0)
+    before = env.games.vec._records.tobytes()
+    illegal = [int(info["action_mask"].argmin())] if illegal_action == "raise" else []
+    for action in [*illegal, -1, env.action_space.n, 0.5, None]:
+        with pytest.raises(ValueError, match=r"illegal actions|expected an integer from 0 to"):
+            env.step(action)  # type: ignore[arg-type]
+    assert env.games.vec._records.tobytes() == before
 
 
 @pytest.mark.parametrize("batch", [False, True])
@@ -68,27 +65,11 @@ class Illegal(Agent):
         return np.argmin(action_masks, axis=1)
 
 
-class Fraction(Agent):
-    """Does not answer with integers."""
-
-    def act_batch(self, observations, action_masks, histories=None):  # type: ignore[no-untyped-def]
-        return np.argmax(action_masks, axis=1) + 0.9
-
-
-@pytest.mark.parametrize(
-    ("opponent", "message"),
-    [
-        (f"{__name__}:Illegal", r"agent '.*:Illegal' chose the illegal action \d+ \(.*: .*\)"),
-        (f"{__name__}:Fraction", r"agent '.*:Fraction': act_batch returned float64 .* expected integers"),
-    ],
-)
-def test_an_opponent_that_plays_an_illegal_action_is_named_and_the_game_is_over(
-    opponent: str, message: str
-) -> None:
-    env = LearnerEnv("petrify_v0", opponents=opponent)
+def test_an_opponent_that_plays_an_illegal_action_is_named_and_the_game_is_over() -> None:
+    env = LearnerEnv("petrify_v0", opponents=f"{__name__}:Illegal")
     _, info = env.reset(seed=0)
     action = int(info["action_mask"].argmax())
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=r"agent '.*:Illegal' chose the illegal action \d+ \(.*: .*\)"):
         env.step(action)
     with pytest.raises(gymnasium.error.ResetNeeded, match="an opponent's error"):
         env.step(action)
@@ -101,13 +82,8 @@ def test_an_opponent_that_plays_an_illegal_action_is_named_and_the_game_is_over(
         ({"opponents": ["random"]}, "1 agents for 3 other seats; give one agent for all"),
         ({"opponents": {"pool": ["random"]}}, "expected {'any_of': .one or more agents.}"),
         ({"learner_seat": 4}, "learner_seat=4: expected a seat from 0 to 3, or 'random'"),
-        ({"render_mode": "human"}, "render_mode='human': expected None or 'ansi' or 'rgb_array'"),
         ({"mask_in_observation": {"mask": "legal"}}, "the names to give to 'observation' and 'action_mask'"),
         ({"mask_in_observation": {"observation": "action_mask"}}, "the names to give to"),
-        ({"mask_in_observation": 1}, "mask_in_observation=1: expected True, False"),
-        ({"dtype": "float31"}, "dtype='float31': expected an integer or floating dtype"),
-        ({"dtype": bool}, "expected an integer or floating dtype"),
-        ({"illegal_action": "ignore"}, "illegal_action='ignore': expected one of 'raise', 'terminate'"),
     ],
 )
 def test_bad_arguments_are_named(arguments: dict, message: str) -> None:
@@ -133,30 +109,14 @@ def test_a_reset_mask_is_checked_and_nothing_moves() -> None:
         envs.reset(options=some)
     envs.reset(seed=0)
     before = envs.games.vec._records.tobytes()
-    for wrong in (np.zeros(3, bool), np.ones(2, bool), np.ones(3, int), [[True]], "all", None):
+    for wrong in (np.zeros(3, bool), np.ones(2, bool), np.ones(3, int)):
         with pytest.raises(ValueError, match="expected a reset_mask of bool, of shape"):
             envs.reset(options={"reset_mask": wrong})
-    for seeds in ([1, 2], [1, 2, -1], [1, 2, 3.5], [1, 2, True]):
+    for seeds in ([1, 2], [1, 2, -1], [1, 2, True]):
         with pytest.raises(ValueError, match="expected one integer of 0 or more for all games, a list of 3"):
             envs.reset(seed=seeds)  # type: ignore[arg-type]
     assert envs.games.vec._records.tobytes() == before
     envs.reset(options=some)
-
-
-@pytest.mark.parametrize("illegal_action", ["terminate", "random_legal"])
-def test_what_is_no_action_is_refused_whatever_illegal_actions_do(illegal_action: str) -> None:
-    options = {"opponents": "random", "illegal_action": illegal_action}
-    env, envs = LearnerEnv("petrify_v0", **options), LearnerVectorEnv(2, "petrify_v0", **options)
-    env.reset(seed=0)
-    envs.reset(seed=0)
-    before = env.games.vec._records.tobytes(), envs.games.vec._records.tobytes()
-    for action in (-1, env.action_space.n, 0.5, None):
-        with pytest.raises(ValueError, match="expected an integer from 0 to"):
-            env.step(action)  # type: ignore[arg-type]
-    for actions in ([0, -1], [0, env.action_space.n], [0.5, 0], [0], None):
-        with pytest.raises(ValueError, match=r"expected (an )?integers? "):
-            envs.step(actions)  # type: ignore[arg-type]
-    assert before == (env.games.vec._records.tobytes(), envs.games.vec._records.tobytes())
 
 
 @pytest.mark.parametrize("mode", ["next_step", "disabled"])

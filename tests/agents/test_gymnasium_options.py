@@ -1,13 +1,11 @@
 """Options of the Gymnasium view: the form of observations, and what an illegal action does."""
 
-import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES
-from catbox_env.registration import gymnasium_id
 
 RLLIB = {"observation": "observations", "action_mask": "action_mask"}
 FORMS = [
@@ -112,9 +110,9 @@ def test_an_illegal_action_ends_the_episode_with_the_illegal_reward(game_id: str
     assert "illegal_action" not in info
 
 
-@pytest.mark.parametrize("game_id", ["cat_in_the_box_v0"])
-def test_a_random_legal_action_takes_the_place_of_an_illegal_one(game_id: str) -> None:
+def test_a_random_legal_action_takes_the_place_of_an_illegal_one() -> None:
     """Each of the legal actions, equally often, and only in games whose action is illegal."""
+    game_id = "cat_in_the_box_v0"
     envs = LearnerVectorEnv(
         2000, game_id, "random", num_players=3, illegal_action="random_legal", autoreset_mode="next_step"
     )
@@ -165,16 +163,9 @@ def test_in_a_batch_an_illegal_action_ends_its_own_game_alone(mode: str) -> None
 
 
 @pytest.mark.filterwarnings("ignore:.*render_mode:UserWarning")
-@pytest.mark.parametrize("game_id", ["petrify_v0"])
-def test_stable_baselines_checker_passes_and_its_ppo_trains(game_id: str) -> None:
-    from stable_baselines3 import PPO
+def test_the_checker_of_stable_baselines_passes() -> None:
     from stable_baselines3.common.env_checker import check_env as check_for_sb3
 
     options = {"opponents": "random", "illegal_action": "random_legal"}
-    env = gymnasium.make(gymnasium_id(game_id), **options)
-    check_for_sb3(env.unwrapped)
-    check_for_sb3(LearnerEnv(game_id, mask_in_observation=True, dtype=np.float32, **options))
-    model = PPO("MlpPolicy", env, n_steps=64, batch_size=64, n_epochs=1, seed=0, device="cpu")
-    model.learn(128)
-    action, _ = model.predict(env.reset(seed=0)[0])
-    env.step(action)
+    check_for_sb3(LearnerEnv("petrify_v0", **options))
+    check_for_sb3(LearnerEnv("petrify_v0", mask_in_observation=True, dtype=np.float32, **options))

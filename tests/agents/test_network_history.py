@@ -310,4 +310,4 @@ def test_where_no_history_is_kept_it_says_what_is_missing(policy: str) -> None:
     with pytest.raises(ValueError, match="no history of 3 players"):
         agent.act_batch(vec.observation, vec.action_mask, wrong)
     with pytest.raises(ValueError, match="give them beside the vectors"):
-        network_of(game)(torch.zeros(4, 219 + 89, dtype=torch.int8))
+        network_of(game)(torch.zeros(4, NetworkInputs(game, True, True, True).size, dtype=torch.int8))

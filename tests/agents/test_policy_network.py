@@ -213,7 +213,10 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 """
 TORCH = "torch,safetensors"
-EXTRAS = TORCH + ",choix,filelock,matplotlib,psutil,pydantic,rich,scipy,tensorboard,typer,yaml"
+EXTRAS = (
+    TORCH
+    + ",stable_baselines3,sb3_contrib,choix,filelock,matplotlib,psutil,pydantic,rich,scipy,tensorboard,typer,yaml"
+)
 
 
 def run_without(modules: str, program: str, *arguments: object) -> str:

@@ -96,11 +96,16 @@ def test_an_entry_is_what_evaluate_finds_on_the_same_deals() -> None:
     )
 
 
-def test_the_result_is_the_same_for_any_number_of_processes() -> None:
-    agents = ["random", spec(Drawing), "heuristic"]
-    results = [catbox_agents.run_arena(game_for(3), agents, 70, mixed=True, processes=p) for p in (None, 2)]
-    assert same(*results)
-    assert results[0] == results[1]
+def test_result_and_records_are_the_same_for_any_number_of_processes(tmp_path: Path) -> None:
+    agents, paths = ["random", spec(Drawing), "heuristic"], [tmp_path / "one", tmp_path / "two"]
+    one, two = (
+        catbox_agents.run_arena(game_for(3), agents, 40, mixed=True, processes=processes, record=path)
+        for processes, path in zip((None, 2), paths, strict=True)
+    )
+    assert same(one, two)
+    assert one == two
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert len(paths[0].read_bytes().splitlines()) == 1 + one.games
 
 
 def test_an_agent_is_copied_as_it_was_given() -> None:
@@ -168,7 +173,7 @@ def test_decisions_follow_from_their_seeds_alone(name: str) -> None:
 def test_pairing_narrows_the_interval_of_a_difference() -> None:
     game = game_for(3)
     agents = ["random", spec(RandomButBids), "heuristic"]
-    result = catbox_agents.run_arena(game, agents, 200, names=NAMES)
+    result = catbox_agents.run_arena(game, agents, 120, names=NAMES)
     paired = result.difference("low", "high", field="middle")
     one, other = result.margin("low", "middle"), result.margin("high", "middle")
     assert paired.mean == pytest.approx(one.mean - other.mean, abs=1e-5)
@@ -193,15 +198,15 @@ def test_until_ci_plays_until_every_interval_is_narrow(
     game = game_for(3)
     told: list[tuple[int, int]] = []
     result = catbox_agents.run_arena(
-        game, SPECS, until_ci=0.35, names=NAMES, progress=lambda *now: told.append(now)
+        game, SPECS, until_ci=0.7, names=NAMES, progress=lambda *now: told.append(now)
     )
-    assert result.widest <= 0.35
+    assert result.widest <= 0.7
     assert SMALL < result.deals == result.deals_planned
     assert told[-1] == (result.games, result.games)
     before = catbox_agents.run_arena(game, SPECS, result.deals // 3, names=NAMES, output=tmp_path)
-    assert before.widest > 0.35
-    assert same(result, catbox_agents.run_arena(game, SPECS, until_ci=0.35, names=NAMES, output=tmp_path))
-    bounded = catbox_agents.run_arena(game, SPECS, 50, until_ci=0.35, names=NAMES)
+    assert before.widest > 0.7
+    assert same(result, catbox_agents.run_arena(game, SPECS, until_ci=0.7, names=NAMES, output=tmp_path))
+    bounded = catbox_agents.run_arena(game, SPECS, 50, until_ci=0.7, names=NAMES)
     assert bounded.deals == 50
 
 
@@ -299,15 +304,12 @@ class Unpicklable(Lowest):
             {"agents": ["zoo:cat_in_the_box-3p", " best"]},
             "agents: zoo:cat_in_the_box-3p, best: the same agent more than once",
         ),
-        ({"agents": ["random", "clever"]}, "unknown agent 'clever'"),
         ({"num_deals": 10**30}, "expected at most 10000000"),
         ({"seed": np.random.SeedSequence(1)}, "pass the entropy of a SeedSequence"),
         ({"names": ["a", "b\t"]}, "expected 2 different names"),
         ({"deal_set": "exam"}, "deal_set='exam': expected one of 'training', 'selection', 'test'"),
         ({"until_ci": 0}, "until_ci=0: expected a number above 0"),
-        ({"move_time": -1}, "move_time=-1: expected a number above 0"),
         ({"processes": 0}, "processes=0: expected an integer from 1 to 1024"),
-        ({"mixed": "yes"}, "mixed='yes': expected True or False"),
         (
             {"agents": ["random", Lowest(game_for(4))]},
             "made for cat_in_the_box_v0 with .*num_players=4.*asked to play",

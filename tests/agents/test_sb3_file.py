@@ -82,6 +82,7 @@ def test_where_the_file_does_not_say_it_the_sizes_are_checked(tmp_path: Path) ->
         catbox_agents.make(tmp_path / "model.zip", make_game("cat_in_the_box_v0", num_players=3))
 
 
+@pytest.mark.slow
 def test_a_file_plays_without_torch_and_stable_baselines(saved: Path) -> None:
     program = f"""
 import sys
@@ -198,7 +199,6 @@ W = "mlp_extractor.policy_net.0.weight"
         ("policy.pth", lambda content: content[:1000], "not a zip file"),
         ("policy.pth", weights(lambda state: state.update({W: state[W].double()})), "torch.DoubleStorage"),
         ("policy.pth", weights(lambda state: state.update({W: state[W].t()})), "strides"),
-        ("policy.pth", weights(lambda state: state.update({W: 3})), "is no tensor"),
         ("policy.pth", weights(lambda state: state.pop(W)), "lacks a layer"),
         (
             "policy.pth",
@@ -206,7 +206,6 @@ W = "mlp_extractor.policy_net.0.weight"
             "which no MlpPolicy has",
         ),
         ("data", lambda content: b"[" * 200_000, "damaged"),
-        ("data", lambda content: b'{"policy_class": 3}', "policy_class is 3"),
     ],
 )
 def test_damaged_files_are_refused(
@@ -244,15 +243,6 @@ def test_weights_that_claim_more_memory_than_the_file_has_are_refused(
     path = rewritten(saved, tmp_path / "model.zip", "policy.pth", change)
     with pytest.raises(ValueError, match=rf"is damaged \(.*({reason})"):
         load_checkpoint(path)
-
-
-@pytest.mark.faults
-def test_every_truncated_file_is_refused(saved: Path, tmp_path: Path) -> None:
-    content, path = saved.read_bytes(), tmp_path / "model.zip"
-    for length in range(0, len(content), max(1, len(content) // 50)):
-        path.write_bytes(content[:length])
-        with pytest.raises(ValueError, match="is damaged"):
-            load_checkpoint(path)
 
 
 @pytest.mark.faults

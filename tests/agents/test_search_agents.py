@@ -121,15 +121,17 @@ def test_they_play_every_game(game_id: str) -> None:
 # Strength ------------------------------------------------------------------------------------------------------------
 
 
-def test_searching_a_weak_policy_makes_it_stronger() -> None:
-    game = game_for()
-    for spec in (
+@pytest.mark.parametrize(
+    "spec",
+    [
         "search:worlds=16,policy=random",
-        "ismcts:simulations=60,policy=random",
-        "pimc:samples=8,policy=random",
-    ):
-        standing = catbox_agents.evaluate(game, [spec, "random"], num_deals=12).standings[0]
-        assert standing.margin - standing.margin_ci95 > 0
+        pytest.param("ismcts:simulations=60,policy=random", marks=pytest.mark.slow),
+        pytest.param("pimc:samples=8,policy=random", marks=pytest.mark.slow),
+    ],
+)
+def test_searching_a_weak_policy_makes_it_stronger(spec: str) -> None:
+    standing = catbox_agents.evaluate(game_for(), [spec, "random"], num_deals=12).standings[0]
+    assert standing.margin - standing.margin_ci95 > 0
 
 
 # How they search -----------------------------------------------------------------------------------------------------
@@ -280,7 +282,9 @@ def test_the_tree_search_finds_the_winning_move_where_nothing_is_hidden() -> Non
         assert values[int(result.actions[0])] == max(values.values())
         assert result.visits.sum() == 400
         found += 1
-    assert found >= 5
+        if found == 6:
+            break
+    assert found == 6
 
 
 def test_the_tree_of_many_observations_is_that_of_each_alone() -> None:

@@ -148,16 +148,3 @@ def test_where_nothing_is_the_policys_own_the_best_is_done() -> None:
         ]
         assert np.array_equal(results[0].actions, results[1].actions)
         assert (results[0].actions != policy.act_batch(vec.observation, vec.action_mask)).any()
-
-
-def test_a_cautious_search_names_a_policy_that_answers_nonsense() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
-    vec = Vec(game, 2, seed=0)
-
-    class Last(Agent):
-        def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
-            return np.full(len(observations), game.num_actions - 1)
-
-    search = RolloutSearch(game, Last(game), worlds=2, caution=1.0)
-    with pytest.raises(ValueError, match="'Last' chose the illegal action"):
-        search.search(vec.observation, vec.action_mask, 0)

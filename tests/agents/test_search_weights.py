@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -54,13 +55,11 @@ class Posterior:
         self.worlds: dict[bytes, dict[Any, float]] = defaultdict(lambda: defaultdict(float))
         self.states: dict[tuple[bytes, Any], GameState] = {}
         self.agent, self.epsilon = agent, epsilon
-        self.own: dict[bytes, int] = {}
-        rng = np.random.default_rng(0)
         for deal, ways in all_deals(game):
             state = game.new_initial_state(seed=0, deal={"hands": deal})
-            self.walk(state, [float(ways)] * game.num_players, rng)
+            self.walk(state, [float(ways)] * game.num_players)
 
-    def walk(self, state: GameState, weight: list[float], rng: Any) -> None:
+    def walk(self, state: GameState, weight: list[float]) -> None:
         """``weight[seat]``: the chance of the deal and of all actions but those of ``seat``."""
         if state.is_terminal():
             return
@@ -73,7 +72,7 @@ class Posterior:
             following = state.clone()
             following.apply_action(action)
             scaled = [w * (1.0 if seat == mover else chance[action]) for seat, w in enumerate(weight)]
-            self.walk(following, scaled, rng)
+            self.walk(following, scaled)
 
 
 def all_deals(game: Game) -> list[tuple[list[list[int]], int]]:
@@ -101,10 +100,18 @@ def tiny() -> Game:
     return catbox_env.make_game("cat_in_the_box_v0", rules=Rules.tiny())
 
 
-@pytest.mark.parametrize(("policy", "epsilon"), [(Preferring, 0.0), (Preferring, 0.2), (Highest, 0.1)])
+@cache
+def posterior_of(game: Game, policy: type[Agent], epsilon: float) -> Posterior:
+    return Posterior(game, policy(game), epsilon)
+
+
+@pytest.mark.parametrize(
+    ("policy", "epsilon"),
+    [(Preferring, 0.1), (Highest, 0.1), pytest.param(Preferring, 0.0, marks=pytest.mark.slow)],
+)
 def test_the_weighted_worlds_are_the_posterior_of_bayes(tiny: Game, policy: Any, epsilon: float) -> None:
     agent = policy(tiny)
-    posterior = Posterior(tiny, agent, epsilon)
+    posterior = posterior_of(tiny, policy, epsilon)
     size = tiny.observation_layout.size
     keys = sorted(posterior.worlds, key=lambda key: -len(posterior.worlds[key]))
     rng = np.random.default_rng(1)
@@ -132,7 +139,7 @@ def test_a_search_in_many_weighted_worlds_finds_the_best_reply_to_a_fixed_policy
     """What each action is worth against the policy, exactly: over all worlds, by how likely they are."""
     epsilon = 0.1
     agent = Preferring(tiny)
-    posterior = Posterior(tiny, agent, epsilon)
+    posterior = posterior_of(tiny, Preferring, epsilon)
     size = tiny.observation_layout.size
     searcher = SearchAgent(tiny, 0, agent, worlds=1500, beta=1.0, epsilon=epsilon, effective=0.0)
     keys = sorted(posterior.worlds)
@@ -161,9 +168,9 @@ def test_a_search_in_many_weighted_worlds_finds_the_best_reply_to_a_fixed_policy
         assert result.values[0, tried_most] == pytest.approx(ordered[-1], abs=0.25)
         not_uniform += abs(uniform[tried_most] - ordered[-1]) > 0.2
         checked += 1
-        if checked == 25:
+        if checked == 12:
             break
-    assert checked == 25
+    assert checked == 12
     assert not_uniform > 0  # weights matter in these positions
 
 
@@ -319,7 +326,8 @@ def test_a_search_with_weights_asks_for_histories() -> None:
             RolloutSearch(game, budget=budget)
 
 
-def test_errors_tell_how_far_values_are_off() -> None:
+@pytest.mark.parametrize("proposals", [pytest.param(1, marks=pytest.mark.slow), 4])
+def test_errors_tell_how_far_values_are_off(proposals: int) -> None:
     """Over many seeds, the spread of the difference of two values is what the errors say, chosen worlds or not."""
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     vec = catbox_env.Vec(game, 40, seed=4, history=True)
@@ -327,17 +335,16 @@ def test_errors_tell_how_far_values_are_off() -> None:
     rows = np.flatnonzero(vec.action_mask.sum(axis=1) > 1)[:6]
     seen, past = vec.observation[rows], vec.history[rows]
     masks = vec.action_mask[rows] & (vec.action_mask[rows].cumsum(axis=1) <= 2)  # the search compares two
-    for proposals in (1, 4):
-        search = RolloutSearch(
-            game, Highest(game), worlds=50, beta=0.3, epsilon=0.3, proposals=proposals, schedule=flat_schedule
-        )
-        found = [search.search(seen, masks, seed, past) for seed in range(80)]
-        values = np.array([result.values[masks].reshape(6, 2) for result in found])
-        errors = np.array([result.errors[masks].reshape(6, 2) for result in found])
-        spread = (values[..., 0] - values[..., 1]).std(axis=0)
-        told = np.sqrt((errors**2).sum(axis=2).mean(axis=0))
-        assert (spread > 0.1).sum() >= 4
-        assert told == pytest.approx(spread, rel=0.3)
-        effective = np.array([result.effective_worlds for result in found])
-        assert (effective > 1).all()
-        assert (effective < 50 * proposals).all()
+    search = RolloutSearch(
+        game, Highest(game), worlds=50, beta=0.3, epsilon=0.3, proposals=proposals, schedule=flat_schedule
+    )
+    found = [search.search(seen, masks, seed, past) for seed in range(80)]
+    values = np.array([result.values[masks].reshape(6, 2) for result in found])
+    errors = np.array([result.errors[masks].reshape(6, 2) for result in found])
+    spread = (values[..., 0] - values[..., 1]).std(axis=0)
+    told = np.sqrt((errors**2).sum(axis=2).mean(axis=0))
+    assert (spread > 0.1).sum() >= 4
+    assert told == pytest.approx(spread, rel=0.3)
+    effective = np.array([result.effective_worlds for result in found])
+    assert (effective > 1).all()
+    assert (effective < 50 * proposals).all()

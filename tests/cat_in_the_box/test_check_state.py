@@ -27,7 +27,7 @@ def play_to(game: Game, phase: int, seed: int, moves: int = 0) -> GameState:
     return state
 
 
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(rule_sets(max_rounds=4), st.integers(0, 1000))
 def test_every_state_of_a_game_is_sound(rules: Rules, seed: int) -> None:
     game = make_game("cat_in_the_box_v0", rules=rules)

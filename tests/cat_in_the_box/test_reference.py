@@ -186,14 +186,14 @@ def test_the_default_rules_are_those_of_the_rules_page(players):
         assert rules.bonus_max_tricks == expected.bonus_max_tricks
 
 
-@pytest.mark.parametrize("games", [100, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("games", [80, pytest.param(600, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_seeded_games_agree_move_by_move(players, games):
     seen: Counter = Counter()
     rule_sets = RULE_SETS[players]
     for seed in range(games):
         options = {"num_players": players, **rule_sets[seed % len(rule_sets)]}
-        compare_game(options, REWARDS[seed % len(REWARDS)], seed, seen)
+        compare_game(options, REWARDS[seed // len(rule_sets) % len(REWARDS)], seed, seen)
     for situation in (
         "paradox as leader",
         "paradox as follower",
@@ -229,7 +229,7 @@ RANDOM_GAMES = {
 }
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(**RANDOM_GAMES)
 def test_games_over_random_rule_sets_agree_move_by_move(rules: EngineRules, reward: str, seed: int):
     check_random_rules(rules, reward, seed)

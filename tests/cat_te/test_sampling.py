@@ -64,7 +64,9 @@ def compared(table: Table, weights: Counter, records: np.ndarray, observer: int)
     return float(chisquare(observed, wanted).pvalue) if len(wanted) > 1 else 1.0
 
 
-@pytest.mark.parametrize("options", RULES, ids=str)
+@pytest.mark.parametrize(
+    "options", [*RULES[:3], pytest.param(RULES[3], marks=pytest.mark.slow), *RULES[4:]], ids=str
+)
 def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -> None:
     """Suits by seat, hand and folds, and the place of the claimed card, against counting by trying every order."""
     tested = 0

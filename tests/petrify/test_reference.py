@@ -16,7 +16,7 @@ from tests.petrify.positions import as_reference
 from tests.petrify.reference import TELEPORT, WALL, WILDCARD, ZERO, ReferenceState
 
 #: Games for each number of players; with ``slow`` the second number too.
-GAMES = [100, pytest.param(500, marks=pytest.mark.slow)]
+GAMES = [72, pytest.param(500, marks=pytest.mark.slow)]
 GAMES_WITHOUT_COMPILATION = 3  # small enough for NUMBA_DISABLE_JIT=1
 
 REWARDS = ("score", "margin", "win")

@@ -6,6 +6,8 @@ and in the state vector ``params.state_at.NAME``; ``layout`` says what the parts
 
 from __future__ import annotations
 
+import numpy as np
+
 from catbox_env.core.bits import absolute_seat, clear, clip_int8, next_seat, one_hot_index, relative_seat
 from catbox_env.core.compilation import njit
 from catbox_env.games.cat_in_the_box.play.board import lay_token, neutral_color
@@ -63,9 +65,9 @@ def write_public(params, at, state, seat, out):
         for other in range(players):
             out[at.scores + relative_seat(other, seat, players)] = clip_int8(int(state.scores[other]))
         out[at.rounds_left] = state.rounds_left
-    at_may_hold = at.may_hold
+    at_may_hold = np.uint64(at.may_hold)  # an index without a sign is not looked at before each element is written
     for i in range(players * ranks):
-        out[at_may_hold + i] = 1
+        out[at_may_hold + np.uint64(i)] = 1
 
 
 @njit

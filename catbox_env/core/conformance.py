@@ -15,6 +15,7 @@ from catbox_env.core.event_checks import check_events
 from catbox_env.core.game import Game, GameState
 from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.layout import Layout
+from catbox_env.core.saved import state_bounds
 
 Thing = TypeVar("Thing")
 
@@ -51,7 +52,10 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
 
 
 def check_names(game: Game) -> None:
-    """Actions have different names, each name gives its action back, and games with equal rules are equal."""
+    """Actions have different names, each name gives its action back, games with equal rules are equal, and each field
+    of the state has bounds."""
+    unbounded = set(game.state_dtype.names or ()) - {"info"} - set(state_bounds(game))
+    _require(not unbounded, f"state_bounds does not say the bounds of {', '.join(sorted(unbounded))}")
     names = [game.action_to_string(action) for action in range(game.num_actions)]
     _require(len(set(names)) == len(names), "two actions have the same name")
     for action, name in enumerate(names):

@@ -52,6 +52,14 @@ def tell_of_all_actions(params, offsets, observations, masks, out, action_out): 
     fill(params, offsets, observations, np.ones_like(masks), out, action_out)
 
 
+class ForgetsABound(CatInTheBox):
+    id = "forgets_a_bound"
+
+    def set_up(self) -> None:
+        super().set_up()
+        self.state_bounds = {name: pair for name, pair in self.state_bounds.items() if name != "tokens"}
+
+
 class TellsOfIllegalActions(CatInTheBox):
     id = "tells_of_illegal_actions"
 
@@ -90,6 +98,7 @@ class GrowsAPicture(CatInTheBox):
         (LeaksAHand, "an observation of seat|does not give the observation"),
         (ForgetsTheParadox, "mask of the seat to move is empty"),
         (ShowsAWrongRank, "history shows"),
+        (ForgetsABound, "state_bounds does not say the bounds of tokens"),
         (TellsOfIllegalActions, "an illegal action has features"),
         (DrawsAllHandsForEverybody, "has other buttons than actions|tells what the seat cannot see"),
         (DrawsAHiddenHand, "tells what the seat cannot see"),

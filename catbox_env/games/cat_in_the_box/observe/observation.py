@@ -65,7 +65,9 @@ def write_public(params, at, state, seat, out):
         for other in range(players):
             out[at.scores + relative_seat(other, seat, players)] = clip_int8(int(state.scores[other]))
         out[at.rounds_left] = state.rounds_left
-    at_may_hold = np.uint64(at.may_hold)  # an index without a sign is not looked at before each element is written
+    at_may_hold = np.uint64(
+        at.may_hold
+    )  # an index without a sign is not looked at before each element is written
     for i in range(players * ranks):
         out[at_may_hold + np.uint64(i)] = 1
 

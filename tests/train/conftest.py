@@ -57,9 +57,20 @@ def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
 
 
-@pytest.fixture(params=["cpu", *(["cuda"] if torch.cuda.is_available() else [])])
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+@pytest.fixture(params=DEVICES)
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device:
-    """The networks of every PPO of the test are there, whatever its configuration says."""
+    """The networks of every PPO of the test are there, in torch, whatever its configuration says."""
     where = torch.device(request.param)
+    monkeypatch.setattr(ppo, "accelerator", lambda config: where)
+    return where
+
+
+@pytest.fixture(params=["compiled", *DEVICES])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device | None:
+    """As ``device``; None stands for the compiled networks."""
+    where = None if request.param == "compiled" else torch.device(request.param)
     monkeypatch.setattr(ppo, "accelerator", lambda config: where)
     return where

@@ -17,10 +17,9 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_train.algorithms.exit.algorithm import ExpertIteration
 from catbox_train.algorithms.exit.loss import LEARNING_METRICS, loss_gradient
 from catbox_train.algorithms.exit.rollout import improved_policy
-from catbox_train.runs.loop import train
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_reference import masked_log_probabilities
-from tests.train.ppo_runs import SMALL, quiet, small
+from tests.train.ppo_runs import SMALL, small
 
 SETTINGS: dict[str, Any] = {
     "algorithm": "exit",
@@ -186,12 +185,6 @@ def test_a_network_of_deep_monte_carlo_is_no_policy_to_start_from(tmp_path: Path
         save_checkpoint(path, algorithm.policy(), algorithm.game, {"algorithm": "dmc"})
     with pytest.raises(ValueError, match=r"^start_from = .* was trained by dmc: its network gives values"):
         made(start_from=str(path))
-
-
-def test_a_policy_that_is_not_there_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
-        train(small(**SETTINGS, start_from=str(tmp_path / "nowhere")), tmp_path / "run", quiet())
-    assert not (tmp_path / "run").exists()
 
 
 # Learning.

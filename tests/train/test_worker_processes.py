@@ -103,7 +103,7 @@ def test_short_runs_and_gpus_have_threads(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("how", "kind", "message"),
     [
-        ("diverged", DivergedError, "^a number of this worker$"),
+        ("diverged", DivergedError, "^a number of this worker"),
         ("agent", AgentError, "agent 'mine:Bot' raised KeyError"),
         ("exits", ChildProcessError, "the process of worker 2 was ended with exit code 3"),
         ("killed", ChildProcessError, r"worker 2 was ended by signal 9 \(SIGKILL\), as .* memory runs out"),

@@ -29,7 +29,6 @@ from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.loop import train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
-from catbox_train.runs.report import POLICY
 from catbox_train.self_play.weights import SharedWeights
 
 #: A run of a second: 8 updates, a checkpoint after every third.
@@ -73,26 +72,6 @@ def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
     game, options = config.make_game(), ppo_options(config)
     weights = SharedWeights(ActorCritic(game, options, config.seed), options.precision, config.num_workers)
     return Worker(game, config, weights, np.random.SeedSequence(seed))
-
-
-def check_that_it_learns(folder: Path) -> None:
-    """Some seconds of a small game, trained in ``folder``: the policy beats random play beyond doubt."""
-    config = small(
-        total_decisions=60 * 4096,
-        num_envs=128,
-        batch_size=4096,
-        minibatch_size=512,
-        hidden=[64],
-        learning_rate=3e-3,
-        evaluate_every=1000,
-        checkpoint_every=1000,
-        final_deals=300,
-        opponents=["random"],
-    )
-    results = train(config, folder, quiet())
-    standing = next(s for s in results["matches"][0]["standings"] if s["name"] == POLICY)
-    assert standing["margin"] > 1.0
-    assert standing["margin"] - 2 * standing["margin_ci95"] > 0
 
 
 def kill(script: str, *arguments: object) -> None:

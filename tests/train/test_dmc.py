@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,8 @@ from catbox_train.algorithms.dmc.algorithm import DMC
 from catbox_train.algorithms.dmc.exploration import epsilon_greedy
 from catbox_train.algorithms.dmc.loss import loss_gradient
 from catbox_train.opponents import PAST
-from catbox_train.runs.loop import train
 from tests.train.agents_in_training import HIGHEST
-from tests.train.ppo_runs import SMALL, quiet, small
+from tests.train.ppo_runs import SMALL, small
 
 #: Games longer than a batch.
 MATCH = {**SMALL["game_options"], "rounds": 3}  # type: ignore[dict-item]
@@ -156,22 +154,3 @@ def test_the_values_are_those_of_the_way_it_plays() -> None:
         assert taken.mean() == pytest.approx(returns.mean(), abs=0.15 * float(returns.std()))
         assert np.corrcoef(taken, returns)[0, 1] > 0.2
         assert metrics["learning/explained_variance"] > 0.05
-
-
-@pytest.mark.slow
-def test_it_learns_to_beat_random(tmp_path: Path) -> None:
-    config = small(
-        algorithm="dmc",
-        game_options={"num_players": 3},
-        total_decisions=40 * 4096,
-        num_envs=128,
-        batch_size=4096,
-        minibatch_size=512,
-        hidden=[64],
-        final_deals=150,
-        evaluate_every=1000,
-        opponents=["random"],
-    )
-    results = train(config, tmp_path / "run", quiet())
-    standing = results["matches"][0]["standings"][0]
-    assert standing["margin"] - standing["margin_ci95"] > 1.0

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-import catbox_agents
 from catbox_agents import RolloutSearch, policy_target
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -185,19 +184,3 @@ def test_a_network_of_deep_monte_carlo_is_no_policy_to_start_from(tmp_path: Path
         save_checkpoint(path, algorithm.policy(), algorithm.game, {"algorithm": "dmc"})
     with pytest.raises(ValueError, match=r"^start_from = .* was trained by dmc: its network gives values"):
         made(start_from=str(path))
-
-
-# Learning.
-
-
-def test_it_learns_to_play_as_the_search_does() -> None:
-    """From nothing, with the heuristic in its rollouts: among random players it wins clearly."""
-    sizes = {"num_envs": 64, "batch_size": 1024, "minibatch_size": 128, "hidden": [32]}
-    with made(**sizes, learning_rate=3e-3, rollout_policy="heuristic") as algorithm:
-        for k in range(25):
-            algorithm.update(k / 24)
-        player = PolicyAgent(algorithm.policy(), algorithm.game)
-        standing = catbox_agents.evaluate(
-            algorithm.game, [player, "random"], num_deals=300, seed=9
-        ).standings[0]
-        assert standing.margin - standing.margin_ci95 > 0.2

@@ -4,7 +4,6 @@ there is in `test_ppo_update`.)"""
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,15 +16,9 @@ from catbox_train.algorithms.ppo import on_device
 from catbox_train.algorithms.ppo.algorithm import accelerator
 from catbox_train.algorithms.ppo.on_device import device_bytes
 from catbox_train.config import TrainConfig
-from tests.train.ppo_runs import check_that_it_learns, small, trainer_of
+from tests.train.ppo_runs import small, trainer_of
 
 OPPONENTS = {"opponents_in_training": {"random": 0.4, "past": 0.3}, "past_every": 1}
-
-
-@pytest.mark.slow
-def test_training_learns(device: torch.device, tmp_path: Path) -> None:
-    """What `test_ppo_training` asks of the CPU, at as many decisions."""
-    check_that_it_learns(tmp_path / "run")
 
 
 def updated(algorithm: ppo.PPO, count: int) -> TrainingState:

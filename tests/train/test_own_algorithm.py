@@ -14,7 +14,6 @@ from catbox_train import (
     AlgorithmOptions,
     TrainingDiverged,
     load_config,
-    resume,
     train,
 )
 from catbox_train.runs.metrics import parse_metrics, read_metrics
@@ -67,13 +66,6 @@ def own(**settings: Any) -> Any:
     return load_config(overrides={"algorithm": SPEC, **GENERAL, "opponents": ["random"], **settings})
 
 
-def test_the_example_learns(tmp_path: Path) -> None:
-    config = own(game_options={"num_players": 3}, num_envs=128, batch_size=4096, total_decisions=60 * 4096)
-    results = train(config.replace(final_deals=100, evaluate_every=1000), tmp_path / "run", quiet())
-    standing = results["matches"][0]["standings"][0]
-    assert standing["margin"] - standing["margin_ci95"] > 0.3
-
-
 def returning(metrics: Any, monkeypatch: pytest.MonkeyPatch, in_update: int = 4) -> None:
     """Let the algorithm return ``metrics`` in one update."""
     update, calls = reinforce.Reinforce.update, []
@@ -116,25 +108,6 @@ def test_what_is_no_metric_is_refused_by_name(
     with pytest.raises(ValueError, match=rf"^{SPEC}: update returned {said}"):
         train(own(), tmp_path / "run", quiet())
     assert [row["update"] for row in read_metrics(tmp_path / "run")] == [1, 2, 3]
-
-
-def test_a_process_that_is_not_there_any_more_ends_the_run_with_the_way_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    update, calls, run = reinforce.Reinforce.update, [], tmp_path / "run"
-
-    def killed(algorithm: reinforce.Reinforce, through: float) -> dict[str, float]:
-        calls.append(through)
-        if len(calls) == 5:
-            raise ChildProcessError("the process of worker 1 was ended")
-        return update(algorithm, through)
-
-    monkeypatch.setattr(reinforce.Reinforce, "update", killed)
-    kept = rf"the last checkpoint, {run}/checkpoints/00000003, is lost"
-    said = rf"^the process of worker 1 was ended; .*{kept}\. Go on with:  .* --resume --output {run} --trust$"
-    with pytest.raises(ChildProcessError, match=said):
-        train(own(), run, quiet())
-    assert resume(run, quiet(), trust=True)["training"]["update"] == 8
 
 
 def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The compiled loss of PPO, beside one that is differentiated automatically, and what it refuses."""
+"""What the compiled loss of PPO refuses. (Its gradient is that of `test_ppo_update`.)"""
 
 from __future__ import annotations
 
@@ -6,17 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 
 from catbox_train.algorithms.ppo.loss import (
     BAD_ROW,
-    FINE,
     LARGE_LOGIT,
-    LEARNING_METRICS,
     LOGIT_NOT_FINITE,
     logit_gradient,
 )
-from tests.train.ppo_reference import ppo_losses
 
 NUM_ROWS, NUM_ACTIONS, BUFFER = 60, 9, 200
 CLIP, ENTROPY_WEIGHT = 0.2, 0.3
@@ -43,24 +39,6 @@ class Batch:
         filled = np.full_like(self.logits, 7), np.full_like(self.values, 7), np.full(5, 7.0)
         given = (getattr(self, name) for name in ("logits", "values", "rows", *FIELDS))
         return logit_gradient(*given, CLIP, ENTROPY_WEIGHT, NUM_ROWS, *filled), *filled
-
-
-def test_gradient_and_metrics_are_those_of_automatic_differentiation() -> None:
-    """A large logit of an illegal action does not matter."""
-    batch = Batch()
-    logits = torch.tensor(batch.logits, dtype=torch.float64, requires_grad=True)
-    values = torch.tensor(batch.values, dtype=torch.float64, requires_grad=True)
-    rows = {name: torch.from_numpy(getattr(batch, name)[batch.rows]) for name in FIELDS}
-    losses = ppo_losses(logits, values, rows, CLIP)
-    (losses["policy_loss"] - ENTROPY_WEIGHT * losses["entropy"] + losses["value_loss"]).backward()
-    batch.logits[~batch.masks[batch.rows]] = 9e7
-    found, by_logits, by_values, metrics = batch.gradient()
-    assert found == FINE
-    assert by_logits == pytest.approx(logits.grad.numpy(), abs=1e-7)
-    assert by_values == pytest.approx(values.grad.numpy(), abs=1e-7)
-    assert metrics == pytest.approx([losses[name].item() for name in LEARNING_METRICS], abs=1e-7)
-    assert 0.1 < metrics[LEARNING_METRICS.index("clip_fraction")] < 1
-    assert (by_logits[~batch.masks[batch.rows]] == 0).all()
 
 
 @pytest.mark.parametrize(

@@ -98,17 +98,6 @@ def test_a_model_of_a_run_learns_on(finished: Path, brief_run: Path, tmp_path: P
         load_model(brief_run)
 
 
-@pytest.mark.slow
-def test_it_learns_to_beat_random_players(tmp_path: Path) -> None:
-    config = small(
-        total_decisions=40 * 2048, batch_size=2048, minibatch_size=512, num_envs=64, hidden=[64], learning_rate=3e-3,
-        evaluate_every=1000, checkpoint_every=1000, final_deals=300,
-    )  # fmt: skip
-    results = train(config, tmp_path / "run", quiet())
-    standing = results["matches"][0]["standings"][0]
-    assert standing["margin"] - 2 * standing["margin_ci95"] > 0.5
-
-
 def test_a_run_leaves_the_generators_and_threads_of_the_process_as_they_were() -> None:
     def of_the_process() -> tuple[Any, ...]:
         numbers = np.random.get_state()[1].tolist()  # noqa: NPY002

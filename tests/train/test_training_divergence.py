@@ -128,7 +128,6 @@ def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
     ("settings", "options"),
     [
         ({}, "--set learning_rate=0.0001"),
-        ({"learning_rate": 1e-4, "learning_rate_end": 1e-4}, "--set learning_rate=1e-05 --set learning_rate_end=1e-05"),
         ({"entropy": 1e9}, "--set learning_rate=0.0001 --set entropy=0.06"),
     ],
 )  # fmt: skip

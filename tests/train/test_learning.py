@@ -17,9 +17,9 @@ GENERAL = {name: SMALL[name] for name in ("game_options", "device", "evaluate_de
 SIZES = {"num_envs": 128, "batch_size": 4096, "minibatch_size": 512, "hidden": [64], "learning_rate": 3e-3}
 #: Settings, and the least margin.
 KINDS: dict[str, tuple[dict[str, Any], float]] = {
-    "ppo": ({"total_decisions": 60 * 4096, **SIZES}, 1.0),
-    "dmc": ({"total_decisions": 40 * 4096, **SIZES, "game_options": {"num_players": 3}}, 1.0),
-    "sb3": ({"total_decisions": 20 * 4096, **SIZES, "workers": 1}, 0.5),
+    "ppo": ({"total_decisions": 24 * 4096, **SIZES}, 1.0),
+    "dmc": ({"total_decisions": 20 * 4096, **SIZES, "game_options": {"num_players": 3}}, 1.0),
+    "sb3": ({"total_decisions": 10 * 4096, **SIZES, "workers": 1}, 0.5),
     "exit": (
         {
             "total_decisions": 25 * 1024, "num_envs": 64, "batch_size": 1024, "minibatch_size": 128, "hidden": [32],
@@ -29,7 +29,7 @@ KINDS: dict[str, tuple[dict[str, Any], float]] = {
         0.1,
     ),
     "examples.reinforce:Reinforce": (
-        {"total_decisions": 60 * 4096, "num_envs": 128, "batch_size": 4096, "game_options": {"num_players": 3}},
+        {"total_decisions": 20 * 4096, "num_envs": 128, "batch_size": 4096, "game_options": {"num_players": 3}},
         0.3,
     ),
 }  # fmt: skip

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.train.conftest import _no_picture, finished_run  # noqa: F401 (fixtures of these tests too)
+
 collect_ignore_glob = [] if importlib.util.find_spec("ray") else ["test_*.py"]
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"

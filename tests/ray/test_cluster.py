@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +35,12 @@ SETTINGS = {
 
 
 def arguments(run: Path, **settings: object) -> list[str]:
-    given = [f"{name}={value}" for name, value in {**SETTINGS, **settings}.items()]
-    return [
-        "train",
-        "--output",
-        str(run),
-        "--players",
-        "3",
-        *(part for each in given for part in ("--set", each)),
-    ]
+    given = [f"--set={name}={value}" for name, value in {**SETTINGS, **settings}.items()]
+    return ["train", "--output", str(run), "--players", "3", *given]
 
 
 def start(*given: str) -> subprocess.Popen[str]:
-    """The command in a process of its own, with a Ray of its own."""
+    """The command, in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "catbox_app", *given],
         env={**os.environ, "COLUMNS": "200", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -92,7 +84,6 @@ def test_the_command_trains_on_a_ray_of_its_own_and_says_what_a_local_run_says(t
     [
         (("--ray-address", "auto"), "--ray-address: say with --workers-on-ray how many workers"),
         (("--workers-on-ray", "2", "--set", "workers=3"), "leave out --set workers"),
-        (("--workers-on-ray", "3"), "num_envs = 32: expected a multiple of workers (3)"),
         (("--workers-on-ray", "2", "--ray-address", "ray://10.0.0.1:10001"), "an address of Ray's client"),
         (("--workers-on-ray", "2", "--ray-address", "nonsense"), "no Ray cluster answers at 'nonsense'"),
     ],
@@ -105,22 +96,16 @@ def test_bad_input_is_one_clear_message(given: tuple[str, ...], said: str, tmp_p
     assert not (tmp_path / "run").exists()
 
 
-@pytest.fixture
-def silent() -> Iterator[str]:
-    """The address of something that takes connections and never says anything."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield f"127.0.0.1:{server.getsockname()[1]}"
-
-
 def test_an_address_that_does_not_answer_is_not_waited_for_without_end(
-    silent: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Something takes connections there and never says anything."""
     monkeypatch.setattr(ray_cluster, "TIME_TO_ANSWER", 4.0)
-    began = time.monotonic()
-    ran = CliRunner().invoke(app, ["arena", "random", "heuristic", "--ray-address", silent])
-    assert time.monotonic() - began < 30
-    assert ran.exit_code == 2
-    assert f"catbox: no Ray cluster answers at '{silent}' (nothing within 4 s)" in ran.stderr
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        code, said = command("arena", "random", "heuristic", "--ray-address", address)
+    assert code == 2
+    assert f"catbox: no Ray cluster answers at '{address}' (nothing within 4 s)" in said
 
 
 def test_the_arena_command_plays_on_the_cluster(cluster: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,15 @@ from catbox_train.config import TrainConfig
 from catbox_train.ray import RayWorkers
 from catbox_train.runs import checkpoint
 from catbox_train.runs.loop import train
-from tests.ray.test_training import local
 from tests.train.ppo_runs import assert_same_end, small
 
 
 def test_a_node_that_is_killed_costs_the_updates_since_the_checkpoint(
-    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cluster: Any,
+    finished_run: Callable[[TrainConfig], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One worker on each node; the node of one is killed, and both go on on the other one."""
     config, run, write = small(), tmp_path / "run", checkpoint.write_arrays
@@ -58,7 +62,7 @@ def test_a_node_that_is_killed_costs_the_updates_since_the_checkpoint(
     assert len({fact["node"] for fact in facts[0]}) == 2
     assert len(facts) == 2
     assert "Workers were lost (" in capsys.readouterr().out
-    assert_same_end(local(config, tmp_path / "local"), run)
+    assert_same_end(finished_run(config), run)
 
 
 class _Idle:

@@ -57,9 +57,20 @@ def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
 
 
-@pytest.fixture(params=["cpu", *(["cuda"] if torch.cuda.is_available() else [])])
-def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device:
-    """The networks of every PPO of the test are there, whatever its configuration says."""
-    where = torch.device(request.param)
+DEVICES = [torch.device(name) for name in ("cpu", "cuda")[: 1 + torch.cuda.is_available()]]
+
+
+@pytest.fixture(params=[None, *DEVICES], ids=str)
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device | None:
+    """Where the networks of every PPO of the test are, in torch, whatever its configuration says; None: the compiled
+    ones on the CPU."""
+    where: torch.device | None = request.param
     monkeypatch.setattr(ppo, "accelerator", lambda config: where)
     return where
+
+
+@pytest.fixture(params=DEVICES, ids=str)
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device:
+    """As ``place``, in torch alone."""
+    monkeypatch.setattr(ppo, "accelerator", lambda config: request.param)
+    return request.param

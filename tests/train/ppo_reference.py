@@ -1,23 +1,26 @@
-"""The loss of PPO in torch, to be differentiated automatically; for the tests of the compiled one."""
+"""PPO's loss and a whole update in plain torch, differentiated automatically: what every path of learning must give."""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from torch.nn.utils import clip_grad_norm_, vector_to_parameters
 
+from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.networks import ActorCritic
 
-#: Taken off the logits of illegal actions: large enough for a probability of exactly 0.
-PENALTY = 1e9
+#: Of Adam, as in OpenAI's baselines.
+EPSILON = 1e-5
+#: What is read of a buffer.
+FIELDS = (
+    *("observations", "action_features", "states", "histories", "masks"),
+    *("actions", "log_probabilities", "values", "returns"),
+)
 
 
 def masked_log_probabilities(logits: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-    """Log-probabilities (n, A) over the legal actions of ``masks`` (n, A) bool; about ``-PENALTY`` for illegal ones."""
-    return torch.log_softmax(logits + (masks.to(logits.dtype) - 1) * PENALTY, dim=1)
-
-
-def masked_entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
-    """Entropy (n,) in nats of ``masked_log_probabilities``; 0 where one action alone is legal."""
-    return -(log_probabilities.exp() * log_probabilities).sum(dim=1)
+    """Log-probabilities (n, A) over the legal actions of ``masks`` (n, A) bool; of illegal ones too low to count."""
+    return torch.log_softmax(logits.masked_fill(~masks, -1e9), dim=1)
 
 
 def ppo_losses(
@@ -31,18 +34,63 @@ def ppo_losses(
     return {
         "policy_loss": -gain.mean(),
         "value_loss": 0.5 * (values[:, 0] - rows["returns"]).square().mean(),
-        "entropy": masked_entropy(log_probabilities).mean(),
+        "entropy": -(log_probabilities.exp() * log_probabilities).sum(dim=1).mean(),
         "kl": (ratio - 1 - log_ratio).mean(),
         "clip_fraction": ((ratio - 1).abs() > clip).to(logits.dtype).mean(),
     }
 
 
-def outputs_of(
-    networks: ActorCritic, rows: dict[str, torch.Tensor], privileged_critic: bool = False
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Logits (n, A) and values (n, 1) of the modules, in float32, for ``rows`` of the buffer."""
-    seen_by_critic = rows["states"] if privileged_critic else rows["observations"]
-    return (
-        networks.actor.logits(rows["observations"], rows["action_features"], histories=rows.get("histories")),
-        networks.critic(seen_by_critic, histories=rows.get("histories")),
-    )
+class ReferenceUpdate:
+    """An update of ``trainer`` of whole batches, from what its workers have collected; ``trainer`` stays as it is.
+
+    Attributes: ``weights``, ``exp_avg`` and ``exp_avg_sq`` (K,) in the order of the trainer; ``metrics``.
+    """
+
+    def __init__(self, trainer: PPO) -> None:
+        self.options = trainer.options
+        self.networks = ActorCritic(trainer.game, trainer.options, seed=0)
+        self.weights = torch.nn.Parameter(trainer.weights.vector.detach().clone())
+        self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON)
+        self.optimizer.state[self.weights] = {k: v.clone() for k, v in trainer.optimizer.state.items()}
+        self.rows = {
+            name: torch.from_numpy(
+                np.concatenate([w.flat[name][w.ready] for w in trainer.workers if name in w.flat])
+            )
+            for name in FIELDS
+            if len(trainer.workers[0].flat.get(name, ()))
+        }
+        advantages = (self.rows["returns"] - self.rows["values"]).double()
+        self.rows["advantages"] = ((advantages - advantages.mean()) / advantages.std(correction=0)).float()
+
+    def outputs(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits (n, A) and values (n, 1) of all rows, by the weights as they are now."""
+        vector_to_parameters(self.weights.detach(), self.networks.parameters())
+        rows, histories = self.rows, self.rows.get("histories")
+        seen_by_critic = rows["states" if self.options.privileged_critic else "observations"]
+        return (
+            self.networks.actor.logits(
+                rows["observations"], rows.get("action_features"), histories=histories
+            ),
+            self.networks.critic(seen_by_critic, histories=histories),
+        )
+
+    def learn(self, learning_rate: float, entropy_weight: float) -> None:
+        """Make a step by the whole batch in each epoch."""
+        self.optimizer.param_groups[0]["lr"] = learning_rate
+        found = []
+        for _ in range(self.options.epochs):
+            self.networks.zero_grad()
+            losses = ppo_losses(*self.outputs(), self.rows, self.options.clip)
+            (losses["policy_loss"] - entropy_weight * losses["entropy"] + losses["value_loss"]).backward()
+            for name in ("actor", "critic"):
+                parameters = getattr(self.networks, name).parameters()
+                losses[f"{name}_grad_norm"] = clip_grad_norm_(parameters, self.options.max_grad_norm)
+            self.weights.grad = torch.cat([p.grad.reshape(-1) for p in self.networks.parameters()])
+            self.optimizer.step()
+            found.append({name: value.item() for name, value in losses.items()})
+        self.metrics = {name: np.mean([metrics[name] for metrics in found]) for name in found[0]}
+        returns, values = self.rows["returns"].numpy(), self.rows["values"].numpy()
+        self.metrics["explained_variance"] = 1 - (returns - values).var() / returns.var()
+        self.exp_avg, self.exp_avg_sq = (
+            self.optimizer.state[self.weights][name] for name in ("exp_avg", "exp_avg_sq")
+        )

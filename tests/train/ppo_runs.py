@@ -29,7 +29,6 @@ from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.loop import train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
-from catbox_train.runs.report import POLICY
 from catbox_train.self_play.weights import SharedWeights
 
 #: A run of a second: 8 updates, a checkpoint after every third.
@@ -73,26 +72,6 @@ def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
     game, options = config.make_game(), ppo_options(config)
     weights = SharedWeights(ActorCritic(game, options, config.seed), options.precision, config.num_workers)
     return Worker(game, config, weights, np.random.SeedSequence(seed))
-
-
-def check_that_it_learns(folder: Path) -> None:
-    """Some seconds of a small game, trained in ``folder``: the policy beats random play beyond doubt."""
-    config = small(
-        total_decisions=60 * 4096,
-        num_envs=128,
-        batch_size=4096,
-        minibatch_size=512,
-        hidden=[64],
-        learning_rate=3e-3,
-        evaluate_every=1000,
-        checkpoint_every=1000,
-        final_deals=300,
-        opponents=["random"],
-    )
-    results = train(config, folder, quiet())
-    standing = next(s for s in results["matches"][0]["standings"] if s["name"] == POLICY)
-    assert standing["margin"] > 1.0
-    assert standing["margin"] - 2 * standing["margin_ci95"] > 0
 
 
 def kill(script: str, *arguments: object) -> None:
@@ -149,26 +128,28 @@ def final_arrays(run: Path) -> dict[str, np.ndarray]:
         return dict(arrays)
 
 
+def end_of(run: Path) -> dict[str, Any]:
+    """All that the last checkpoint of a run holds, and what was measured in learning, without what tells the time."""
+    folder = latest_checkpoint(run)
+    assert folder is not None
+    values = json.loads((folder / "training.json").read_text())
+    del values["seconds"], values["checksum"]
+    learned = [
+        {
+            name: value
+            for name, value in row.items()
+            if name.startswith("learning/") and "_per_second" not in name
+        }
+        for row in read_metrics(run)
+    ]
+    return {
+        "arrays": final_arrays(run),
+        "values": values,
+        "policy": (folder / "policy.safetensors").read_bytes(),
+        "learned": learned,
+    }
+
+
 def assert_same_end(run: Path, other: Path) -> None:
     """Same number of updates, and every array of the last checkpoint equal bit for bit."""
-    one, two = final_arrays(run), final_arrays(other)
-    assert one.keys() == two.keys()
-    different = [name for name in one if not np.array_equal(one[name], two[name])]
-    assert not different, different
-    values = [json.loads((latest_checkpoint(r) / "training.json").read_text()) for r in (run, other)]
-    for value in values:
-        del value["seconds"], value["checksum"]
-    assert values[0] == values[1]
-    policies = [(latest_checkpoint(r) / "policy.safetensors").read_bytes() for r in (run, other)]
-    assert policies[0] == policies[1]
-    learned = [[learning_metrics(row) for row in read_metrics(r)] for r in (run, other)]
-    assert learned[0] == learned[1]
-
-
-def learning_metrics(row: dict[str, float]) -> dict[str, float]:
-    """The metrics of learning in a row, without those that tell the time."""
-    return {
-        name: value
-        for name, value in row.items()
-        if name.startswith("learning/") and not name.endswith("_per_second")
-    }
+    np.testing.assert_equal(end_of(other), end_of(run))

@@ -22,6 +22,8 @@ from tests.agents.arena_agents import Raising, spec
 from tests.train.ppo_runs import BRIEF, SMALL, command, quiet, small
 
 DEALS = 20
+#: The weights stay as they are.
+NO_STEPS = {"learning_rate": 1e-12, "learning_rate_end": 0}
 #: A brief run, as it is typed.
 TYPED = [
     f"--set={name}={value}"
@@ -30,13 +32,15 @@ TYPED = [
 ]
 
 
-def find(output: Path, target: str = "random", **settings: Any) -> dict[str, Any]:
+def find(
+    output: Path, target: str = "random", seeds: tuple[int, ...] = (1,), **settings: Any
+) -> dict[str, Any]:
     config = small(**{**BRIEF, **settings})
-    return best_response(target, config, output, seeds=(1, 2), deals=DEALS, console=quiet())
+    return best_response(target, config, output, seeds=seeds, deals=DEALS, console=quiet())
 
 
 def test_the_gain_is_that_of_the_learner_over_the_target_in_the_same_seats(tmp_path: Path) -> None:
-    result = find(tmp_path)
+    result = find(tmp_path, seeds=(1, 2))
     assert json.loads((tmp_path / RESULT_FILE).read_text()) == result
     assert [run["seed"] for run in result["runs"]] == [1, 2]
     gain = result["gain"]
@@ -69,30 +73,21 @@ def test_an_error_of_the_target_is_under_its_name(tmp_path: Path) -> None:
 def test_a_learner_begins_as_the_policy_that_it_plays_against(tmp_path: Path) -> None:
     target = tmp_path / "target"
     train(small(**{**BRIEF, "hidden": [24], "features": False, "activation": "tanh"}), target, quiet())
-    result = find(tmp_path / "out", str(target), learning_rate=1e-12, learning_rate_end=0)
+    result = find(tmp_path / "out", str(target), **NO_STEPS)
     assert result["gain"]["score"] == 0, "it has not learned anything yet"
     options: Any = open_run(tmp_path / "out" / "seed-1").algorithm_options
     assert (options.hidden, options.features, options.activation) == ((24,), False, "tanh")
 
     best_response(
-        str(target),
-        small(**BRIEF),
-        tmp_path / "new",
-        seeds=(1,),
-        deals=DEALS,
-        from_scratch=True,
-        console=quiet(),
-    )
+        *(str(target), small(**BRIEF), tmp_path / "new"), seeds=(1,), deals=DEALS, from_scratch=True, console=quiet()
+    )  # fmt: skip
     options = open_run(tmp_path / "new" / "seed-1").algorithm_options
     assert (options.start_from, options.hidden) == ("", (16,))
 
 
 def test_a_learner_begins_as_the_agent_of_the_zoo(tmp_path: Path) -> None:
-    config = small(
-        **{**BRIEF, "game_options": {"num_players": 3}, "learning_rate": 1e-12, "learning_rate_end": 0},
-    )
     zoo = "zoo:cat_in_the_box-3p"
-    result = best_response(zoo, config, tmp_path, seeds=(1,), deals=DEALS, console=quiet())
+    result = find(tmp_path, zoo, game_options={"num_players": 3}, **NO_STEPS)
     assert result["gain"]["score"] == 0, "it has not learned anything yet"
     options: Any = open_run(tmp_path / "seed-1").algorithm_options
     assert (options.start_from, options.hidden, options.features) == (zoo, (256, 256), True)
@@ -111,30 +106,18 @@ def test_settings_that_are_not_the_users_are_refused(setting: str, tmp_path: Pat
 
 
 def test_the_command_learns_with_small_steps_where_it_begins_with_trained_weights(tmp_path: Path) -> None:
-    def settings_of(name: str, target: str, *more: str) -> tuple[float, float, float]:
-        folder = ["--output", str(tmp_path / name)]
-        code, errors = command(
-            "best-response",
-            "--target",
-            target,
-            "--players=3",
-            "--seeds=1",
-            "--deals=10",
-            *TYPED,
-            *more,
-            *folder,
-        )
+    def settings_of(name: str, *more: str) -> tuple[float, float, float]:
+        target = ("--target", "zoo:cat_in_the_box-3p", "--players=3", "--seeds=1", "--deals=10")
+        code, errors = command("best-response", *target, *TYPED, *more, "--output", str(tmp_path / name))
         assert (code, errors) == (0, "")
         options: Any = open_run(tmp_path / name / "seed-1").algorithm_options
         return options.learning_rate, options.learning_rate_end, options.entropy
 
-    zoo = "zoo:cat_in_the_box-3p"
     small_steps = tuple(FINE_TUNING.values())
+    assert settings_of("small") == small_steps
+    assert settings_of("given", "--set=learning_rate=0.0003") == (0.0003, *small_steps[1:])
     preset: Any = load_config("quick").algorithm_options
-    usual = preset.learning_rate
-    assert settings_of("small", zoo) == small_steps
-    assert settings_of("given", zoo, "--set=learning_rate=0.0003") == (0.0003, *small_steps[1:])
-    assert settings_of("scratch", zoo, "--from-scratch")[0] == usual
+    assert settings_of("scratch", "--from-scratch")[0] == preset.learning_rate
 
 
 def test_finished_runs_are_not_made_again_and_other_settings_refused(tmp_path: Path) -> None:

@@ -1,17 +1,34 @@
-"""The distribution over legal actions, drawn from and differentiated."""
+"""The distribution over legal actions: what is drawn from it, compiled and in torch."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 import pytest
 import torch
 
+from catbox_train.algorithms.ppo.torch_loss import draw, legal_log_probabilities
 from catbox_train.self_play.distribution import sample_actions
 from tests.train.ppo_reference import masked_log_probabilities
 
 pytestmark = pytest.mark.nojit
+
+
+def compiled(logits: np.ndarray, masks: np.ndarray, uniforms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    actions, log_probabilities = np.empty(len(logits), np.int64), np.empty(len(logits), np.float32)
+    with np.errstate(all="ignore"):  # without the compiler, NumPy warns of logits that are not finite
+        sample_actions(logits, masks, uniforms, actions, log_probabilities)
+    return actions, log_probabilities
+
+
+def drawn(how: str, logits: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Actions (n,) and their log-probabilities (n,)."""
+    if how == "compiled":
+        return compiled(logits, masks, np.random.default_rng(6).random(len(logits)))
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    legal = torch.from_numpy(masks).to(device)
+    log_probabilities = legal_log_probabilities(torch.from_numpy(logits).to(device), legal)
+    found = draw(log_probabilities, legal, torch.Generator(device).manual_seed(4))
+    return found[0].cpu().numpy(), found[1].cpu().numpy()
 
 
 def random_rows(num_rows: int, num_actions: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -23,71 +40,50 @@ def random_rows(num_rows: int, num_actions: int, seed: int = 0) -> tuple[np.ndar
     return logits, masks
 
 
-def draw(logits: np.ndarray, masks: np.ndarray, uniforms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    actions, log_probabilities = np.empty(len(logits), np.int64), np.empty(len(logits), np.float32)
-    sample_actions(logits, masks, uniforms, actions, log_probabilities)
-    return actions, log_probabilities
-
-
-def test_drawn_log_probabilities_are_those_that_learning_sees():
+@pytest.mark.parametrize("shift", [0.0, 1e4, -1e4])
+@pytest.mark.parametrize("how", ["compiled", "torch"])
+def test_drawn_log_probabilities_are_those_that_learning_sees(how: str, shift: float) -> None:
+    """Neither a number that is added to all logits changes them, nor a large logit of an illegal action."""
     logits, masks = random_rows(500, 17)
-    actions, log_probabilities = draw(logits, masks, np.random.default_rng(1).random(500))
-    expected = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks))
+    logits = (logits * 4).round() / 4 + np.float32(shift)  # no digit is lost
+    expected = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).numpy()
+    logits[~masks] += 2e4
+    actions, log_probabilities = drawn(how, logits, masks)
     assert masks[np.arange(500), actions].all()
-    assert log_probabilities == pytest.approx(expected.numpy()[np.arange(500), actions], abs=1e-5)
+    assert log_probabilities == pytest.approx(expected[np.arange(500), actions], abs=1e-3 if shift else 1e-5)
 
 
-def test_draws_have_the_stated_frequencies():
+@pytest.mark.parametrize("how", ["compiled", "torch"])
+def test_draws_have_the_stated_frequencies(how: str) -> None:
     """Chi-squared of 40,000 draws of one row against its probabilities (4 degrees of freedom, 0.1 % level 18.5)."""
-    logits, masks = random_rows(1, 9, seed=4)
-    masks[:] = [[True, False, True, True, False, True, False, True, False]]
-    logits /= 3
-    count = 40_000
-    actions, _ = draw(
-        np.repeat(logits, count, axis=0),
-        np.repeat(masks, count, axis=0),
-        np.random.default_rng(6).random(count),
-    )
-    probabilities = (
-        masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).exp()[0].numpy()
-    )
-    observed = np.bincount(actions, minlength=9)
+    logits, count = random_rows(1, 9, seed=4)[0] / 3, 40_000
+    masks = np.array([[True, False, True, True, False, True, False, True, False]])
+    actions, _ = drawn(how, np.repeat(logits, count, axis=0), np.repeat(masks, count, axis=0))
+    probabilities = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).exp()[0]
+    observed, expected = np.bincount(actions, minlength=9), count * probabilities.numpy()
     assert (observed[~masks[0]] == 0).all()
-    expected = count * probabilities[masks[0]]
-    assert ((observed[masks[0]] - expected) ** 2 / expected).sum() < 18.5
+    assert ((observed - expected)[masks[0]] ** 2 / expected[masks[0]]).sum() < 18.5
 
 
-def test_the_ends_of_the_unit_interval_give_the_first_and_the_last_legal_action():
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e38])
+@pytest.mark.parametrize("how", ["compiled", "torch"])
+def test_an_illegal_action_is_never_drawn_whatever_the_logits(how: str, number: float) -> None:
+    _, masks = random_rows(500, 9)
+    actions, _ = drawn(how, np.full((500, 9), number, np.float32), masks)
+    assert masks[np.arange(500), actions].all()
+
+
+def test_the_ends_of_the_unit_interval_give_the_first_and_the_last_legal_action() -> None:
     """The cumulative sum may round to just under 1: the last legal action is drawn then, never an illegal one."""
     logits, masks = random_rows(300, 12, seed=7)
-    first, _ = draw(logits, masks, np.zeros(300))
-    last, _ = draw(logits, masks, np.full(300, 1.0))
+    first, _ = compiled(logits, masks, np.zeros(300))
+    last, _ = compiled(logits, masks, np.full(300, 1.0))
     assert (first == masks.argmax(axis=1)).all()
     assert (last == 11 - masks[:, ::-1].argmax(axis=1)).all()
 
 
-def test_a_large_logit_of_an_illegal_action_does_not_matter():
-    logits = np.array([[1e4, 0.5, 2e4, -0.5]], np.float32)
-    masks = np.array([[False, True, False, True]])
-    actions, log_probabilities = draw(logits, masks, np.array([0.9]))
-    assert actions.tolist() == [3]
-    assert log_probabilities[0] == pytest.approx(-math.log(1 + math.e), abs=1e-5)
-
-
-def test_an_action_whose_probability_is_0_is_not_drawn():
+def test_an_action_whose_probability_is_0_is_not_drawn() -> None:
     """Not even with the smallest of uniform numbers, where it is the first one."""
     logits = np.array([[-1e4, 3.0, -1e4]], np.float32)
-    actions, log_probabilities = draw(logits, np.ones((1, 3), bool), np.zeros(1))
-    assert actions.tolist() == [1]
-    assert log_probabilities.tolist() == [0.0]
-
-
-@pytest.mark.parametrize("shift", [-1e4, 1e4])
-def test_adding_a_number_to_all_logits_changes_nothing(shift):
-    logits = np.array([[0.5, 0.0, -0.5]], np.float32) + np.float32(shift)
-    masks = np.array([[True, False, True]])
-    for uniform, expected in ((0.1, 0), (0.9, 2)):
-        actions, log_probabilities = draw(logits, masks, np.array([uniform]))
-        assert actions.tolist() == [expected]
-        share = math.exp(-expected / 2) / (1 + math.exp(-1))
-        assert log_probabilities[0] == pytest.approx(math.log(share), abs=1e-5)
+    actions, log_probabilities = compiled(logits, np.ones((1, 3), bool), np.zeros(1))
+    assert (actions.tolist(), log_probabilities.tolist()) == ([1], [0.0])

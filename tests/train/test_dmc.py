@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,9 @@ import torch
 from catbox_train.algorithms.dmc.algorithm import DMC
 from catbox_train.algorithms.dmc.exploration import epsilon_greedy
 from catbox_train.algorithms.dmc.loss import loss_gradient
-from catbox_train.algorithms.dmc.returns import compute_returns
 from catbox_train.opponents import PAST
-from catbox_train.runs.loop import train
 from tests.train.agents_in_training import HIGHEST
-from tests.train.ppo_runs import SMALL, quiet, small
+from tests.train.ppo_runs import SMALL, small
 
 #: Games longer than a batch.
 MATCH = {**SMALL["game_options"], "rounds": 3}  # type: ignore[dict-item]
@@ -30,37 +27,20 @@ ALONE: dict[str, Any] = {
 }
 
 
-def made(**settings: Any) -> DMC:
+def made(**settings: Any) -> closing[DMC]:
+    """To be used with ``with``."""
     config = small(**{**ALONE, **settings})
-    return DMC(config, config.make_game())
+    return closing(DMC(config, config.make_game()))
 
 
 # Returns.
 
 
-@pytest.mark.nojit
-def test_returns_are_what_the_seat_is_paid_to_the_end_of_the_game() -> None:
-    """Two seats; the game ends with the third step, the next one goes on."""
-    seats = np.array([[1], [-1], [0], [1], [0], [1], [0]], np.int8)  # the first two rows are carried
-    rewards = np.array([[9, 9], [9, 9], [1, 0], [0, 2], [4, 8], [16, 0], [0, 32]], np.float32)[:, None]
-    terminated = np.array([[False], [False], [False], [False], [True], [False], [False]])
-    learns = np.ones((7, 1), bool)
-    learns[6] = False
-    returns, known = np.full((7, 1), 100, np.float32), np.ones((7, 1), bool)
-    compute_returns(seats, learns, rewards, terminated, 2, returns, known)
-    assert returns[:, 0].tolist() == [100 + 10, 0, 5, 10, 4, 32, 0]
-    assert known[:, 0].tolist() == [True, False, True, True, True, False, False]
-
-
 @pytest.mark.parametrize("opponents", [{}, {HIGHEST: 0.5, PAST: 0.3}])
 def test_every_decision_is_learned_from_once_with_its_return(opponents: dict[str, float]) -> None:
     """Over many short batches, beside a record of all games that is added up when they are over."""
-    algorithm = made(opponents_in_training=opponents, past_every=1)
-    worker = algorithm.workers[0]
-    act = worker.act
-    running: list[list[tuple[int, int, bytes]]] = [
-        [] for _ in range(16)
-    ]  # (seat, action, what it saw) of each game
+    # Of each game: the open decisions (seat, what it saw, action, what the seat had been paid before).
+    running: list[list[tuple[int, bytes, int, float]]] = [[] for _ in range(16)]
     paid = np.zeros((16, 3))
     expected: list[tuple[bytes, int, float]] = []
     learned: list[tuple[bytes, int, float]] = []
@@ -70,34 +50,31 @@ def test_every_decision_is_learned_from_once_with_its_return(opponents: dict[str
         for game in range(16):
             seat = int(worker.seats[row, game])
             if worker.learns[row, game]:
-                seen = worker.observations[row, game].tobytes()
-                running[game].append((seat, int(worker.actions[row, game]), seen))
-                before.setdefault(seen, []).append(paid[game, seat])
+                seen, action = worker.observations[row, game].tobytes(), int(worker.actions[row, game])
+                running[game].append((seat, seen, action, paid[game, seat]))
             paid[game] += worker.rewards[row, game]
             if worker.terminated[row, game]:
-                for seat, action, seen in running[game]:
-                    expected.append((seen, action, paid[game, seat] - before[seen].pop(0)))
+                expected.extend(
+                    (seen, action, paid[game, seat] - had) for seat, seen, action, had in running[game]
+                )
                 running[game].clear()
                 paid[game] = 0
 
-    before: dict[bytes, list[float]] = {}
-    worker.act = recorded  # type: ignore[method-assign]
-    try:
+    with made(opponents_in_training=opponents, past_every=1) as algorithm:
+        worker = algorithm.workers[0]
+        act, worker.act = worker.act, recorded  # type: ignore[method-assign]
         for _ in range(30):
             algorithm.begin_update(0.0)
             worker.collect()
-            for flat in worker.ready:
-                seen, action = worker.flat["observations"][flat].tobytes(), int(worker.flat["actions"][flat])
-                learned.append((seen, action, float(worker.flat["returns"][flat])))
+            flat = {name: worker.flat[name][worker.ready] for name in ("observations", "actions", "returns")}
+            seen = [observation.tobytes() for observation in flat["observations"]]
+            learned += zip(seen, flat["actions"].tolist(), flat["returns"].tolist(), strict=True)
             algorithm.updates_done += 1
             algorithm.count_games()
             if algorithm.updates_done % 7 == 0:  # to save changes nothing
                 arrays, values = worker.save()
-                worker.load(
-                    {name: array.copy() for name, array in arrays.items()}, values, algorithm.pool.count
-                )
-    finally:
-        algorithm.close()
+                copies = {name: array.copy() for name, array in arrays.items()}
+                worker.load(copies, values, algorithm.pool.count)
     assert len(learned) == len(expected) > 1000
     assert sorted(learned) == sorted(expected)
 
@@ -133,7 +110,7 @@ def test_a_value_that_is_not_finite_still_gives_a_legal_action() -> None:
 
 @pytest.mark.parametrize("action_features", [False, True])
 def test_the_gradient_is_that_of_the_squared_error(action_features: bool) -> None:
-    with closing(made(action_features=action_features, batch_size=1024)) as algorithm:
+    with made(action_features=action_features, batch_size=1024) as algorithm:
         algorithm.workers[0].collect()
         worker = algorithm.workers[0]
         rows = worker.ready[:100]
@@ -160,9 +137,8 @@ def test_the_gradient_is_that_of_the_squared_error(action_features: bool) -> Non
 
 def test_the_values_are_those_of_the_way_it_plays() -> None:
     """Trained on random play, the mean value of the actions that were taken comes to the mean return, in points."""
-    with closing(
-        made(epsilon=1.0, epsilon_end=1.0, batch_size=2048, num_envs=64, minibatch_size=256)
-    ) as algorithm:
+    sizes = {"batch_size": 2048, "num_envs": 64, "minibatch_size": 256}
+    with made(epsilon=1.0, epsilon_end=1.0, **sizes) as algorithm:
         for _ in range(15):
             metrics = algorithm.update(0.0)
         worker = algorithm.workers[0]
@@ -178,22 +154,3 @@ def test_the_values_are_those_of_the_way_it_plays() -> None:
         assert taken.mean() == pytest.approx(returns.mean(), abs=0.15 * float(returns.std()))
         assert np.corrcoef(taken, returns)[0, 1] > 0.2
         assert metrics["learning/explained_variance"] > 0.05
-
-
-@pytest.mark.slow
-def test_it_learns_to_beat_random(tmp_path: Path) -> None:
-    config = small(
-        algorithm="dmc",
-        game_options={"num_players": 3},
-        total_decisions=40 * 4096,
-        num_envs=128,
-        batch_size=4096,
-        minibatch_size=512,
-        hidden=[64],
-        final_deals=150,
-        evaluate_every=1000,
-        opponents=["random"],
-    )
-    results = train(config, tmp_path / "run", quiet())
-    standing = results["matches"][0]["standings"][0]
-    assert standing["margin"] - standing["margin_ci95"] > 1.0

@@ -16,28 +16,6 @@ from catbox_train.algorithms.ppo.gae import compute_advantages
 pytestmark = pytest.mark.nojit
 
 
-def run(seats, values, rewards, terminated, gamma, gae_lambda, learns=None):
-    """The compiled function on one game: advantages (R,), open rows (P,) and what the open decisions were paid (P,)."""
-    rewards = np.asarray(rewards, np.float32)[:, None]
-    num_rows, num_players = len(seats), rewards.shape[2]
-    advantages = np.full((num_rows, 1), np.nan, np.float32)
-    open_rows = np.full((num_players, 1), 99, np.int64)
-    open_rewards = np.full((num_players, 1), np.nan, np.float32)
-    compute_advantages(
-        np.asarray(seats, np.int8)[:, None],
-        np.asarray([True] * len(seats) if learns is None else learns, bool)[:, None],
-        np.asarray(values, np.float32)[:, None],
-        rewards,
-        np.asarray(terminated, bool)[:, None],
-        gamma,
-        gae_lambda,
-        advantages,
-        open_rows,
-        open_rewards,
-    )
-    return advantages[:, 0], open_rows[:, 0], open_rewards[:, 0]
-
-
 def plain(seats, values, rewards, terminated, gamma, gae_lambda, learns):
     """The definition, written forwards, one seat at a time."""
     num_rows, num_players = len(seats), len(rewards[0])
@@ -73,92 +51,48 @@ def plain(seats, values, rewards, terminated, gamma, gae_lambda, learns):
     return advantages, open_rows, open_rewards
 
 
-def random_window(rng, num_players, num_rows, end_rate):
-    """Decisions in random seat order, with carried rows (each empty or paid for its own seat) in front."""
-    seats, rewards = [], []
-    for seat in range(num_players):
-        held = rng.random() < 0.6
-        seats.append(seat if held else -1)
-        paid = [0.0] * num_players
-        if held:
-            paid[seat] = float(rng.integers(-3, 4))
-        rewards.append(paid)
-    for _ in range(num_rows):
-        seats.append(int(rng.integers(num_players)))
-        rewards.append([float(x) for x in rng.integers(-3, 4, num_players)])
-    values = [float(x) for x in rng.normal(size=len(seats))]
-    terminated = [False] * num_players + [bool(x) for x in rng.random(num_rows) < end_rate]
-    return seats, values, rewards, terminated
+def random_window(rng, num_players, num_rows, learning):
+    """Decisions in random seat order, with carried rows (each empty or paid for its own seat) in front; ``learning`` is
+    the share of the rows that learn."""
+    held = rng.random(num_players) < 0.6
+    carried = np.where(held, np.arange(num_players), -1)
+    pay = np.diag(held * rng.integers(-3, 4, num_players))
+    ends, learns = rng.random(num_rows) < 0.15, rng.random(num_rows) < learning
+    return (
+        np.append(carried, rng.integers(num_players, size=num_rows)),
+        rng.normal(size=num_players + num_rows),
+        np.concatenate([pay, rng.integers(-3, 4, (num_rows, num_players))]),
+        np.append(np.zeros(num_players, bool), ends),
+        np.append(np.ones(num_players, bool), learns),
+    )
 
 
-def test_two_seats_by_hand():
-    """Seat 0 decides in rows 2 and 4, seat 1 in rows 3 and 5 (rows 0 and 1 are the empty carried ones)."""
-    seats = [-1, -1, 0, 1, 0, 1]
-    values = [0, 0, 1.0, 2.0, 3.0, 4.0]
-    rewards = [[0, 0], [0, 0], [0.5, 0], [0, 1.0], [0, 0], [6.0, -6.0]]
-    terminated = [False] * 5 + [True]
-    advantages, open_rows, _ = run(seats, values, rewards, terminated, gamma=0.9, gae_lambda=0.5)
-    last_0, last_1 = 6.0 - 3.0, -6.0 - 4.0
-    first_0 = 0.5 + 0.9 * 3.0 - 1.0 + 0.45 * last_0
-    first_1 = 1.0 + 0.9 * 4.0 - 2.0 + 0.45 * last_1
-    assert advantages == pytest.approx([0, 0, first_0, first_1, last_0, last_1], abs=1e-6)
-    assert open_rows.tolist() == [-1, -1]
-
-
+@pytest.mark.parametrize("learning", [1.0, 0.6], ids=["all learn", "some learn"])
 @pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 0.7), (1.0, 1.0), (0.8, 0.0)])
-def test_agrees_with_the_definition(gamma, gae_lambda):
-    """Random windows for two to five seats, with carried rows, several games and open ends."""
+def test_agrees_with_the_definition(gamma, gae_lambda, learning):
+    """Batches of games for two to five seats, with carried rows, ends of games and open decisions.
+
+    A row that does not learn gets no advantage, is never open, and still pays and ends games.
+    """
     rng = np.random.default_rng(5)
-    for _ in range(60):
-        window = random_window(rng, int(rng.integers(2, 6)), int(rng.integers(1, 40)), end_rate=0.15)
-        advantages, open_rows, open_rewards = run(*window, gamma, gae_lambda)
-        everyone = [True] * len(window[0])
-        expected, expected_rows, expected_rewards = plain(*window, gamma, gae_lambda, everyone)
-        assert advantages == pytest.approx(expected, abs=1e-4)
-        assert open_rows.tolist() == expected_rows
-        assert open_rewards == pytest.approx(expected_rewards, abs=1e-5)
-
-
-@pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 0.7)])
-def test_agrees_with_the_definition_where_some_rows_do_not_learn(gamma, gae_lambda):
-    """Any row may be an opponent's: it gets no advantage, is never open, and still pays and ends games."""
-    rng = np.random.default_rng(6)
-    for _ in range(60):
-        num_players = int(rng.integers(2, 6))
-        window = random_window(rng, num_players, int(rng.integers(1, 40)), end_rate=0.15)
-        learns = [True] * num_players + [bool(x) for x in rng.random(len(window[0]) - num_players) < 0.6]
-        advantages, open_rows, open_rewards = run(*window, gamma, gae_lambda, learns)
-        expected, expected_rows, expected_rewards = plain(*window, gamma, gae_lambda, learns)
-        assert advantages == pytest.approx(expected, abs=1e-4)
-        assert (advantages[~np.array(learns)] == 0).all()
-        assert open_rows.tolist() == expected_rows
-        assert all(learns[row] for row in open_rows if row >= 0)
-        assert open_rewards == pytest.approx(expected_rewards, abs=1e-5)
-
-
-def test_games_of_a_batch_do_not_mix():
-    """Every game of a batch gets what it gets alone."""
-    rng = np.random.default_rng(8)
-    windows = [random_window(rng, 3, 17, end_rate=0.2) for _ in range(5)]
-    seats, values, rewards, terminated = (
-        np.stack([np.asarray(w[k]) for w in windows], axis=1) for k in range(4)
-    )
-    advantages = np.empty(seats.shape, np.float32)
-    open_rows, open_rewards = np.empty((3, 5), np.int64), np.empty((3, 5), np.float32)
-    compute_advantages(
-        seats.astype(np.int8),
-        np.ones_like(terminated),
-        values.astype(np.float32),
-        rewards.astype(np.float32),
-        terminated,
-        0.9,
-        0.8,
-        advantages,
-        open_rows,
-        open_rewards,
-    )
-    for game, window in enumerate(windows):
-        alone, alone_rows, alone_rewards = run(*window, 0.9, 0.8)
-        assert advantages[:, game].tolist() == alone.tolist()
-        assert open_rows[:, game].tolist() == alone_rows.tolist()
-        assert open_rewards[:, game].tolist() == alone_rewards.tolist()
+    for _ in range(20):
+        num_players, num_rows = int(rng.integers(2, 6)), int(rng.integers(1, 40))
+        windows = [random_window(rng, num_players, num_rows, learning) for _ in range(3)]
+        types = (np.int8, np.float32, np.float32, bool, bool)
+        seats, values, rewards, terminated, learns = (
+            np.stack(parts, axis=1).astype(kind)
+            for parts, kind in zip(zip(*windows, strict=True), types, strict=True)
+        )
+        advantages = np.full(seats.shape, np.nan, np.float32)
+        open_rows = np.full((num_players, 3), 99, np.int64)
+        open_rewards = np.full((num_players, 3), np.nan, np.float32)
+        compute_advantages(
+            *(seats, learns, values, rewards, terminated, gamma, gae_lambda),
+            *(advantages, open_rows, open_rewards),
+        )  # fmt: skip
+        for game, window in enumerate(windows):
+            expected, expected_rows, expected_rewards = plain(*window[:4], gamma, gae_lambda, window[4])
+            assert advantages[:, game] == pytest.approx(expected, abs=1e-4)
+            assert (advantages[~learns[:, game], game] == 0).all()
+            assert open_rows[:, game].tolist() == expected_rows
+            assert open_rewards[:, game] == pytest.approx(expected_rewards, abs=1e-5)

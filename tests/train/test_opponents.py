@@ -25,9 +25,14 @@ from tests.train.ppo_runs import BRIEF, quiet, small, trainer_of
 GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
 
 
-def tables_of(shares: dict[str, float], num_games: int = 100, **settings: Any) -> Tables:
-    options = PPOOptions(opponents_in_training=shares, **settings)
-    return Tables(options, GAME, num_games, np.random.SeedSequence(3))
+def tables_of(shares: dict[str, float], num_games: int, **settings: Any) -> Tables:
+    """Tables at which the players sit; earlier policies may be drawn later."""
+    tables = Tables(
+        PPOOptions(opponents_in_training=shares, **settings), GAME, num_games, np.random.SeedSequence(3)
+    )
+    if PAST not in shares:
+        tables.begin_update(0, np.zeros(0), [])
+    return tables
 
 
 def within(count: int, total: int, share: float) -> bool:
@@ -48,27 +53,17 @@ def test_opponents_play_at_the_shares_of_the_tables_that_were_asked_for() -> Non
     assert within(int((opponent > 2).sum()), total, 0.3)
 
 
-def test_the_learner_has_one_seat_at_least_and_at_shared_tables_the_opponent_too() -> None:
+@pytest.mark.parametrize("learner_seats", [0, 3])
+def test_the_learner_and_an_opponent_have_a_seat_each_at_least_at_shared_tables(learner_seats: int) -> None:
+    """Each number of the learner's seats is as likely, where none was asked for, and so is each seat."""
     total = 30_000
-    tables = tables_of({"random": 1.0}, total)
-    tables.begin_update(0, np.zeros(0), [])
-    own = tables.line_up == 0
-    for count in (1, 2, 3):  # each number of the learner's seats is as likely, and so is each seat
-        assert within(int((own.sum(axis=1) == count).sum()), total, 1 / 3)
+    own = tables_of({"random": 0.5}, total, learner_seats=learner_seats).line_up == 0
+    counts = np.bincount(own.sum(axis=1), minlength=5)
+    assert within(int(counts[4]), total, 0.5)
+    for count, chance in enumerate([0, 0, 0, 1] if learner_seats else [0, 1 / 3, 1 / 3, 1 / 3]):
+        assert within(int(counts[count]), total, 0.5 * chance)
     for seat in range(4):
-        assert within(int(own[:, seat].sum()), total, 0.5)
-    assert ((tables.line_up == 1) | own).all()
-
-
-def test_the_learner_has_as_many_seats_at_shared_tables_as_were_asked_for() -> None:
-    total = 30_000
-    tables = tables_of({"random": 0.5}, total, learner_seats=3)
-    tables.begin_update(0, np.zeros(0), [])
-    own = (tables.line_up == 0).sum(axis=1)
-    assert set(own.tolist()) == {3, 4}
-    assert within(int((own == 3).sum()), total, 0.5)
-    with pytest.raises(ValueError, match="learner_seats = 3: expected 0 or 1 to 2 of the 3 seats of a table"):
-        small(opponents_in_training={"random": 0.5}, learner_seats=3)
+        assert within(int((~own[:, seat]).sum()), total, 0.125 if learner_seats else 0.25)
 
 
 def test_earlier_policies_are_drawn_by_their_chances_a_few_for_each_update() -> None:
@@ -88,23 +83,6 @@ def test_earlier_policies_are_drawn_by_their_chances_a_few_for_each_update() -> 
     for share, chance in zip(counts / counts.sum(), chances, strict=True):
         assert abs(share - chance) <= 5 * math.sqrt(0.25 / (2 * updates))
     assert drawn[0] > drawn[3] > drawn[2] > 0
-
-
-def test_a_line_up_changes_only_when_a_game_begins() -> None:
-    vec = catbox_env.make_vec("cat_in_the_box_v0", 64, seed=5, num_players=4, rounds=2)
-    tables = tables_of({"random": 0.6}, 64)
-    tables.begin_update(0, np.zeros(0), [])
-    changed, ended = 0, 0
-    for _ in range(300):
-        before = tables.line_up.copy()
-        actions = highest(vec.action_mask)
-        vec.step(actions)
-        tables.after_step(vec)
-        differs = (tables.line_up != before).any(axis=1)
-        assert not differs[~vec.terminated].any()
-        assert (tables.paid[vec.terminated] == 0).all()
-        changed, ended = changed + int(differs.sum()), ended + int(vec.terminated.sum())
-    assert changed > ended / 4 > 10
 
 
 # What opponents do, and what is learned from.
@@ -140,7 +118,6 @@ def test_seats_of_opponents_play_the_opponents_actions_and_are_not_learned_from(
 
 def test_games_are_won_by_the_mean_pay_of_a_side_and_a_tie_is_half_a_win() -> None:
     tables = tables_of({"random": 0.5, "heuristic": 0.5}, 5)
-    tables.begin_update(0, np.zeros(0), [])
     tables.line_up[:] = [[0, 1, 1, 1], [0, 0, 2, 0], [1, 0, 0, 1], [0, 0, 0, 0], [2, 0, 2, 2]]
 
     def step(rewards: list[list[float]], terminated: list[bool]) -> None:
@@ -187,71 +164,59 @@ def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
             assert not agent.greedy
 
 
-def pool_of(size: int, every: int = 1) -> Pool:
-    return Pool(
-        PPOOptions(opponents_in_training={PAST: 0.5}, past_policies=size, past_every=every),
-        np.zeros((size, 2), np.float32),
-    )
+def pool_of(size: int, every: int) -> Pool:
+    options = PPOOptions(opponents_in_training={PAST: 0.5}, past_policies=size, past_every=every)
+    return Pool(options, np.zeros((size, 2), np.float32))
 
 
-def vector(number: float) -> NDArray[np.float32]:
-    return np.full(2, number, np.float32)
-
-
-def test_a_full_pool_drops_the_policy_that_the_learner_beats_most_often() -> None:
-    pool = pool_of(3)
-    for update in (1, 2, 3):
-        pool.end_update(update, [np.zeros((3, 2))], vector(update))
-    pool.end_update(
-        4, [np.array([[1.0, 4], [9, 10], [3, 10]]), np.array([[0.0, 0], [9, 10], [3, 10]])], vector(4)
-    )
-    assert pool.vectors[:, 0].tolist() == [1, 4, 3]
-    assert pool.wins.tolist() == [1, 0, 6]
-    assert pool.games.tolist() == [4, 0, 20]
-
-
-def test_a_policy_is_kept_every_so_many_updates() -> None:
-    pool = pool_of(3, every=4)
-    counts = []
+def test_a_policy_is_kept_every_so_many_updates_in_place_of_the_one_that_is_beaten_most_often() -> None:
+    pool, counts = pool_of(3, every=4), []
     for update in range(1, 18):
-        pool.end_update(update, [np.zeros((3, 2))], vector(update))
+        tally = np.array([[1.0, 4], [9, 10], [3, 10]]) * (update == 16)
+        pool.end_update(update, [tally, tally], np.full(2, update, np.float32))
         counts.append(pool.count)
     assert counts == [0] * 3 + [1] * 4 + [2] * 4 + [3] * 6
-    assert 16 in pool.vectors[:, 0]
+    assert pool.vectors[:, 0].tolist() == [4, 16, 12]
+    assert pool.wins == pytest.approx([DECAY * 2, 0, DECAY * 6])
+    assert pool.games == pytest.approx([DECAY * 8, 0, DECAY * 20]), "games of earlier updates count less"
 
 
 def test_policies_that_the_learner_does_not_beat_are_chosen_more_often() -> None:
     pool = pool_of(3, every=100)
     pool.count = 3
-    pool.end_update(1, [np.array([[0.0, 0], [98, 98], [0, 8]])], vector(0))
+    pool.end_update(1, [np.array([[0.0, 0], [98, 98], [0, 8]])], np.zeros(2, np.float32))
     weights = np.array([0.5, 0.01, 0.9]) ** 2
     assert pool.chances() == pytest.approx(weights / weights.sum())
-
-
-def test_games_of_earlier_updates_count_less() -> None:
-    pool = pool_of(1, every=100)
-    pool.count = 1
-    pool.end_update(1, [np.array([[3.0, 4]])], vector(0))
-    pool.end_update(2, [np.array([[0.0, 2]])], vector(0))
-    assert pool.wins == pytest.approx([DECAY * 3])
-    assert pool.games == pytest.approx([DECAY * 4 + 2])
 
 
 # What is refused.
 
 
 @pytest.mark.parametrize(
-    ("shares", "said"),
+    ("settings", "said"),
     [
-        ({"heuristic": 0.7, PAST: 0.4}, r"expected shares that add up to at most 1, not 1\.1"),
-        ({"heuristic": 1.5}, r"opponents_in_training = .*expected .*a number from 0 to 1"),
-        ({7: 0.1}, r"opponents_in_training = .*expected a mapping"),
-        ("heuristic", r"opponents_in_training = 'heuristic': expected a mapping"),
+        (
+            {"opponents_in_training": {"heuristic": 0.7, PAST: 0.4}},
+            r"shares that add up to at most 1, not 1\.1",
+        ),
+        (
+            {"opponents_in_training": {"heuristic": 1.5}},
+            r"opponents_in_training = .*expected .*a number from 0 to 1",
+        ),
+        ({"opponents_in_training": {7: 0.1}}, r"opponents_in_training = .*expected a mapping"),
+        ({"opponents_in_training": "heuristic"}, r"opponents_in_training = 'heuristic': expected a mapping"),
+        ({"past_policies": 0}, "past_policies = 0: expected an integer from 1"),
+        ({"past_policies": 65}, "past_policies = 65: expected an integer from 1"),
+        ({"past_every": 0}, "past_every = 0: expected an integer from 1"),
+        (
+            {"opponents_in_training": {"random": 0.5}, "learner_seats": 3},
+            "learner_seats = 3: expected 0 or 1 to 2 of the 3 seats of a table",
+        ),
     ],
 )
-def test_shares_that_are_none_are_refused(shares: Any, said: str) -> None:
+def test_impossible_opponents_are_refused(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        small(opponents_in_training=shares)
+        small(**settings)
 
 
 def test_shares_that_add_up_to_one_up_to_rounding_are_accepted() -> None:
@@ -259,14 +224,6 @@ def test_shares_that_add_up_to_one_up_to_rounding_are_accepted() -> None:
     assert sum(shares.values()) > 0.9999
     options = cast(PPOOptions, small(opponents_in_training=shares).algorithm_options)
     assert options.agents_by_setting() == {"opponents_in_training": ("heuristic", "random")}
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"), [("past_policies", 0), ("past_policies", 65), ("past_every", 0)]
-)
-def test_impossible_pools_are_refused(setting: str, value: int) -> None:
-    with pytest.raises(ValueError, match=rf"{setting} = {value}: expected an integer from 1"):
-        small(**{setting: value})
 
 
 def test_an_opponent_for_other_rules_is_refused_before_anything_is_written(tmp_path: Path) -> None:

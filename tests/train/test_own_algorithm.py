@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 import torch
 
@@ -15,14 +14,12 @@ from catbox_train import (
     AlgorithmOptions,
     TrainingDiverged,
     load_config,
-    resume,
     train,
 )
-from catbox_train.algorithm import algorithm_class
 from catbox_train.runs.metrics import parse_metrics, read_metrics
 from catbox_train.settings import Text, Texts
 from examples import reinforce
-from tests.train.ppo_runs import SMALL, quiet, stop
+from tests.train.ppo_runs import SMALL, quiet
 
 SPEC = "examples.reinforce:Reinforce"
 GENERAL = {name: SMALL[name] for name in SMALL if name not in ("precision", "minibatch_size")}
@@ -69,19 +66,6 @@ def own(**settings: Any) -> Any:
     return load_config(overrides={"algorithm": SPEC, **GENERAL, "opponents": ["random"], **settings})
 
 
-def test_the_example_learns(tmp_path: Path) -> None:
-    config = own(game_options={"num_players": 3}, num_envs=128, batch_size=4096, total_decisions=60 * 4096)
-    results = train(config.replace(final_deals=100, evaluate_every=1000), tmp_path / "run", quiet())
-    standing = results["matches"][0]["standings"][0]
-    assert standing["margin"] - standing["margin_ci95"] > 0.3
-
-
-def test_a_run_of_a_class_goes_on_with_trust_alone(tmp_path: Path) -> None:
-    stop(own(), tmp_path / "run", 2)
-    with pytest.raises(ValueError, match=r"names Python classes.*algorithm: examples.*--trust"):
-        resume(tmp_path / "run", quiet())
-
-
 def returning(metrics: Any, monkeypatch: pytest.MonkeyPatch, in_update: int = 4) -> None:
     """Let the algorithm return ``metrics`` in one update."""
     update, calls = reinforce.Reinforce.update, []
@@ -94,7 +78,7 @@ def returning(metrics: Any, monkeypatch: pytest.MonkeyPatch, in_update: int = 4)
     monkeypatch.setattr(reinforce.Reinforce, "update", spoiled)
 
 
-@pytest.mark.parametrize("value", [math.nan, np.float32("inf"), torch.tensor(-math.inf)])
+@pytest.mark.parametrize("value", [math.nan, torch.tensor(-math.inf)])
 def test_a_metric_that_is_not_finite_stops_the_run_before_it_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: Any
 ) -> None:
@@ -112,11 +96,9 @@ def test_a_metric_that_is_not_finite_stops_the_run_before_it_is_written(
         (None, r"None, expected a mapping"),
         ({"learning/loss": None}, r"None as the metric learning/loss; expected a number"),
         ({"learning/loss": "0.5"}, r"'0\.5' as the metric learning/loss"),
-        ({"learning/loss": np.zeros(2)}, r".* as the metric learning/loss"),
         ({"learning/loss": torch.zeros(2)}, r".* as the metric learning/loss"),
         ({"learning/loss": 10**400}, r".* as the metric learning/loss"),
         ({"update": 1.0}, r"a metric named 'update'; expected a name that begins with learning/ or game/"),
-        ({7: 1.0}, r"a metric named 7"),
     ],
 )
 def test_what_is_no_metric_is_refused_by_name(
@@ -126,25 +108,6 @@ def test_what_is_no_metric_is_refused_by_name(
     with pytest.raises(ValueError, match=rf"^{SPEC}: update returned {said}"):
         train(own(), tmp_path / "run", quiet())
     assert [row["update"] for row in read_metrics(tmp_path / "run")] == [1, 2, 3]
-
-
-def test_a_process_that_is_not_there_any_more_ends_the_run_with_the_way_to_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    update, calls, run = reinforce.Reinforce.update, [], tmp_path / "run"
-
-    def killed(algorithm: reinforce.Reinforce, through: float) -> dict[str, float]:
-        calls.append(through)
-        if len(calls) == 5:
-            raise ChildProcessError("the process of worker 1 was ended")
-        return update(algorithm, through)
-
-    monkeypatch.setattr(reinforce.Reinforce, "update", killed)
-    kept = rf"the last checkpoint, {run}/checkpoints/00000003, is lost"
-    said = rf"^the process of worker 1 was ended; .*{kept}\. Go on with:  .* --resume --output {run} --trust$"
-    with pytest.raises(ChildProcessError, match=said):
-        train(own(), run, quiet())
-    assert resume(run, quiet(), trust=True)["training"]["update"] == 8
 
 
 def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:
@@ -170,26 +133,20 @@ def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:
 )
 def test_what_is_no_algorithm_is_refused(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        algorithm_class(name)
-    with pytest.raises(ValueError, match=message):
         load_config(overrides={"algorithm": name})
 
 
 def test_its_settings_may_name_agents_which_take_trust_in_a_file(tmp_path: Path) -> None:
-    config = own(algorithm=f"{__name__}:WithPartner")
-    assert config.specs() == {
-        "algorithm": (f"{__name__}:WithPartner",),
-        "opponents": ("random",),
-        "partner": (),
-        "others": (),
-    }
-    config.check_agents(config.make_game())
-    with pytest.raises(ValueError, match=r"partner: unknown agent 'grandmaster'"):
-        train(own(algorithm=f"{__name__}:WithPartner", partner="grandmaster"), tmp_path / "run", quiet())
-    with pytest.raises(ValueError, match=r"partner = 3: expected a text"):
-        own(algorithm=f"{__name__}:WithPartner", partner=3)
-    file = tmp_path / "settings.yaml"
     typed = {"algorithm": f"{__name__}:WithPartner"}
+    config = own(**typed)
+    config.check_agents(config.make_game())
+    others = {"opponents": ("random",), "partner": (), "others": ()}
+    assert config.specs() == {"algorithm": (typed["algorithm"],), **others}
+    with pytest.raises(ValueError, match=r"partner: unknown agent 'grandmaster'"):
+        train(own(**typed, partner="grandmaster"), tmp_path / "run", quiet())
+    with pytest.raises(ValueError, match=r"partner = 3: expected a text"):
+        own(**typed, partner=3)
+    file = tmp_path / "settings.yaml"
     for setting in ("partner", "others"):
         file.write_text(json.dumps({setting: "some_module:Bot"}))
         with pytest.raises(ValueError, match=rf"names Python classes.*{setting}: some_module:Bot.*--trust"):

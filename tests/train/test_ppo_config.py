@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from catbox_train.algorithm import algorithm_class
 from catbox_train.config import TrainConfig, default_preset, load_config, preset_names
 from catbox_train.runs.folder import free_run_folder, locked, open_run, start_run
 from catbox_train.runs.loop import check_run
+from tests.train.ppo_runs import trainer_of
 
 
 def test_later_sources_win(tmp_path: Path) -> None:
@@ -35,7 +35,6 @@ def test_later_sources_win(tmp_path: Path) -> None:
 def test_every_preset_is_for_every_game_and_number_of_players(preset: str, game_id: str) -> None:
     assert preset_names() == ["quick", "standard", "strong"]
     assert default_preset(game_id) == "quick"
-    numbers = load_config(preset, overrides={"game": game_id}).make_game().rules.num_players
     for num_players in range(2, 6):
         try:
             make_game(game_id, num_players=num_players)
@@ -43,20 +42,15 @@ def test_every_preset_is_for_every_game_and_number_of_players(preset: str, game_
             continue
         settings = {"game": game_id, "game_options.num_players": num_players}
         assert load_config(preset, overrides=settings).settled().make_game().num_players == num_players
-    assert numbers >= 2
 
 
 @pytest.mark.parametrize("preset", ["quick", "standard", "strong"])
 @pytest.mark.parametrize("game_id", GAMES)
 def test_every_preset_makes_an_algorithm_on_a_computer_with_four_gib(preset: str, game_id: str) -> None:
-    settings = {"game": game_id, "device": "cpu"}
-    config, game = check_run(load_config(preset, overrides={**settings, "workers": 2}))
-    kind = algorithm_class(config.algorithm)
-    assert 2**20 < kind.memory_needed(config, game) < 4 * 2**30
-
-    config, game = check_run(load_config(preset, overrides={**settings, "workers": 1}))
-    with closing(kind(config, game)) as algorithm:
-        assert algorithm.policy().describe()["hidden"] == list(config.algorithm_options.hidden)
+    config, game = check_run(load_config(preset, overrides={"game": game_id, "device": "cpu", "workers": 2}))
+    assert 2**20 < algorithm_class(config.algorithm).memory_needed(config, game) < 4 * 2**30
+    with trainer_of(config.replace(workers=1)) as algorithm:
+        assert algorithm.policy().describe()["hidden"] == list(algorithm.options.hidden)
 
 
 def test_a_preset_is_refused_for_a_game_that_it_has_not(tmp_path: Path) -> None:
@@ -85,18 +79,11 @@ def test_text_of_the_command_line_becomes_the_type_of_the_setting() -> None:
     assert config.make_game().rules.bids == (1, 3, 4)
 
 
-def test_a_written_configuration_reads_back_the_same(tmp_path: Path) -> None:
-    config = load_config("standard", overrides={"hidden": [8], "gamma": 1, "game_options.bids": (1, 3)})
-    start_run(tmp_path / "run", config)
-    assert open_run(tmp_path / "run") == config
-
-
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
         ({"learning_rat": 1}, "unknown setting 'learning_rat'.*did you mean 'learning_rate'"),
         ({"epochs": "two"}, "epochs = 'two': expected an integer from 1 to 10"),
-        ({"epochs": True}, "epochs = True: expected an integer from 1 "),
         ({"clip": "nan"}, "clip = 'nan': expected a number above 0"),
         ({"privileged_critic": 1}, "privileged_critic = 1: expected true or false"),
         ({"hidden": "64,x"}, "hidden = '64,x': expected a list of 1 to 64 values, each an integer"),
@@ -107,7 +94,6 @@ def test_a_written_configuration_reads_back_the_same(tmp_path: Path) -> None:
         ({"minibatch_size": 3000}, "multiple of minibatch_size"),
         ({"workers": 100_000}, "workers = 100000: expected an integer from 1 to 256"),
         ({"game_options": "three"}, "game_options = 'three' in an override: expected a mapping"),
-        ({"game_options": 3, "game_options.bids": 1}, "game_options = 3 in an override: expected a mapping"),
     ],
 )
 def test_bad_settings_are_refused_by_name_and_value(overrides: dict, message: str) -> None:
@@ -118,11 +104,8 @@ def test_bad_settings_are_refused_by_name_and_value(overrides: dict, message: st
 def test_every_wrong_setting_is_told_in_one_line() -> None:
     with pytest.raises(ValueError, match="epochs") as refusal:
         TrainConfig(epochs=0, hidden=["x", "y"], clip="fast", sede=1)
-    assert str(refusal.value) == (
-        "hidden = ['x', 'y']: expected a list of 1 to 64 values, each an integer from 1 to 10^18; "
-        "epochs = 0: expected an integer from 1 to 10^18; clip = 'fast': expected a number above 0; "
-        "unknown setting 'sede': did you mean 'seed'?"
-    )
+    parts = ("hidden = ['x', 'y']: ", "; epochs = 0: ", "; clip = 'fast': ", "; unknown setting 'sede': ")
+    assert all(part in str(refusal.value) for part in parts)
     with pytest.raises(ValueError, match=r"num_envs = 33: .*; batch_size = 32768: ") as refusal:
         TrainConfig(num_envs=33, workers=2)
     assert "\n" not in str(refusal.value)
@@ -132,9 +115,7 @@ def test_every_wrong_setting_is_told_in_one_line() -> None:
     ("text", "message"),
     [
         ("hidden: [[8]]", r"hidden = \[\['8'\]\]: expected a list"),
-        ("hidden: &a [8]\nopponents: *a", "an alias .* is not taken here"),
         ("clip: .nan", r"clip = '\.nan': expected a number above 0"),
-        ("entropy: .inf", r"entropy = '\.inf': expected a number of 0 or more"),
         ("total_decisions: 1" + 400 * "0", "total_decisions = '1000.*expected an integer from 1 to 10"),
         ("seed: 18446744073709551616", r"seed = .*expected an integer from 0 to 2\^64 - 1"),
         (
@@ -144,6 +125,8 @@ def test_every_wrong_setting_is_told_in_one_line() -> None:
         ("game: [cat_te_v0]", r"game = \['cat_te_v0'\]: expected a text"),
         ("game_options: [bids]", r"game_options = \['bids'\] in .*config\.yaml: expected a mapping"),
         ("1: 2", "unknown setting '1' in .*: the settings are game, "),
+        ("- 1\n- 2\n", r"config\.yaml"),
+        ("just words", r"config\.yaml"),
     ],
 )
 def test_what_a_strangers_file_may_hold_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
@@ -167,34 +150,6 @@ def test_a_configuration_is_copied_and_pickled_and_never_changed() -> None:
     assert config.seed == 1
 
 
-@pytest.mark.parametrize("text", ["- 1\n- 2\n", "just words"])
-def test_a_file_that_holds_no_settings_is_refused_by_name(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "bad.yaml"
-    file.write_text(text)
-    with pytest.raises(ValueError, match=r"bad\.yaml"):
-        load_config(file=file)
-
-
-def test_a_folder_with_a_run_is_not_begun_anew(tmp_path: Path) -> None:
-    start_run(tmp_path / "run", TrainConfig())
-    before = (tmp_path / "run" / "config.yaml").read_bytes()
-    with pytest.raises(FileExistsError, match="--resume"):
-        start_run(tmp_path / "run", TrainConfig(seed=9))
-    assert (tmp_path / "run" / "config.yaml").read_bytes() == before
-
-
-def test_a_free_folder_is_taken_at_once_and_can_be_started_in(tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
-    folders = [free_run_folder(runs, "quick") for _ in range(3)]
-    assert folders == [runs / "quick", runs / "quick-2", runs / "quick-3"]
-    start_run(folders[0], TrainConfig())
-    assert open_run(folders[0]) == TrainConfig()
-    (tmp_path / "file").write_text("")
-    for parent in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(OSError, match=r"cannot make .*file.*--output"):
-            free_run_folder(parent, "quick")
-
-
 def test_a_folder_is_locked_while_a_run_trains_in_it(tmp_path: Path) -> None:
     with (
         locked(tmp_path / "run"),
@@ -206,13 +161,28 @@ def test_a_folder_is_locked_while_a_run_trains_in_it(tmp_path: Path) -> None:
         pass
 
 
-def test_a_run_without_all_its_settings_is_refused(tmp_path: Path) -> None:
+def test_a_written_configuration_reads_back_the_same_and_is_not_written_over(tmp_path: Path) -> None:
+    config = load_config("standard", overrides={"hidden": [8], "gamma": 1, "game_options.bids": (1, 3)})
+    start_run(tmp_path / "run", config)
+    assert open_run(tmp_path / "run") == config
+    with pytest.raises(FileExistsError, match="--resume"):
+        start_run(tmp_path / "run", TrainConfig(seed=9))
+    assert open_run(tmp_path / "run") == config
+
+
+def test_a_free_folder_is_taken_at_once(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    folders = [free_run_folder(runs, "quick") for _ in range(3)]
+    assert folders == [runs / "quick", runs / "quick-2", runs / "quick-3"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"cannot make .*file.*--output"):
+        free_run_folder(tmp_path / "file" / "below", "quick")
+
+
+def test_a_folder_without_a_run_or_without_all_its_settings_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="holds no training run"):
+        open_run(tmp_path)
     file = start_run(tmp_path / "run", TrainConfig()) / "config.yaml"
     file.write_text(file.read_text().replace("  clip: 0.15\n", ""))
     with pytest.raises(ValueError, match=r"config\.yaml lacks clip: put back"):
         open_run(tmp_path / "run")
-
-
-def test_resuming_where_there_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="holds no training run"):
-        open_run(tmp_path)

@@ -1,4 +1,4 @@
-"""Self-play training: it learns, stops, and goes on exactly."""
+"""Self-play training: what a run leaves behind, and what is refused."""
 
 from __future__ import annotations
 
@@ -13,32 +13,20 @@ import pytest
 
 import catbox_agents
 from catbox_agents import Result
-from catbox_agents.networks.mlp import MLP
 from catbox_env.core.game import Game
 from catbox_train.config import TrainConfig
 from catbox_train.runs import loop, report
 from catbox_train.runs.curves import draw_learning_curves, panels_of
-from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.settings import MAX_SEED
-from tests.train.ppo_runs import (
-    BRIEF,
-    assert_same_end,
-    check_that_it_learns,
-    quiet,
-    small,
-)
+from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
 
 
 @pytest.fixture(scope="session")
 def finished(finished_run: Callable[[TrainConfig], Path]) -> Path:
     """A run that was never stopped."""
     return finished_run(small())
-
-
-def test_training_learns(tmp_path: Path) -> None:
-    check_that_it_learns(tmp_path / "run")
 
 
 # What a run leaves behind.
@@ -97,23 +85,16 @@ def test_the_end_is_saved_before_it_is_evaluated(
     """An error in the last evaluation loses nothing that was learned."""
     run, evaluate = tmp_path / "run", loop.evaluate_policy
 
-    def failing(config: TrainConfig, game: Game, actor: MLP, decisions: int, say: object) -> dict[str, float]:
-        if decisions == 8 * 512:
+    def failing(*given: Any) -> dict[str, float]:
+        if given[3] == 8 * 512:
             raise OSError("evaluation failed")
-        return evaluate(config, game, actor, decisions, say)
+        return evaluate(*given)
 
     monkeypatch.setattr(loop, "evaluate_policy", failing)
     with pytest.raises(OSError, match="evaluation failed"):
         train(small(), run, quiet())
     resume(run, quiet())
     assert_same_end(finished, run)
-
-
-def test_missing_opponents_are_refused_on_resume_before_training(tmp_path: Path) -> None:
-    run = start_run(tmp_path / "run", small(opponents=["grandmaster"]))
-    with pytest.raises(ValueError, match="unknown agent 'grandmaster'"):
-        resume(run, quiet())
-    assert [path.name for path in run.iterdir()] == ["config.yaml"]
 
 
 # What is refused before anything is written.
@@ -123,11 +104,9 @@ def test_missing_opponents_are_refused_on_resume_before_training(tmp_path: Path)
     ("settings", "message"),
     [
         ({"game": "cat_in_the_bag_v0"}, "unknown game"),
-        ({"game_options": {"num_players": 6}}, "num_players=6"),
         ({"game_options": {"players": 3}}, "unknown option 'players'"),
         ({"opponents": ["grandmaster"]}, "unknown agent 'grandmaster'"),
         ({"hidden": [2_000_000, 2_000_000]}, "not enough memory for hidden = .*make one of them smaller"),
-        ({"hidden": [10**18] * 64}, "not enough memory for hidden = "),
         ({"batch_size": 2**50}, "not enough memory for .*batch_size = 1125899906842624"),
         ({"batch_size": 2**59, "num_envs": 2**59, "minibatch_size": 2**59}, "not enough memory"),
     ],

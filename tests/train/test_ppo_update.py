@@ -1,9 +1,7 @@
-"""One update of the weights: which rows, numbers and workers it is made of."""
+"""What PPO collects, and what an update makes of it, wherever its networks are: compiled on the CPU, or in torch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,229 +9,162 @@ import numpy as np
 import pytest
 import torch
 
+import catbox_agents
+from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_env import Vec
 from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.algorithms.ppo.loss import (
-    LEARNING_METRICS,
-    loss_gradient,
-    mean_and_deviation,
-    normalise_advantages,
-)
-from catbox_train.algorithms.ppo.networks import ActorCritic
+from catbox_train.algorithms.ppo.loss import loss_gradient
 from catbox_train.algorithms.ppo.rollout import Worker
 from catbox_train.runs.loop import train
-from catbox_train.self_play.adam import BETA_1, EPSILON, Adam
-from tests.train.ppo_reference import outputs_of
-from tests.train.ppo_runs import quiet, small, trainer_of, worker_for
+from tests.train.ppo_reference import ReferenceUpdate, masked_log_probabilities
+from tests.train.ppo_runs import BRIEF, quiet, small, trainer_of, worker_for
 
 #: Games of six rounds: rewards come in the middle of a game.
 MATCH = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 6}
-#: One gradient step an update, so short that nothing is clipped.
-ONE_STEP = {"epochs": 1, "minibatch_size": 512, "max_grad_norm": 1e9}
+#: What the networks, the games and the update may be made of.
+KINDS: dict[str, dict[str, Any]] = {
+    "one worker": {"workers": 1, "features": False},
+    "tanh": {"activation": "tanh", "hidden": [16, 8], "gae_lambda": 0.5},
+    "everything": {"privileged_critic": True, "features": True, "action_features": True},
+    "history": {"history": True, "hidden": [16, 8]},
+    "opponents": {"opponents_in_training": {"random": 0.4, "past": 0.3}, "past_every": 1},
+    "four workers": {"workers": 4, "max_grad_norm": 0.3},
+    "bfloat16": {"precision": "bfloat16", "epochs": 1},
+}
 
 
-@contextmanager
-def trainer_with(**settings: object) -> Iterator[PPO]:
-    """A trainer whose workers have played a batch."""
-    config = small(**settings)
-    with trainer_of(config) as trainer:
-        for worker in trainer.workers:
-            worker.collect()
-        yield trainer
-
-
-def whole_gradient(trainer: PPO, entropy_weight: float) -> torch.Tensor:
-    """The gradient of a batch as ``learn`` should see it, by automatic differentiation over all rows at once."""
-    workers = trainer.workers
-    picked = {
-        name: torch.from_numpy(
-            np.concatenate(
-                [(array := getattr(w, name)).reshape(-1, *array.shape[2:])[w.ready] for w in workers]
-            )
-        )
-        for name in ("observations", "action_features", "states", "masks", "actions", "returns", "values")
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_update_is_that_of_plain_torch(place: torch.device | None, kind: str) -> None:
+    """Weights, moments and metrics after epochs of one minibatch, where the order of rows does not matter. Half of the
+    decisions have become likelier since they were taken: their ratio is clipped."""
+    settings = {
+        "max_grad_norm": 1e9,
+        "epochs": 3,
+        "minibatch_size": 512,
+        "learning_rate": 1e-12,
+        **KINDS[kind],
     }
-    advantages = (picked["returns"] - picked["values"]).double()
-    advantages = ((advantages - advantages.mean()) / advantages.std(correction=0)).float()
-    networks = ActorCritic(trainer.game, trainer.options, trainer.config.seed)
-    logits, values = outputs_of(networks, picked, trainer.options.privileged_critic)
-    distribution = torch.distributions.Categorical(logits=logits.masked_fill(~picked["masks"], -1e8))
-    loss = -(advantages * distribution.log_prob(picked["actions"])).mean()
-    loss = loss - entropy_weight * distribution.entropy().mean()
-    (loss + 0.5 * (values[:, 0] - picked["returns"]).square().mean()).backward()
-    return torch.cat([parameter.grad.reshape(-1) for parameter in networks.parameters()])
+    generator = torch.Generator().manual_seed(1)
+    with trainer_of(small(game_options=MATCH, **settings)) as trainer:
+        weights = trainer.weights.vector
+        weights += 0.1 * torch.randn(weights.shape, generator=generator)  # a policy that prefers some actions
+        trainer.weights.refresh()
+        trainer.update(0)
+        trainer.begin_update(0)
+        trainer.collect()
+        assert (trainer.on_device is None) == (place is None)
+        check_what_was_collected(trainer, rough=0.1 if kind == "bfloat16" else 1e-4)
 
-
-# Schedules.
-
-
-def test_learning_rate_and_entropy_weight_fall_linearly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Half way through, the steps of the optimizer and the loss are given the mean of start and end."""
-    used: list[tuple[float, float]] = []
-    move, loss = Adam.move, ppo.loss_gradient
-    weights: list[float] = []
-
-    def seen_move(
-        optimizer: Adam, vector: torch.Tensor, gradient: torch.Tensor, part: slice, rate: float, *more: Any
-    ) -> None:
-        used.append((rate, weights[-1]))
-        move(optimizer, vector, gradient, part, rate, *more)
-
-    def seen_loss(
-        worker: Worker, rows: np.ndarray, size: int, clip: float, entropy_weight: float
-    ) -> np.ndarray:
-        weights.append(entropy_weight)
-        return loss(worker, rows, size, clip, entropy_weight)
-
-    monkeypatch.setattr(Adam, "move", seen_move)
-    monkeypatch.setattr(ppo, "loss_gradient", seen_loss)
-    config = small(
-        total_decisions=3 * 512,
-        **{**ONE_STEP, "learning_rate": 4e-3, "learning_rate_end": 2e-3},
-        entropy=0.5,
-        entropy_end=0.1,
-        opponents=["random"],
-    )
-    train(config, tmp_path / "run", quiet())
-    assert used[::4] == [pytest.approx(pair) for pair in ((4e-3, 0.5), (3e-3, 0.3), (2e-3, 0.1))]
-
-
-# Gradients.
-
-
-@pytest.mark.parametrize(("workers", "privileged"), [(1, False), (2, False), (2, True), (4, False)])
-def test_the_gradient_is_the_mean_over_the_rows_of_all_workers(
-    tmp_path: Path, workers: int, privileged: bool
-) -> None:
-    settings = {**ONE_STEP, "workers": workers, "privileged_critic": privileged, "gae_lambda": 0.5}
-    with trainer_with(**settings) as trainer:
-        expected = whole_gradient(trainer, entropy_weight=0.3)
-        trainer.learn(1e-3, 0.3)
-        assert torch.allclose(trainer.weights.gradient, expected, atol=2e-5)
-    assert expected.abs().max() > 1e-2
-
-
-def first_pull(trainer: PPO) -> torch.Tensor:
-    """The gradient as Adam took it in its first step: its running mean began at 0."""
-    return trainer.optimizer.state["exp_avg"] / (1 - BETA_1)
-
-
-def test_actor_and_critic_are_clipped_each_for_itself(tmp_path: Path) -> None:
-    """Returns that are far off make the critic's gradient long; it is cut, and the actor's stays what it was."""
-    settings = {**ONE_STEP, "max_grad_norm": 20.0}
-    gradients = []
-    for offset in (0.0, 100.0):
-        with trainer_with(**settings) as trainer:
-            for worker in trainer.workers:
-                worker.returns += np.float32(offset)
-            metrics = trainer.learn(1e-3, 0.0)
-            total = first_pull(trainer)
-            gradients.append(
-                (total[trainer.weights.parts["actor"]], total[trainer.weights.parts["critic"]], metrics)
-            )
-    (near_actor, near_critic, near), (far_actor, far_critic, far) = gradients
-    assert near["critic_grad_norm"] == pytest.approx(near_critic.norm().item(), rel=1e-4)
-    assert near["actor_grad_norm"] == pytest.approx(near_actor.norm().item(), rel=1e-4)
-    assert far["critic_grad_norm"] > 50
-    assert far_critic.norm().item() == pytest.approx(20.0, rel=1e-4)
-    assert torch.equal(far_actor, near_actor)
-    with trainer_with(**{**settings, "max_grad_norm": 1e-3}) as trainer:
-        trainer.learn(1e-3, 0.0)
+        for worker in trainer.workers:
+            worker.log_probabilities[:, ::2] -= np.float32(0.4)
+        expected, before = ReferenceUpdate(trainer), weights.clone()
+        expected.learn(2e-3, 0.3)
+        metrics = trainer.learn(2e-3, 0.3)
+        exact = 0.02 if kind == "bfloat16" else 1e-4
+        expected.metrics |= {"learning_rate": 2e-3, "entropy_weight": 0.3}
+        assert metrics == pytest.approx(expected.metrics, rel=10 * exact, abs=0.1 * exact)
+        assert 0.2 < metrics["clip_fraction"] < 0.8
         for part in trainer.weights.parts.values():
-            assert first_pull(trainer)[part].norm().item() == pytest.approx(1e-3, rel=1e-3)
+            for name in ("exp_avg", "exp_avg_sq"):
+                found, wanted = trainer.optimizer.state[name][part], getattr(expected, name)[part]
+                assert (found - wanted).norm() < 2 * exact * wanted.norm() > 0
+        wanted = expected.weights.detach()
+        assert (weights - wanted).norm() < 10 * exact * (before - wanted).norm() > 0
 
 
-def test_every_epoch_learns_from_every_row_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def check_what_was_collected(trainer: PPO, rough: float) -> None:
+    """The policy has not changed since: what was noted with each decision, carried or not, follows from its row."""
+    expected = ReferenceUpdate(trainer)
+    with torch.no_grad():
+        logits, values = expected.outputs()
+    log_probabilities = masked_log_probabilities(logits, expected.rows["masks"])
+    found = log_probabilities.gather(1, expected.rows["actions"][:, None])[:, 0]
+    assert (found - expected.rows["log_probabilities"]).abs().max() < rough
+    assert log_probabilities[expected.rows["masks"]].std() > 0.2
+    assert (values[:, 0] - expected.rows["values"]).abs().max() < rough
+    for worker in trainer.workers:
+        assert (worker.ready < worker.num_players * worker.shape[1]).any(), "some are carried"
+
+
+def test_every_epoch_learns_from_every_row_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
-    sizes: list[tuple[int, float]] = []
+    sizes: list[int] = []
 
     def record(worker: Worker, rows: np.ndarray, size: int, **settings: float) -> np.ndarray:
         if worker is trainer.workers[0]:
             seen.append(rows)
-            sizes.append((len(rows), size))
+            sizes.append(size)
         return loss_gradient(worker, rows, size, **settings)
 
     monkeypatch.setattr(ppo, "loss_gradient", record)
-    with trainer_with(epochs=3, minibatch_size=128) as trainer:
+    with trainer_of(small(epochs=3, minibatch_size=128)) as trainer:
+        trainer.collect()
         trainer.learn(1e-3, 0.0)
         ready = trainer.workers[0].ready
         all_rows = sum(len(worker.ready) for worker in trainer.workers)
+    epochs = [np.concatenate(seen[start : start + 4]) for start in (0, 4, 8)]
     assert len(seen) == 3 * 4
-    for epoch in range(3):
-        assert sorted(np.concatenate(seen[4 * epoch : 4 * epoch + 4])) == sorted(ready)
-        assert sum(size for _, size in sizes[4 * epoch : 4 * epoch + 4]) == all_rows
-    assert not np.array_equal(np.concatenate(seen[:4]), np.concatenate(seen[4:8]))
+    assert all(sorted(rows) == sorted(ready) for rows in epochs)
+    assert [sum(sizes[start : start + 4]) for start in (0, 4, 8)] == [all_rows] * 3
+    assert not np.array_equal(epochs[0], epochs[1])
 
 
-def loss_metrics(worker: Worker, clip: float = 0.2) -> dict[str, float]:
-    rows = worker.ready[:50]
-    values = loss_gradient(worker, rows, clip=clip, entropy_weight=0.0, size=len(rows))
-    return dict(zip(LEARNING_METRICS, values, strict=True))
+def test_learning_rate_and_entropy_weight_fall_linearly(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[Any] = []
+    monkeypatch.setattr(PPO, "learn", lambda trainer, *given: used.append(given) or {})
+    settings = {"learning_rate": 4e-3, "learning_rate_end": 2e-3, "entropy": 0.5, "entropy_end": 0.1}
+    with trainer_of(small(**settings)) as trainer:
+        for through in (0.0, 0.5, 1.0):
+            trainer.update(through)
+    assert used == [pytest.approx(pair) for pair in ((4e-3, 0.5), (3e-3, 0.3), (2e-3, 0.1))]
 
 
-@pytest.mark.parametrize(("shift", "pulls"), [(1.0, -1.0), (-1.0, 1.0), (0.15, None), (-0.15, None)])
-def test_the_clip_range_has_two_ends(shift: float, pulls: float | None) -> None:
-    """Where the new policy is e times likelier (shift 1) only bad decisions pull, where it is e times less likely only
-    good ones; within the range both do. The loss is that of the ratio or, where it is worse, of the end of the range.
-    """
-    worker = worker_for(small(workers=1))
+# What is collected.
+
+
+@pytest.mark.parametrize("num_players", [2, 5])
+def test_with_lambda_1_a_return_is_the_score_still_to_come(num_players: int) -> None:
+    """Every decision of a finished game returns what its own seat was paid from then to the end of that game."""
+    options = {"num_players": num_players, "rounds": 2}
+    sizes = {"num_envs": 8, "batch_size": 8 * 150, "minibatch_size": 8}
+    worker = worker_for(small(game_options=options, gae_lambda=1, workers=1, **sizes))
     worker.collect()
-    networks = ActorCritic(worker.vec.game, worker.options, worker.config.seed)
-    actor = slice(0, sum(p.numel() for p in networks.actor.parameters()))
-    worker.log_probabilities -= np.float32(shift)
-    ratio = np.exp(shift)
-    for sign in (-1.0, 1.0):
-        worker.advantages[:] = sign
-        metrics = loss_metrics(worker)
-        moves = worker.networks.gradient[actor].abs().max().item()
-        assert (moves > 0) == (pulls is None or sign == pulls)
-        expected = -min(sign * ratio, sign * np.clip(ratio, 0.8, 1.2))
-        assert metrics["policy_loss"] == pytest.approx(expected, rel=1e-4)
-        assert metrics["clip_fraction"] == (0.0 if pulls is None else 1.0)
-        assert metrics["kl"] == pytest.approx(ratio - 1 - shift, rel=1e-3)
+    checked = 0
+    for game in range(worker.seats.shape[1]):
+        ends = np.flatnonzero(worker.terminated[:, game])
+        for row in range(num_players, ends[-1] + 1):
+            end, seat = ends[ends >= row][0], worker.seats[row, game]
+            assert row * worker.shape[1] + game in worker.ready
+            to_come = worker.rewards[row : end + 1, game, seat].sum()
+            assert worker.returns[row, game] == pytest.approx(to_come, abs=1e-4)
+            checked += 1
+    assert checked > 500
 
 
-# Advantages.
-
-
-def test_advantages_are_normalised_over_the_rows_that_are_learned_from(tmp_path: Path) -> None:
-    """All workers together have mean 0 and deviation 1; rows that are not ready yet have no part in it."""
-    with trainer_with(game_options=MATCH) as trainer:
-        for number, worker in enumerate(trainer.workers):
-            left_out = np.ones(worker.advantages.size, bool)
-            left_out[worker.ready] = False
-            assert left_out.any()
-            worker.advantages.reshape(-1)[left_out] = 1e6
-            worker.advantages.reshape(-1)[worker.ready] += np.float32(5 + 3 * number)
-        before = [worker.advantages.reshape(-1)[worker.ready] for worker in trainer.workers]
-        statistics = mean_and_deviation(np.concatenate(before))
-        for worker in trainer.workers:
-            normalise_advantages(worker, *statistics)
-        after = [worker.advantages.reshape(-1)[worker.ready] for worker in trainer.workers]
-    together = np.concatenate(after)
-    assert together.mean() == pytest.approx(0, abs=1e-4)
-    assert together.std() == pytest.approx(1, abs=1e-4)
-    deviation = np.concatenate(before).std()
-    for one, other in zip(before, after, strict=True):
-        assert (other[0] - other[1:5]) == pytest.approx((one[0] - one[1:5]) / deviation, abs=1e-4)
-    assert after[0].mean() < 0 < after[1].mean()
-
-
-def test_explained_variance_is_that_of_the_returns_as_they_were_played(tmp_path: Path) -> None:
-    with trainer_with(game_options=MATCH) as trainer:
-        returns, values = (
-            np.concatenate([getattr(w, name).reshape(-1)[w.ready] for w in trainer.workers])
-            for name in ("returns", "values")
-        )
-        metrics = trainer.learn(1e-3, 0.0)
-    expected = 1 - (returns - values).var() / returns.var()
-    assert metrics["explained_variance"] == pytest.approx(expected, abs=1e-4)
-    assert abs(expected) > 1e-3
-
-
-# Pay in the middle of a game.
+def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
+    """The same games, dealt from the same seed and stepped by the recorded actions."""
+    config = small(workers=1, privileged_critic=True, history=True, batch_size=32 * 60, minibatch_size=32)
+    worker = worker_for(config, seed=5)
+    deals, *_ = np.random.SeedSequence(5).spawn(2)
+    vec = Vec(worker.vec.game, worker.vec.num_envs, seed=deals, state=True, history=True)
+    worker.collect()
+    rounds = 0
+    for row in range(3, len(worker.seats)):
+        inputs, of_actions = worker.network_inputs.compute(vec.observation, vec.action_mask)
+        assert np.array_equal(worker.observations[row], inputs)
+        assert np.array_equal(worker.action_features[row], of_actions)
+        assert np.array_equal(worker.states[row], vec.state)
+        assert np.array_equal(worker.histories[row], vec.history)
+        assert np.array_equal(worker.masks[row], vec.action_mask)
+        assert np.array_equal(worker.seats[row], vec.current_player)
+        vec.step(worker.actions[row])
+        assert np.array_equal(worker.rewards[row], vec.rewards)
+        assert np.array_equal(worker.terminated[row], vec.terminated)
+        rounds += int(vec.round_ended.sum())
+    assert len(np.unique(worker.rewards[3:])) > 2
+    assert worker.rounds == rounds
+    assert {len(values) for values in worker.statistics.values()} == {rounds * worker.num_players}
 
 
 def returns_by_decision(worker: Worker, windows: int) -> dict[tuple[int, int], list[float]]:
@@ -243,61 +174,53 @@ def returns_by_decision(worker: Worker, windows: int) -> dict[tuple[int, int], l
         worker.collect()
         for flat in worker.ready:
             row, game = divmod(int(flat), worker.seats.shape[1])
-            found.setdefault((game, int(worker.seats[row, game])), []).append(
-                float(worker.returns[row, game])
-            )
+            key = game, int(worker.seats[row, game])
+            found.setdefault(key, []).append(float(worker.returns[row, game]))
     return found
 
 
 def test_pay_is_carried_from_window_to_window() -> None:
-    """The same games cut into windows of 4 steps give each decision the return that it has in one long window, though
-    seats are paid for a round while their decision is still carried."""
+    """The same games cut into windows of 4 steps give each decision, once, the return that it has in one long window,
+    though seats are paid for a round while their decision is still carried."""
     settings = {"game_options": MATCH, "workers": 1, "num_envs": 16, "minibatch_size": 16, "gae_lambda": 0.0}
     long = returns_by_decision(worker_for(small(**settings, batch_size=16 * 120)), 1)
     short_worker = worker_for(small(**settings, batch_size=16 * 4))
-    paid = 0
-    collect = short_worker.collect
+    collect, paid = short_worker.collect, []
 
     def collect_and_count() -> None:
-        nonlocal paid
         collect()
-        paid += int(np.count_nonzero(short_worker.open_rewards))
+        paid.append(np.count_nonzero(short_worker.open_rewards))
 
     short_worker.collect = collect_and_count  # type: ignore[method-assign]
     short = returns_by_decision(short_worker, 30)
-    assert paid > 100
+    assert sum(paid) > 100
     assert short.keys() == long.keys()
     for key, returns in short.items():
-        assert len(returns) == len(long[key])
         assert returns == pytest.approx(long[key], abs=1e-4)
 
 
-# The steps of Adam.
+# Where it starts, and who plays with what it has learned.
 
 
-def test_steps_are_those_of_torch() -> None:
-    """Thirty steps by gradients of very different sizes; the vector is moved in three parts."""
-    generator = torch.Generator().manual_seed(1)
-    weights = torch.randn(1000, generator=generator)
-    expected = torch.nn.Parameter(weights.clone())
-    ours, torchs = Adam(1000), torch.optim.Adam([expected], lr=0.0, eps=EPSILON)
-    for step in range(1, 31):
-        rate = 1e-2 / step
-        gradient = torch.randn(1000, generator=generator) * 10.0 ** (-step % 7)
-        expected.grad = gradient.clone()
-        torchs.param_groups[0]["lr"] = rate
-        torchs.step()
-        for part in (slice(0, 10), slice(10, 700), slice(700, 1000)):
-            ours.move(weights, gradient, part, rate, step)
-    state = torchs.state[expected]
-    assert torch.allclose(weights, expected.detach(), atol=1e-6)
-    for name in ("exp_avg", "exp_avg_sq"):
-        assert torch.allclose(ours.state[name], state[name], rtol=1e-4, atol=1e-6), name
+def test_ppo_starts_from_a_policy(tmp_path: Path) -> None:
+    path = tmp_path / "policy.safetensors"
+    with trainer_of(small(seed=7)) as trained:
+        save_checkpoint(path, trained.policy(), trained.game)
+    config = small(start_from=str(path))
+    with trainer_of(config) as algorithm, trainer_of(small()) as fresh:
+        own, expected = algorithm.policy().state_dict(), trained.policy().state_dict()
+        assert all(torch.equal(own[name], expected[name]) for name in expected)
+        critic = algorithm.weights.parts["critic"]
+        assert torch.equal(algorithm.weights.vector[critic], fresh.weights.vector[critic])
+    with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
+        PPO.check_run(config.replace(start_from=str(tmp_path / "nowhere")), config.make_game())
 
 
-def test_a_part_is_moved_alone() -> None:
-    weights, optimizer = torch.zeros(100), Adam(100)
-    optimizer.move(weights, torch.ones(100), slice(20, 30), 1e-3, 1)
-    assert weights.nonzero().flatten().tolist() == list(range(20, 30))
-    assert weights[25].item() == pytest.approx(-1e-3, rel=1e-3)
-    assert optimizer.state["exp_avg"].nonzero().flatten().tolist() == list(range(20, 30))
+def test_a_policy_with_histories_plays_as_an_agent(tmp_path: Path) -> None:
+    config = small(history=True, **{**BRIEF, "total_decisions": 512})
+    train(config, tmp_path / "run", quiet())
+    game = config.make_game()
+    agent = catbox_agents.make(tmp_path / "run", game)
+    assert agent.needs_history
+    vec = Vec(game, 3, seed=1, history=True)
+    assert catbox_agents.play_out(vec, [agent, "random", agent]).shape == (3, 3)

@@ -52,30 +52,23 @@ def finished(finished_run: Callable[[TrainConfig], Path]) -> Path:
 def test_its_metrics_are_those_of_ppo_and_of_the_games(finished: Path) -> None:
     rows = read_metrics(finished)
     assert len(rows) == 8
-    for name in ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction", "learning_rate"):
+    for name in ("policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"):
         assert all(f"learning/{name}" in row for row in rows)
     rates = [row["learning/learning_rate"] for row in rows]
     assert (rates[0], rates[-1]) == pytest.approx((1e-3, 5e-5))
-    # The statistics of a round's learner: what it scored is what it was paid, two rounds in a game.
-    last = rows[-1]
-    assert last["game/games"] > 10
-    assert -10 < last["game/score"] < 10
-    assert 0 <= last["game/paradox"] <= last["game/any_paradox"] <= 1
-    assert (finished / "tensorboard").is_dir()
+    assert rows[-1]["game/games"] > 10
+    assert 0 <= rows[-1]["game/paradox"] <= rows[-1]["game/any_paradox"] <= 1
 
 
 def test_the_reward_of_a_game_is_the_score_of_its_round() -> None:
     config, game = check_run(small(game_options={**GENERAL["game_options"], "reward": "score"}))  # type: ignore[dict-item]
     algorithm = MaskablePPOSelfPlay(config, game)
-    found: dict[str, list[float]] = {"game/reward": [], "game/score": [], "game/games": []}
-    for _ in range(4):
-        metrics = algorithm.update(0)
-        for name, values in found.items():
-            values.append(metrics[name])
-    games = np.array(found["game/games"])
-    paid, scored = (float((np.array(found[name]) * games).sum()) for name in ("game/reward", "game/score"))
-    assert paid == pytest.approx(scored)
+    rows = [algorithm.update(0) for _ in range(4)]
+    games, paid, scored = (
+        np.array([row[f"game/{name}"] for row in rows]) for name in ("games", "reward", "score")
+    )
     assert games.sum() > 100
+    assert (paid * games).sum() == pytest.approx((scored * games).sum())
 
 
 def test_the_policy_plays_without_stable_baselines_as_it_does_with_it(finished: Path, tmp_path: Path) -> None:
@@ -91,13 +84,8 @@ def test_the_policy_plays_without_stable_baselines_as_it_does_with_it(finished: 
     again = catbox_agents.make(tmp_path / "model.zip", game)
     assert np.array_equal(again.policy_batch(seen, masks), agent.policy_batch(seen, masks))
 
-    options = ["--rule", "num_ranks=3", "--rule", "copies=4", "--rounds", "2", "--players", "3"]
-    line_up = [str(finished), str(tmp_path / "model.zip"), "random"]
-    code, error = command("evaluate", *line_up, "--deals", "10", "--seed", "1", *options)
-    assert (code, error) == (0, "")
 
-
-def test_a_model_of_a_run_learns_on(finished: Path, tmp_path: Path) -> None:
+def test_a_model_of_a_run_learns_on(finished: Path, brief_run: Path, tmp_path: Path) -> None:
     model = load_model(finished, trust=True)
     assert model.num_timesteps == 8 * 512
     before = {name: value.clone() for name, value in model.policy.state_dict().items()}
@@ -106,22 +94,8 @@ def test_a_model_of_a_run_learns_on(finished: Path, tmp_path: Path) -> None:
     assert any((before[name] != value).any() for name, value in model.policy.state_dict().items())
     with pytest.raises(FileNotFoundError, match="holds no training run"):
         load_model(tmp_path)
-    train(
-        load_config(overrides={**GENERAL, "total_decisions": 512, "opponents": []}), tmp_path / "ppo", quiet()
-    )
     with pytest.raises(ValueError, match="'ppo', expected one of 'sb3'"):
-        load_model(tmp_path / "ppo")
-
-
-@pytest.mark.slow
-def test_it_learns_to_beat_random_players(tmp_path: Path) -> None:
-    config = small(
-        total_decisions=40 * 2048, batch_size=2048, minibatch_size=512, num_envs=64, hidden=[64], learning_rate=3e-3,
-        evaluate_every=1000, checkpoint_every=1000, final_deals=300,
-    )  # fmt: skip
-    results = train(config, tmp_path / "run", quiet())
-    standing = results["matches"][0]["standings"][0]
-    assert standing["margin"] - 2 * standing["margin_ci95"] > 0.5
+        load_model(brief_run)
 
 
 def test_a_run_leaves_the_generators_and_threads_of_the_process_as_they_were() -> None:
@@ -151,22 +125,14 @@ def test_every_seat_is_the_learners_and_every_agent_plays() -> None:
 def test_the_pool_keeps_the_last_copies() -> None:
     config, game = check_run(small())
     network = MaskablePPOSelfPlay(config, game).policy()
-    pool = Pool(3, 2, network)
-
-    def marked(value: float) -> Any:
-        arrays = {name: array.copy() for name, array in network.arrays().items()}
-        arrays["layers.0.bias"][:] = value
-        return type(network)(arrays, network.describe())
-
-    kept = []
+    pool, kept = Pool(3, 2, network), []
     for update in range(1, 11):
-        pool.end_update(update, marked(update))
+        arrays = {name: array.copy() for name, array in network.arrays().items()}
+        arrays["layers.0.bias"][:] = update
+        pool.end_update(update, type(network)(arrays, network.describe()))
         kept.append(sorted(float(n.arrays()["layers.0.bias"][0]) for n in pool.networks(update)))
     assert [len(values) for values in kept] == [1, 2, 2, 3, 3, 3, 3, 3, 3, 3]
-    assert kept[0] == [0.0]
-    assert kept[3] == [0.0, 2.0, 4.0]
-    assert kept[5] == [2.0, 4.0, 6.0]
-    assert kept[9] == [6.0, 8.0, 10.0]
+    assert [kept[0], kept[3], kept[5], kept[9]] == [[0], [0, 2, 4], [2, 4, 6], [6, 8, 10]]
 
 
 @pytest.mark.parametrize(

@@ -13,18 +13,14 @@ import numpy as np
 import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from typer.testing import CliRunner
 
 from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import latest_checkpoint
-from catbox_app.cli import app
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.runs import checkpoint, loop, metrics, report, tensorboard
-from catbox_train.runs import folder as run_folder
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import parse_metrics, read_metrics
-from tests.train.ppo_runs import assert_same_end, quiet, small
+from tests.train.ppo_runs import assert_same_end, command, in_update, quiet, small
 
 pytestmark = pytest.mark.faults
 
@@ -49,9 +45,7 @@ def full_disk() -> Iterator[Callable[[bool], None]]:
 @pytest.mark.parametrize(
     ("owner", "name", "call", "path"),
     [
-        (tensorboard.EventFile, "__init__", 1, "tensorboard/events"),
         (metrics.MetricsLog, "write", 3, "metrics.jsonl"),
-        (metrics.MetricsLog, "extend", 1, "metrics.jsonl"),
         (tensorboard.EventFile, "add", 3, "tensorboard/events"),
         (checkpoint, "save_checkpoint", 3, "policy.safetensors"),
         (checkpoint, "write_arrays", 2, "training.npz"),
@@ -94,68 +88,27 @@ def test_a_full_disk_is_said_by_path_and_the_run_goes_on_from_there(
     assert_same_end(finished, run)
 
 
-def test_a_disk_that_is_full_from_the_start_is_said_with_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full_disk: Callable[[bool], None]
-) -> None:
-    write = run_folder.write_atomically
-
-    def write_without_room(path: Path, data: bytes) -> None:
-        full_disk(True)
-        write(path, data)
-
-    monkeypatch.setattr(run_folder, "write_atomically", write_without_room)
-    with pytest.raises(
-        WriteError, match=r"cannot write .*/run/config\.yaml: .*name another folder with --output$"
-    ):
-        train(small(**EVALUATED), tmp_path / "run", quiet())
-    full_disk(False)  # what pytest writes may be kept in a file too
-
-
-@pytest.mark.parametrize(("what", "left"), [(".", False), ("checkpoints", True)])
-def test_a_folder_that_is_deleted_under_a_run_is_named(
-    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, left: bool
-) -> None:
-    """The folder of the run: there is nothing to go on with. That of the checkpoints alone is made anew."""
-    run, learn = tmp_path / "run", PPO.learn
-
-    def learn_without_folder(trainer: PPO, *args: float) -> dict[str, float]:
-        if trainer.updates_done == 3:
-            shutil.rmtree(run / what)
-        return learn(trainer, *args)
-
-    monkeypatch.setattr(PPO, "learn", learn_without_folder)
-    if left:
-        train(small(**EVALUATED), run, quiet())
-        assert_same_end(finished, run)
-        return
+def test_a_folder_that_is_deleted_under_a_run_is_named(tmp_path: Path) -> None:
+    config, run = small(**EVALUATED), tmp_path / "run"
     message = r"^cannot write .*/run/\S+: No such file or directory \(its folder does not exist\)$"
-    with pytest.raises(WriteError, match=message):
-        train(small(**EVALUATED), run, quiet())
+    with in_update(config, 4, lambda: shutil.rmtree(run)), pytest.raises(WriteError, match=message):
+        train(config, run, quiet())
 
 
-@pytest.mark.parametrize(
-    ("make", "remedy"),
-    [
-        (lambda path: (path.touch(), path.mkdir(exist_ok=True)), "a file stands where a folder is needed"),
-        (lambda path: (path.touch(), write_atomically(path / "x", b"")), "a file stands where a folder is needed"),
-        (lambda path: (path.mkdir(), write_atomically(path, b"")), "a folder stands where a file is needed"),
-    ],
-    ids=["folder", "file in it", "file"],
-)  # fmt: skip
-def test_what_stands_in_the_way_of_a_file_or_folder_is_to_be_moved(
-    tmp_path: Path, make: Callable[[Path], object], remedy: str
-) -> None:
-    with pytest.raises(WriteError, match=rf" \({remedy}: move it away\)$"), writing(tmp_path / "there"):
-        make(tmp_path / "there")
+def test_what_stands_in_the_way_of_a_file_or_folder_is_to_be_moved(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    ways = {tmp_path: "a folder stands where a file", tmp_path / "file/x": "a file stands where a folder"}
+    for path, what in ways.items():
+        with pytest.raises(WriteError, match=rf" \({what} is needed: move it away\)$"), writing(path):
+            write_atomically(path, b"")
 
 
 def test_the_command_says_one_line_for_a_file_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "metrics.jsonl").mkdir()
-    ran = CliRunner().invoke(app, ["train", "--output", str(tmp_path / "run")], catch_exceptions=False)
-    assert ran.exit_code == 2
-    assert ran.stderr.startswith(f"catbox: {tmp_path}/run/metrics.jsonl cannot be read (Is a directory): ")
-    assert ran.stderr.count("\n") == 1
+    (tmp_path / "run" / "metrics.jsonl").mkdir(parents=True)
+    code, said = command("train", "--output", str(tmp_path / "run"))
+    assert code == 2
+    assert said.startswith(f"catbox: {tmp_path}/run/metrics.jsonl cannot be read (Is a directory): ")
+    assert said.count("\n") == 1
 
 
 # Metrics.
@@ -169,9 +122,7 @@ ROWS = [b'{"update": %d, "decisions": %d, "learning/kl": 0.5}' % (n, n * 512) fo
         *(b"", b"{", b"5", b"\xff", b"[" * 100_000, b'{"update": 3}'),
         b'{"update": "3", "decisions": 1}',
         b'{"update": 3, "decisions": 1536, "learning/kl": NaN}',
-        b'{"update": 3, "decisions": 1536, "learning/kl": 1e999}',
         b'{"update": 3, "decisions": 1536, "learning/kl": "0.5"}',
-        b'{"update": 3, "decisions": 1' + b"0" * 5000 + b"}",
         b'{"update": true, "decisions": 1536}',
     ],
     ids=str,
@@ -189,15 +140,15 @@ def test_resuming_keeps_the_rows_after_a_damaged_line_and_the_file_as_it_was(
     shutil.copytree(finished, run)
     shutil.rmtree(run / "checkpoints" / "00000005")
     lines = (run / "metrics.jsonl").read_bytes().split(b"\n")
-    for number in (1, 2):
-        damaged = b"\n".join([lines[0], b"damage", *lines[2:]])
-        (run / "metrics.jsonl").write_bytes(damaged)
-        resume(run, Console(file=output, width=400))
-        assert [row["update"] for row in read_metrics(run)] == [1, 3, 4, 5]
-        assert (run / f"metrics.damaged-{number}.jsonl").read_bytes() == damaged
-    assert output.getvalue().count("metrics.jsonl: left out damaged lines (2)") == 2
-    assert "kept as metrics.damaged-1.jsonl" in output.getvalue()
+    damaged = b"\n".join([lines[0], b"damage", *lines[2:]])
+    (run / "metrics.damaged-1.jsonl").write_bytes(b"of another time")
+    (run / "metrics.jsonl").write_bytes(damaged)
+    resume(run, Console(file=output, width=400))
+    assert "metrics.jsonl: left out damaged lines (2)" in output.getvalue()
+    assert "kept as metrics.damaged-2.jsonl" in output.getvalue()
     resume(run, quiet())
+    assert [row["update"] for row in read_metrics(run)] == [1, 3, 4, 5]
+    assert (run / "metrics.damaged-2.jsonl").read_bytes() == damaged
     assert not (run / "metrics.damaged-3.jsonl").exists()
 
 

@@ -1,0 +1,57 @@
+"""Some seconds of a small game: the policy beats random play beyond doubt, whatever it learns with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from catbox_train.config import load_config
+from catbox_train.runs.loop import train
+from catbox_train.runs.report import POLICY
+from tests.train.ppo_runs import SMALL, quiet
+
+GENERAL = {name: SMALL[name] for name in ("game_options", "device", "evaluate_deals")}
+SIZES = {"num_envs": 128, "batch_size": 4096, "minibatch_size": 512, "hidden": [64], "learning_rate": 3e-3}
+#: Settings, and the least margin.
+KINDS: dict[str, tuple[dict[str, Any], float]] = {
+    "ppo": ({"total_decisions": 24 * 4096, **SIZES}, 1.0),
+    "dmc": ({"total_decisions": 20 * 4096, **SIZES, "game_options": {"num_players": 3}}, 1.0),
+    "sb3": ({"total_decisions": 10 * 4096, **SIZES, "workers": 1}, 0.5),
+    "exit": (
+        {
+            "total_decisions": 25 * 1024, "num_envs": 64, "batch_size": 1024, "minibatch_size": 128, "hidden": [32],
+            "search_share": 0.25, "search_worlds": 4, "window": 3, "learning_rate": 3e-3,
+            "rollout_policy": "heuristic",
+        },
+        0.1,
+    ),
+    "examples.reinforce:Reinforce": (
+        {"total_decisions": 20 * 4096, "num_envs": 128, "batch_size": 4096, "game_options": {"num_players": 3}},
+        0.3,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "place"),
+    [
+        ("ppo", None),
+        pytest.param("ppo", torch.device("cpu"), marks=pytest.mark.slow),
+        pytest.param("dmc", None, marks=pytest.mark.slow),
+        pytest.param("sb3", None, marks=pytest.mark.slow),
+        ("exit", None),
+        ("examples.reinforce:Reinforce", None),
+    ],
+    indirect=["place"],
+)
+def test_training_learns(algorithm: str, place: torch.device | None, tmp_path: Path) -> None:
+    settings, margin = KINDS[algorithm]
+    rare = {"evaluate_every": 1000, "checkpoint_every": 1000, "final_deals": 300, "opponents": ["random"]}
+    config = load_config(overrides={"algorithm": algorithm, **GENERAL, "workers": 2, **rare, **settings})
+    results = train(config, tmp_path / "run", quiet())
+    standing = next(s for s in results["matches"][0]["standings"] if s["name"] == POLICY)
+    assert standing["margin"] - 2 * standing["margin_ci95"] > 0
+    assert standing["margin"] - standing["margin_ci95"] > margin

@@ -23,7 +23,7 @@ from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
 from docs.environment import environment
 from docs.illustrations import IMAGES
-from experiments.results import RESULTS
+from experiments.results import Folders
 from experiments.zoo_pages import leaderboard_in_short
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -154,7 +154,7 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "games": games,
     "environment": environment,
     "speed": speed,
-    "leaderboard": lambda _: leaderboard_in_short(RESULTS),
+    "leaderboard": lambda _: leaderboard_in_short(Folders()),
     "settings": lambda _: settings_table(TrainConfig),
     "algorithm_settings": lambda name: settings_table(options_class(name)),
     "ray_machine": lambda _: f"On {on_ray.load()['machine']}.",

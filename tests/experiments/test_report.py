@@ -9,7 +9,7 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.pictures import draw
-from experiments.report import check_report, write_report
+from experiments.report import outdated_pages, write_pages
 from experiments.results import Match, RunResult, mean_of
 from tests.experiments.small_studies import Workplace
 
@@ -51,12 +51,12 @@ THREE_SEEDS = [
 
 
 def page(workplace: Workplace) -> str:
-    write_report(workplace.studies, workplace.results, workplace.page)
+    write_pages(workplace.folders)
     return workplace.page.read_text()
 
 
 def outdated(workplace: Workplace) -> list[str]:
-    return [path.name for path in check_report(workplace.studies, workplace.results, workplace.page)]
+    return [path.name for path in outdated_pages(workplace.folders)]
 
 
 def test_the_page_of_the_repository_is_what_its_results_give() -> None:
@@ -124,15 +124,15 @@ def test_a_study_without_results_says_so(workplace: Workplace) -> None:
 
 def test_the_check_finds_what_is_out_of_date(workplace: Workplace) -> None:
     write_lines(workplace, *THREE_SEEDS)
-    assert outdated(workplace) == ["experiments.md", "experiments-small.svg"]
-    assert main(workplace.arguments("report")) == 0
+    assert outdated(workplace) == ["experiments.md", "leaderboard.md", "experiments-small.svg"]
+    assert workplace.run("report") == 0
     assert outdated(workplace) == []
-    assert main([*workplace.arguments("report"), "--check"]) == 0
+    assert workplace.run("report", "--check") == 0
 
     text = workplace.page.read_text()
     workplace.page.write_text(text.replace("+0.30", "+0.40"))
     assert outdated(workplace) == ["experiments.md"]
-    assert main([*workplace.arguments("report"), "--check"]) == 1
+    assert workplace.run("report", "--check") == 1
     workplace.page.write_text(text)
 
     moved = THREE_SEEDS[0].model_copy(update={"curves": {"heuristic": [(2_000_000, 0.0, 0.2)]}})
@@ -186,5 +186,5 @@ def test_results_of_a_study_that_does_not_exist_are_refused(
 ) -> None:
     workplace.results.mkdir()
     Path(workplace.results / "gone.jsonl").write_text("")
-    assert main(workplace.arguments("report")) == 1
-    assert "gone.jsonl: there is no study 'gone'" in capsys.readouterr().err
+    assert workplace.run("report") == 1
+    assert "there are results, but no studies, of these names: gone" in capsys.readouterr().err

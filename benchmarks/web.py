@@ -64,13 +64,12 @@ def _metrics(tables: int, measured: Measured) -> list[Metric]:
     for text in dict.fromkeys(measured.unserved):
         print(f"{where}: {text}", file=sys.stderr)
     late = sorted(measured.acted)[int(0.95 * len(measured.acted))]
+    requests = f"requests refused, of {len(measured.acted)}"
     return [
-        metric_of(f"web, {where}: action to position", measured.acted, "ms", 100, at_most=True),
-        Metric(f"web, {where}: action to position, 95 % within", late, "ms", 100, at_most=True),
+        metric_of(f"web, {where}: action to position", measured.acted, "ms", 100),
+        Metric(f"web, {where}: action to position, 95 % within", late, "ms", 100),
         metric_of(f"web, {where}: a table is opened", measured.opened, "ms"),
-        Metric(
-            f"web, {where}: requests refused, of {len(measured.acted)}", len(measured.unserved), "", 0, True
-        ),
+        Metric(f"web, {where}: {requests}", len(measured.unserved), "", 0),
     ]
 
 

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.on_ray import model as on_ray
 from catbox_agents.arena.report import markdown_table
 from catbox_app.rules import player_counts
 from catbox_env import GAMES, Game, Layout, make_game
@@ -157,13 +156,6 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "leaderboard": lambda _: leaderboard_in_short(Folders()),
     "settings": lambda _: settings_table(TrainConfig),
     "algorithm_settings": lambda name: settings_table(options_class(name)),
-    "ray_machine": lambda _: f"On {on_ray.load()['machine']}.",
-    "ray_measured": lambda _: markdown_table(on_ray.measured_rows(on_ray.load())),
-    "ray_exchange": lambda _: markdown_table(on_ray.exchange_rows(on_ray.load())),
-    "ray_model": lambda _: on_ray.model_in_words(on_ray.load()),
-    "ray_same_batch": lambda _: markdown_table(on_ray.scaling_rows(on_ray.load(), grows=False)),
-    "ray_larger_batch": lambda _: markdown_table(on_ray.scaling_rows(on_ray.load(), grows=True)),
-    "ray_advice": lambda _: on_ray.advice(on_ray.load()),
 }
 
 

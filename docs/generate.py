@@ -3,8 +3,8 @@
 
 A block stands between `<!-- generated: NAME ARGUMENTS -->` and `<!-- end -->`; the name is a key of `BLOCKS`. Most
 blocks take the id of a game (Cat in the Box by default) and a number of players, for example
-`<!-- generated: observation cat_te_v0 4 -->`. The pictures are those of `IMAGES`. A test in tests/test_repository.py
-fails if a block or a picture is out of date.
+`<!-- generated: observation cat_te_v0 4 -->`. The pictures are those of `illustrations`. A test in
+tests/test_repository.py fails if a block or a picture is out of date.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from pathlib import Path
 from catbox_agents.arena.report import markdown_table
 from catbox_app.rules import player_counts
 from catbox_env import GAMES, Game, Layout, make_game
+from catbox_env.core.features import Features
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
 from docs.environment import environment
-from docs.illustrations import IMAGES
+from docs.illustrations import images
 from experiments.results import Folders
 from experiments.zoo_pages import leaderboard_in_short
 
@@ -43,11 +44,6 @@ def parts_table(layout: Layout, left_out: Callable[[str], bool] = lambda name: F
     return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
 
 
-def observation(arguments: str) -> str:
-    """The parts of an observation."""
-    return parts_table(named_game(arguments).observation_layout)
-
-
 def match_observation(players: str) -> str:
     """The parts that a match adds to the observation of a single round."""
     single = make_game(GAME, num_players=int(players)).observation_layout
@@ -62,18 +58,11 @@ def state(arguments: str) -> str:
     return parts_table(game.state_layout, lambda name: game.state_layout[name].shape == seen.get(name))
 
 
-def features(arguments: str) -> str:
-    """The features of a position."""
+def features_of(arguments: str) -> Features:
+    """The features of the game that a block's arguments name."""
     features = named_game(arguments).features
     assert features is not None
-    return features_table(features.layout)
-
-
-def action_features(arguments: str) -> str:
-    """The features of one action."""
-    features = named_game(arguments).features
-    assert features is not None
-    return features_table(features.action_layout)
+    return features
 
 
 def features_table(layout: Layout) -> str:
@@ -143,11 +132,11 @@ def settings_table(kind: type[Settings]) -> str:
 
 #: Name of a block -> what makes it of its arguments.
 BLOCKS: dict[str, Callable[[str], str]] = {
-    "observation": observation,
+    "observation": lambda game: parts_table(named_game(game).observation_layout),
     "match_observation": match_observation,
     "state": state,
-    "features": features,
-    "action_features": action_features,
+    "features": lambda game: features_table(features_of(game).layout),
+    "action_features": lambda game: features_table(features_of(game).action_layout),
     "actions": actions,
     "properties": properties,
     "games": games,
@@ -175,5 +164,5 @@ if __name__ == "__main__":
         if updated(text) != text:
             page.write_text(updated(text), encoding="utf-8")
             print(f"rewrote {page.relative_to(ROOT)}")
-    for name, draw in IMAGES.items():
-        (ROOT / "docs" / "images" / name).write_text(draw(), encoding="utf-8")
+    for name, drawn in images():
+        (ROOT / "docs" / "images" / name).write_text(drawn, encoding="utf-8")

@@ -17,7 +17,6 @@ import json
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,36 +28,16 @@ from catbox_agents.files import write_atomically, writing
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@dataclass(frozen=True)
 class Folders:
-    """Where everything lies in a checkout at ``root``."""
+    """Where everything lies in the checkout at ``root``.
 
-    root: Path = ROOT
+    ``own``: settings of the zoo and of the leaderboard; ``studies``: a YAML file each; ``results``: what was measured;
+    ``runs``: what is trained and played; ``docs``: the pages.
+    """
 
-    @property
-    def own(self) -> Path:
-        """The settings of the zoo and of the leaderboard."""
-        return self.root / "experiments"
-
-    @property
-    def studies(self) -> Path:
-        """A YAML file for each study."""
-        return self.own / "studies"
-
-    @property
-    def results(self) -> Path:
-        """What was measured."""
-        return self.own / "results"
-
-    @property
-    def runs(self) -> Path:
-        """Where runs are trained and arenas are played."""
-        return self.root / "runs"
-
-    @property
-    def docs(self) -> Path:
-        """The pages."""
-        return self.root / "docs"
+    def __init__(self, root: Path = ROOT) -> None:
+        self.own, self.runs, self.docs = root / "experiments", root / "runs", root / "docs"
+        self.studies, self.results = self.own / "studies", self.own / "results"
 
     def results_of(self, study: str) -> list[RunResult]:
         """The results of a study so far."""

@@ -41,33 +41,27 @@ python -m experiments report                         # this page
 
 
 class Board:
-    """The result of one arena, as its file has it."""
+    """The result of one arena, as its file has it.
+
+    ``margins``: of one agent among copies of another; ``gains``: what one agent earns more than another one among
+    copies of a third, by their names.
+    """
 
     def __init__(self, file: Path) -> None:
         self.content = json.loads(file.read_text(encoding="utf-8"))
         self.agents: list[str] = self.content["agents"]
-        self._matrix = {(row["agent"], row["field"]): row for row in self.content["matrix"]}
-        self._differences = {
-            (row["agent"], row["other"], row["field"]): row for row in self.content["differences"]
-        }
         self._summaries = {row["name"]: row for row in self.content["summaries"]}
-
-    def margin(self, agent: str, field: str) -> str:
-        """One ``agent`` among copies of ``field``."""
-        return "0" if agent == field else estimate(self._matrix[agent, field])
-
-    def gain(self, agent: str, other: str, field: str) -> str:
-        """How much more ``agent`` earns than ``other`` among copies of ``field``.
-
-        An agent among its own copies earns 0.
-        """
-        if field == other:
-            return self.margin(agent, field)
-        if field == agent:
-            return estimate(self._matrix[other, field], sign=-1)
-        if (agent, other, field) in self._differences:
-            return estimate(self._differences[agent, other, field])
-        return estimate(self._differences[other, agent, field], sign=-1)
+        self.margins: dict[tuple[str, str], str] = {}
+        self.gains: dict[tuple[str, str, str], str] = {}
+        for row in self.content["matrix"]:
+            agent, field = row["agent"], row["field"]
+            self.margins[agent, field] = "0" if agent == field else estimate(row)
+            self.gains[agent, field, field] = estimate(row)
+            self.gains[field, agent, field] = estimate(row, sign=-1)  # among its own copies an agent earns 0
+        for row in self.content["differences"]:
+            agent, other, field = row["agent"], row["other"], row["field"]
+            self.gains[agent, other, field] = estimate(row)
+            self.gains[other, agent, field] = estimate(row, sign=-1)
 
     def summary(self, agent: str) -> list[str]:
         """Rating, share in the Nash average, margin at mixed tables, and milliseconds a move."""
@@ -127,7 +121,7 @@ def leaderboard_page(folders: Folders) -> str:
 
 def _matrix(board: Board) -> str:
     header = ["one agent", *(f"among `{name}`" for name in board.agents)]
-    rows = [[f"`{one}`", *(board.margin(one, other) for other in board.agents)] for one in board.agents]
+    rows = [[f"`{one}`", *(board.margins[one, other] for other in board.agents)] for one in board.agents]
     return markdown_table([header, *rows])
 
 
@@ -140,7 +134,7 @@ def _robust(board: Board) -> list[str]:
     """What the agent of the zoo earns more than the heuristic, in each field, on the same deals."""
     if not {ZOO, HEURISTIC} <= set(board.agents):
         return []
-    parts = [f"{board.gain(ZOO, HEURISTIC, name)} among `{name}`" for name in board.agents]
+    parts = [f"{board.gains[ZOO, HEURISTIC, name]} among `{name}`" for name in board.agents]
     return [f"`{ZOO}` minus `{HEURISTIC}`: {', '.join(parts)}.", ""]
 
 
@@ -157,7 +151,7 @@ def leaderboard_in_short(folders: Folders) -> str:
     rows = [
         [
             f"`{zoo.PREFIX}{rules}`",
-            *(board.margin(one, other) for one, other in _IN_SHORT),
+            *(board.margins[pair] for pair in _IN_SHORT),
             *(board.summary(name)[0] for name in (ZOO, HEURISTIC)),
             f"{board.content['date']}, {board.content['commit']}",
         ]

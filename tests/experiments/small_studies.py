@@ -39,7 +39,7 @@ class Workplace:
     """A checkout at ``folder`` with one study, no zoo and no leaderboard, and the command that works there."""
 
     def __init__(self, folder: Path, **changes: Any) -> None:
-        self.folders = Folders(folder)
+        self.root, self.folders = folder, Folders(folder)
         self.runs, self.results = self.folders.runs / "experiments", self.folders.results
         self.page = self.folders.docs / "experiments.md"
         self.folders.studies.mkdir(parents=True)
@@ -58,7 +58,7 @@ class Workplace:
 
     def arguments(self, *words: str) -> list[str]:
         """Of the command line."""
-        return ["--root", str(self.folders.root), *words]
+        return ["--root", str(self.root), *words]
 
     def run(self, *words: str) -> int:
         """The exit code of a command, by default the one that trains."""

@@ -10,7 +10,7 @@ import pytest
 import pyvips
 
 import catbox_env
-from docs import build_site, environment, illustrations
+from docs import build_site, illustrations
 from docs.animation import SHORT, animated
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,15 +96,6 @@ def test_faults_of_a_built_page_are_found(
     assert build_site.faults() == [f"index.html: {fault}"]
     (tmp_path / "reference" / "one.html").write_text("")
     assert build_site.faults()[0] == "one.two.three: not in the reference"
-
-
-@pytest.mark.parametrize("game_id", catbox_env.GAMES)
-def test_every_game_has_a_page_of_its_environment(game_id: str) -> None:
-    page = environment.environment(game_id)
-    for heading in environment.PARTS.values():
-        assert f"\n## {heading}\n\n" in page
-    assert "``" not in page.replace("```", "")
-    assert f"<!-- generated: environment {game_id} -->" in (ROOT / "docs" / f"{game_id}.md").read_text()
 
 
 @pytest.mark.parametrize(

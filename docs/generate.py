@@ -10,7 +10,7 @@ tests/test_repository.py fails if a block or a picture is out of date.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from catbox_agents.arena.report import markdown_table
@@ -82,39 +82,34 @@ def actions(arguments: str) -> str:
 
 def properties(_: str) -> str:
     """The sizes of Cat in the Box for each number of players."""
-    games = [make_game(GAME, num_players=players) for players in PLAYERS]
-    decisions = [
-        f"{players * (game.rules.num_tricks + 1 + bool(game.rules.bids))}"
-        for players, game in zip(PLAYERS, games, strict=True)
-    ]
-    rows: list[list[object]] = [
-        ["agents", *(f"`player_0` .. `player_{players - 1}`" for players in PLAYERS)],
-        ["actions", *(game.num_actions for game in games)],
-        ["observation, int8", *(f"({game.observation_layout.size},)" for game in games)],
-        ["state, int8", *(f"({game.state_layout.size},)" for game in games)],
-        ["most decisions in a round", *decisions],
-        ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in games)],
-    ]
-    return markdown_table([["", *(f"{players} players" for players in PLAYERS)], *rows])
+    seats = ["agents", *(f"`player_0` .. `player_{players - 1}`" for players in PLAYERS)]
+    found = [make_game(GAME, num_players=players) for players in PLAYERS]
+    header = ["", *(f"{players} players" for players in PLAYERS)]
+    return markdown_table([header, seats, *size_rows(found, "most decisions in a round")])
 
 
 def games(_: str) -> str:
     """Every game under its default rules."""
-    made = [make_game(game_id) for game_id in GAMES]
+    found = [make_game(game_id) for game_id in GAMES]
     counts = [player_counts(game_id) for game_id in GAMES]
+    players = [f"{min(c)}-{max(c)} ({g.num_players})" for g, c in zip(found, counts, strict=True)]
     rows: list[list[object]] = [
+        ["", *(f"`{game_id}`" for game_id in GAMES)],
         ["`gymnasium.make`", *(f"`{gymnasium_id(game_id)}`" for game_id in GAMES)],
-        [
-            "players (default)",
-            *(f"{min(c)}-{max(c)} ({g.num_players})" for g, c in zip(made, counts, strict=True)),
-        ],
-        ["actions", *(game.num_actions for game in made)],
-        ["observation, int8", *(f"({game.observation_layout.size},)" for game in made)],
-        ["state, int8", *(f"({game.state_layout.size},)" for game in made)],
-        ["most decisions in a game", *(game.history_length for game in made)],
-        ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in made)],
+        ["players (default)", *players],
     ]
-    return markdown_table([["", *(f"`{game_id}`" for game_id in GAMES)], *rows])
+    return markdown_table([*rows, *size_rows(found, "most decisions in a game")])
+
+
+def size_rows(games: Sequence[Game], most_decisions: str) -> list[list[object]]:
+    """A column for each game."""
+    return [
+        ["actions", *(game.num_actions for game in games)],
+        ["observation, int8", *(f"({game.observation_layout.size},)" for game in games)],
+        ["state, int8", *(f"({game.state_layout.size},)" for game in games)],
+        [most_decisions, *(game.history_length for game in games)],
+        ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in games)],
+    ]
 
 
 def speed(_: str) -> str:

@@ -36,25 +36,17 @@ def run_python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess
     )
 
 
+#: What the core may not load.
+EXTRAS = (
+    "torch", "stable_baselines3", "pygame", "matplotlib", "ray", "pyspiel", "rich", "typer", "pydantic", "pyvips",
+    "filelock", "safetensors", "tensorboard",
+)  # fmt: skip
+
+
 def test_importing_the_core_loads_none_of_the_extras() -> None:
-    heavy = [
-        "torch",
-        "stable_baselines3",
-        "pygame",
-        "matplotlib",
-        "ray",
-        "pyspiel",
-        "rich",
-        "typer",
-        "pydantic",
-        "pyvips",
-        "filelock",
-        "safetensors",
-        "tensorboard",
-    ]
     program = (
         "import sys, catbox_env; from catbox_env import cat_in_the_box_v0; cat_in_the_box_v0.env().reset(seed=1);"
-        f"print([name for name in {heavy} if name in sys.modules])"
+        f"print([name for name in {EXTRAS} if name in sys.modules])"
     )
     result = run_python("-c", program)
     assert result.stdout.strip() == "[]", result.stdout + result.stderr

@@ -22,6 +22,7 @@
 | ppo | self-play training, with and without features, and sb3-contrib's MaskablePPO on the same game |
 | gpu | self-play training with the networks on a GPU, and on the CPU alone; nothing where there is no GPU |
 | scaling | self-play training with 1, 2, 4, 8 and 16 workers, up to the physical cores, and 2 of them in threads |
+| on_ray | the same on Ray, and the parts of an update; nothing where Ray is not installed |
 
 Each module has one function `measure(quick) -> list[Metric]` and runs in a process of its own.
 """
@@ -44,4 +45,5 @@ MEASUREMENTS = {
     "ppo": 2,
     "gpu": 1,
     "scaling": 1,
+    "on_ray": 1,
 }

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-import numpy as np
-
 import catbox_env
-from benchmarks.report import Metric, metric_of
+from benchmarks.report import Clock, Metric, metric_of
 
 NUM_ENVS = 4096
 
@@ -28,14 +25,13 @@ def measure_game(game_id: str, quick: bool, target: float | None = None, **optio
     features = vec.game.features
     assert features is not None
     arrays = features.compute(vec.observation, vec.action_mask)  # compiles
-    results = []
+    rates, steps = [], 5 if quick else 60
     for _ in range(2 if quick else 7):
-        elapsed = []
-        for _step in range(5 if quick else 60):
+        clock = Clock()
+        for _ in range(steps):
             vec.step_random(1, seed=0)
-            before = time.perf_counter()
-            features.compute(vec.observation, vec.action_mask, *arrays)
-            elapsed.append(time.perf_counter() - before)
-        results.append(NUM_ENVS / float(np.mean(elapsed)))
+            with clock:
+                features.compute(vec.observation, vec.action_mask, *arrays)
+        rates.append(NUM_ENVS * steps / clock.seconds)
     players = vec.game.num_players
-    return metric_of(f"features, {game_id}, {players} players, 4,096 games, 1 thread", results, "/s", target)
+    return metric_of(f"features, {game_id}, {players} players, 4,096 games, 1 thread", rates, target=target)

@@ -1,8 +1,10 @@
-"""The Gymnasium view, one game and many: a learner among agents, on one core."""
+"""The Gymnasium view, one game and many: a learner among agents, on one core.
+
+The time inside ``step`` and ``reset`` counts, not the learner's own choice.
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +12,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.report import Metric, alternate, metric_of
+from benchmarks.report import Clock, Metric, alternate, metric_of
 from catbox_agents import Agent, make
 from catbox_agents.gymnasium import LearnerVectorEnv
 from catbox_env import make_game
@@ -20,24 +22,19 @@ GAME, NUM_ENVS, NUM_PLAYERS = "cat_in_the_box_v0", 1024, 5
 
 
 class Timed(Agent):
-    """Another agent, and the ``seconds`` that its choices took."""
+    """Another agent, and the time that its choices took."""
 
     def __init__(self, spec: str) -> None:
         super().__init__(make_game(GAME, num_players=NUM_PLAYERS))
-        self.agent, self.seconds = make(spec, self.game, seed=0), 0.0
+        self.agent, self.clock = make(spec, self.game, seed=0), Clock()
 
     def act_batch(self, *seen: Any, **named: Any) -> NDArray[np.int64]:
-        started = time.perf_counter()
-        actions = self.agent.act_batch(*seen, **named)
-        self.seconds += time.perf_counter() - started
-        return actions
+        with self.clock:
+            return self.agent.act_batch(*seen, **named)
 
 
 def single_run(num_steps: int) -> Callable[[], float]:
-    """A run of ``num_steps`` steps of the environment that `gymnasium.make` gives, among ``random``.
-
-    The time inside ``step`` and ``reset`` counts, not the learner's own choice.
-    """
+    """A run of ``num_steps`` steps of the environment that `gymnasium.make` gives, among ``random``."""
     env = gymnasium.make(
         gymnasium_id(GAME), opponents="random", learner_seat="random", num_players=NUM_PLAYERS
     )
@@ -45,44 +42,40 @@ def single_run(num_steps: int) -> Callable[[], float]:
 
     def run() -> float:
         nonlocal info
-        seconds = 0.0
+        clock = Clock()
         for _ in range(num_steps):
             action = int(info["action_mask"].argmax())
-            started = time.perf_counter()
-            _, _, over, _, info = env.step(action)
-            if over:
-                info = env.reset()[1]
-            seconds += time.perf_counter() - started
-        return num_steps / seconds
+            with clock:
+                _, _, over, _, info = env.step(action)
+                if over:
+                    info = env.reset()[1]
+        return num_steps / clock.seconds
 
     return run
 
 
-def learner_run(opponent: Timed | str, num_steps: int, shares: list[float]) -> Callable[[], float]:
-    """A run of ``num_steps`` steps; only the time inside ``step`` counts, not the learner's own choice.
+def batch_run(opponent: Timed | str, num_steps: int, shares: list[float]) -> Callable[[], float]:
+    """A run of ``num_steps`` steps of 1,024 games.
 
-    With a timed opponent each run adds to ``shares`` what share of that time the opponent's choices took.
+    With a timed opponent each run adds to ``shares`` what share of its time the opponent's choices took.
     """
     envs = LearnerVectorEnv(
         NUM_ENVS, GAME, opponents=opponent, learner_seat="random", num_players=NUM_PLAYERS
     )
     generator = np.random.default_rng(0)
-    _, infos = envs.reset(seed=0)
-    masks = infos["action_mask"]
+    masks = envs.reset(seed=0)[1]["action_mask"]
 
     def run() -> float:
         nonlocal masks
-        seconds = 0.0
-        if isinstance(opponent, Timed):
-            opponent.seconds = 0.0
+        clock = Clock()
+        before = opponent.clock.seconds if isinstance(opponent, Timed) else 0.0
         for _ in range(num_steps):
             actions = (generator.random(masks.shape, np.float32) * masks).argmax(1)
-            started = time.perf_counter()
-            masks = envs.step(actions)[4]["action_mask"]
-            seconds += time.perf_counter() - started
+            with clock:
+                masks = envs.step(actions)[4]["action_mask"]
         if isinstance(opponent, Timed):
-            shares.append(opponent.seconds / seconds)
-        return NUM_ENVS * num_steps / seconds
+            shares.append((opponent.clock.seconds - before) / clock.seconds)
+        return NUM_ENVS * num_steps / clock.seconds
 
     return run
 
@@ -93,17 +86,15 @@ def measure(quick: bool) -> list[Metric]:
     shares: list[float] = []
     runs = {
         "single": single_run(100 * num_steps),
-        "random": learner_run("random", num_steps, []),
-        "heuristic": learner_run(Timed("heuristic"), num_steps, shares),
+        "random": batch_run("random", num_steps, []),
+        "heuristic": batch_run(Timed("heuristic"), num_steps, shares),
     }
     alternate(runs, repeats=1)  # compiles
-    shares.clear()
     results = alternate(runs, repeats=1 if quick else 5)
+    view = "Gymnasium view, 5 players"
     return [
-        metric_of("Gymnasium view, 5 players, one game, random opponents", results["single"], "/s", 20_000),
-        metric_of(
-            "Gymnasium view, 5 players, 1,024 games, random opponents", results["random"], "/s", 150_000
-        ),
-        metric_of("Gymnasium view, 5 players, 1,024 games, heuristic opponents", results["heuristic"], "/s"),
-        metric_of("share of that time in the opponents' choices", shares, "%"),
+        metric_of(f"{view}, one game, random opponents", results["single"], target=20_000),
+        metric_of(f"{view}, 1,024 games, random opponents", results["random"], target=150_000),
+        metric_of(f"{view}, 1,024 games, heuristic opponents", results["heuristic"]),
+        metric_of("share of that time in the opponents' choices", shares[1:], "%"),
     ]

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+
+from catbox_agents.arena.report import markdown_table
+
+
+class Clock:
+    """Adds up the ``seconds`` of its ``with`` blocks."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += time.perf_counter() - self._began
 
 
 @dataclass(frozen=True)
@@ -17,62 +34,54 @@ class Metric:
 
     name: str
     value: float
-    #: "/s" (decisions per second), "s", "ms", "x" (a ratio), "%" (of 1) or "" (a count)
+    #: "/s" (decisions per second), "x" (a ratio), "%" (of 1), "s", "ms" or "" (a count)
     unit: str
-    #: the bound it should reach; None where it is only there to be compared with
+    #: the bound it should reach, an upper one for times and counts; None where it is only there to be compared with
     target: float | None = None
-    #: the target is an upper bound
-    at_most: bool = False
     #: smallest and largest of the repeats
-    spread: Sequence[float] | None = None
-
-    @property
-    def met(self) -> bool | None:
-        """Whether the target is reached; None without one."""
-        if self.target is None:
-            return None
-        return self.value <= self.target if self.at_most else self.value >= self.target
+    spread: Sequence[float] = ()
 
     def row(self) -> list[str]:
         """The cells of the table."""
-        target = ""
+        target = reached = ""
         if self.target is not None:
-            target = f"{'at most' if self.at_most else 'at least'} {_number(self.target, self.unit)}"
-        spread = " - ".join(_number(value, self.unit) for value in self.spread) if self.spread else ""
-        reached = {None: "", True: "yes", False: "no"}[self.met]
+            at_most = self.unit in ("s", "ms", "")
+            target = f"{'at most' if at_most else 'at least'} {_number(self.target, self.unit)}"
+            reached = "yes" if (self.value <= self.target if at_most else self.value >= self.target) else "no"
+        spread = " - ".join(_number(value, self.unit) for value in self.spread)
         return [self.name, _number(self.value, self.unit), spread, target, reached]
 
 
-def metric_of(
-    name: str, values: Sequence[float], unit: str, target: float | None = None, at_most: bool = False
-) -> Metric:
+def metric_of(name: str, values: Sequence[float], unit: str = "/s", target: float | None = None) -> Metric:
     """The median of repeats, with their spread."""
-    return Metric(name, statistics.median(values), unit, target, at_most, (min(values), max(values)))
+    return Metric(name, statistics.median(values), unit, target, (min(values), max(values)))
 
 
-def ratio_of(name: str, values: Sequence[float], others: Sequence[float], target: float | None) -> Metric:
+def ratio_of(
+    name: str, values: Sequence[float], others: Sequence[float], target: float | None = None
+) -> Metric:
     """The median of the ratios of repeats that ran one right after the other."""
     return metric_of(name, [a / b for a, b in zip(values, others, strict=True)], "x", target)
 
 
 def alternate(runs: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
     """``repeats`` results of each run, in turn: a slow minute of the machine then slows all of them."""
-    results: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(repeats):
-        for name, run in runs.items():
-            results[name].append(run())
-    return results
+    rounds = [{name: run() for name, run in runs.items()} for _ in range(repeats)]
+    return {name: [found[name] for found in rounds] for name in runs}
+
+
+def measure(name: str, quick: bool) -> list[Metric]:
+    """The metrics of the module ``name``, measured in this process."""
+    metrics: list[Metric] = importlib.import_module(f"benchmarks.{name}").measure(quick)
+    return metrics
 
 
 def processor() -> str:
     """Model and number of cores."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        models = [
-            line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line
-        ]
-        model = models[0] if models else model
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    model = next((line.partition(":")[2].strip() for line in lines if "model name" in line), model)
     return f"{model}, {os.cpu_count()} cores"
 
 
@@ -85,26 +94,15 @@ def machine() -> str:
 
 def table(metrics: Sequence[Metric]) -> str:
     """The metrics as a Markdown table."""
-    rows = [
-        ["metric", "median", "smallest - largest", "target", "reached"],
-        *(metric.row() for metric in metrics),
-    ]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in rows
-    ]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(lines)
+    header = ["metric", "median", "smallest - largest", "target", "reached"]
+    return markdown_table([header, *(metric.row() for metric in metrics)])
 
 
 def _number(value: float, unit: str) -> str:
-    if unit == "/s":
-        return f"{value:,.0f}/s"
     if unit == "%":
         return f"{value:.0%}"
     if unit in ("s", "ms"):
         return f"{value:.2f} {unit}"
-    if unit == "":
-        return f"{value:,.0f}"
-    return f"{value:,.1f}x" if value >= 10 else f"{value:.2f}x"
+    if unit == "x":
+        return f"{value:,.1f}x" if value >= 10 else f"{value:.2f}x"
+    return f"{value:,.0f}{unit}"

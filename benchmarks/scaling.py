@@ -15,36 +15,35 @@ SIZE = {
     True: {"num_envs": 64, "batch_size": 2048, "minibatch_size": 1024},
 }
 WORKERS = (1, 2, 4, 8, 16)
-#: The run of 2 workers that are threads; those of the others are processes.
-THREADS = "2 workers in threads"
 #: Ratio to one worker that should be reached.
 TARGETS = {16: 8.0}
 
 
 def measure(quick: bool) -> list[Metric]:
-    """Five players; the same games, batch and minibatch for every number."""
+    """Five players; the same games, batch and minibatch for every number. Workers are processes."""
     keep_freed_memory()  # as `catbox train` does
-    counts = [workers for workers in WORKERS if workers <= physical_cores()]
+    configs = {
+        workers: training_config("cpu", workers=workers, **SIZE[quick])
+        for workers in WORKERS
+        if workers <= physical_cores()
+    }
+    updates = 1 if quick else 4
     with ExitStack() as closing:
-        runs = {}
-        for workers in counts:
-            config = training_config("cpu", workers=workers, **SIZE[quick])
-            updates = 1 if quick else 4
-            runs[str(workers)] = training_run(config, updates, closing)
-            if workers == 2:
-                runs[THREADS] = training_run(config, updates, closing, InThreads)
+        runs = {str(workers): training_run(config, updates, closing) for workers, config in configs.items()}
+        if 2 in configs:
+            runs["threads"] = training_run(configs[2], updates, closing, InThreads)
         alternate(runs, repeats=1)  # compiles, and plays past the first games, which all began together
         results = alternate(runs, repeats=1 if quick else 3)
-    metrics = []
-    for workers in counts:
-        name = f"self-play PPO, 5 players, {workers} worker{'s' * (workers > 1)}"
-        metrics.append(metric_of(name, results[str(workers)], "/s"))
-        if workers > 1:
-            target = TARGETS.get(workers)
-            metrics.append(
-                ratio_of(f"{workers} workers / 1 worker", results[str(workers)], results["1"], target)
-            )
-    if THREADS in results:
-        metrics.append(metric_of(f"self-play PPO, 5 players, {THREADS}", results[THREADS], "/s"))
-        metrics.append(ratio_of("2 workers, in processes / in threads", results["2"], results[THREADS], None))
+    metrics = [metric_of("self-play PPO, 5 players, 1 worker", results["1"])]
+    for workers in list(configs)[1:]:
+        found = results[str(workers)]
+        metrics += [
+            metric_of(f"self-play PPO, 5 players, {workers} workers", found),
+            ratio_of(f"{workers} workers / 1 worker", found, results["1"], TARGETS.get(workers)),
+        ]
+    if 2 in configs:
+        metrics += [
+            metric_of("self-play PPO, 5 players, 2 workers in threads", results["threads"]),
+            ratio_of("2 workers, in processes / in threads", results["2"], results["threads"]),
+        ]
     return metrics

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 import catbox_agents
 import catbox_env
-from benchmarks.report import Metric, metric_of
+from benchmarks.report import Clock, Metric, metric_of
 from catbox_agents import Agent
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
@@ -43,17 +42,13 @@ class Counting(Agent):
         self.game, self.agent, self.asked = agent.game, agent, 0
         self.draws_actions = agent.draws_actions
 
-    def act_batch(
-        self, observations: NDArray[Any], action_masks: NDArray[Any], histories: NDArray[Any] | None = None
-    ) -> NDArray[np.int64]:
+    def act_batch(self, observations: NDArray[Any], *others: Any) -> NDArray[np.int64]:
         self.asked += len(observations)
-        return self.agent.act_batch(observations, action_masks, histories)
+        return self.agent.act_batch(observations, *others)
 
-    def policy_batch(
-        self, observations: NDArray[Any], action_masks: NDArray[Any], histories: NDArray[Any] | None = None
-    ) -> NDArray[Any]:
+    def policy_batch(self, observations: NDArray[Any], *others: Any) -> NDArray[Any]:
         self.asked += len(observations)
-        policy: NDArray[Any] = self.agent.policy_batch(observations, action_masks, histories)  # type: ignore[attr-defined]
+        policy: NDArray[Any] = self.agent.policy_batch(observations, *others)  # type: ignore[attr-defined]
         return policy
 
 
@@ -66,25 +61,23 @@ def measure(quick: bool) -> list[Metric]:
         vec = decisions(game, heuristic)
         with TemporaryDirectory() as folder:
             network = catbox_agents.make(network_file(game, Path(folder)), game)
-        for name, policy, target in (
-            ("heuristic", heuristic, 300_000),
-            ("2 x 256 network", network, 100_000),
+        for name, policy, target, reached in (
+            ("heuristic", heuristic, 300_000, 100),
+            ("2 x 256 network", network, 100_000, None),
         ):
             counting = Counting(policy)
             search = catbox_agents.PIMCAgent(game, 0, counting, samples=WORLDS)
-            rates = timed(search, vec, counting, quick)
-            metrics.append(
-                metric_of(f"decisions of rollouts, {name}, {players} players", rates, "/s", target)
-            )
-            agent = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS)
+            where = f"{name}, {players} players"
+            rates = rates_of(search, vec, quick, counting)
+            metrics.append(metric_of(f"decisions of rollouts, {where}", rates, target=target))
             uniform = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS, beta=0.0)
-            reached = 100 if name == "heuristic" else None
-            for kind, searcher, wanted in (("beta=0", uniform, reached), ("weighted", agent, None)):
-                label = f"decisions searched, {WORLDS} worlds, {kind}, {name}, {players} players"
-                metrics.append(metric_of(label, timed(searcher, vec, None, quick), "/s", wanted))
+            weighted = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS)
+            for kind, agent, wanted in (("beta=0", uniform, reached), ("weighted", weighted, None)):
+                label = f"decisions searched, {WORLDS} worlds, {kind}, {where}"
+                metrics.append(metric_of(label, rates_of(agent, vec, quick), target=wanted))
         tree = catbox_agents.ISMCTSAgent(game, 0, heuristic, simulations=1000)
         label = f"decisions searched, ismcts of 1,000 simulations, heuristic, {players} players"
-        metrics.append(metric_of(label, timed(tree, vec, None, quick), "/s"))
+        metrics.append(metric_of(label, rates_of(tree, vec, quick)))
     return metrics
 
 
@@ -98,15 +91,12 @@ def decisions(game: Game, agent: Agent) -> Vec:
     return vec.take(np.flatnonzero(vec.action_mask.sum(axis=1) > 1)[:NUM_SEARCHED])
 
 
-def timed(agent: Agent, vec: Vec, counting: Counting | None, quick: bool) -> list[float]:
+def rates_of(agent: Agent, vec: Vec, quick: bool, counting: Counting | None = None) -> list[float]:
     """Decisions a second: those that were searched, or those that ``counting`` was asked for."""
     rates = []
-    for number in range(2 if quick else 4):
-        if counting is not None:
-            counting.asked = 0
-        began = time.perf_counter()
-        agent.act_batch(vec.observation, vec.action_mask, vec.history)
-        seconds = time.perf_counter() - began
-        if number > 0:  # the first one compiles
-            rates.append((vec.num_envs if counting is None else counting.asked) / seconds)
-    return rates
+    for _ in range(2 if quick else 4):
+        clock, before = Clock(), counting.asked if counting else 0
+        with clock:
+            agent.act_batch(vec.observation, vec.action_mask, vec.history)
+        rates.append((counting.asked - before if counting else vec.num_envs) / clock.seconds)
+    return rates[1:]  # the first one compiles

@@ -1,15 +1,15 @@
-"""Batches of self-play training, for the measurements that time them."""
+"""Batches of training, for the measurements that time them."""
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
 import torch
 
+from benchmarks.report import Clock
 from catbox_train.algorithm import Algorithm
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.config import TrainConfig
@@ -42,12 +42,18 @@ def training_run(
     """
     algorithm = kind(config, config.make_game())
     closing.callback(algorithm.close)
+    return updates_run(algorithm, num_updates)
+
+
+def updates_run(algorithm: Algorithm, num_updates: int) -> Callable[[], float]:
+    """The same of an algorithm that is there already."""
 
     def run() -> float:
         torch.set_num_threads(1)
-        started = time.perf_counter()
-        for _ in range(num_updates):
-            algorithm.update(through=0)
-        return num_updates * config.batch_size / (time.perf_counter() - started)
+        clock = Clock()
+        with clock:
+            for _ in range(num_updates):
+                algorithm.update(through=0)
+        return num_updates * algorithm.config.batch_size / clock.seconds
 
     return run

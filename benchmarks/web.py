@@ -13,11 +13,10 @@ import re
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from benchmarks.report import Metric, metric_of
+from benchmarks.report import Clock, Metric, metric_of
 
 #: What sits in the other seats, in turn.
 AGENTS = ("normal", "best", "easy", "hard")
@@ -27,93 +26,71 @@ PACE = 0.5
 GAMES = [("cat_in_the_box_v0", 4), ("cat_te_v0", 4), ("petrify_v0", 2)]
 
 
-@dataclass
-class Measured:
-    """Milliseconds until a table was opened and until an action had its position; requests that were not served."""
-
-    opened: list[float] = field(default_factory=list)
-    acted: list[float] = field(default_factory=list)
-    unserved: list[str] = field(default_factory=list)
-
-
 def measure(quick: bool) -> list[Metric]:
     """One table, then 50."""
     metrics = []
-    with subprocess.Popen(
-        [sys.executable, "-m", "catbox_app", "web", "--port", "0", "--no-browser"],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
+    command = [sys.executable, "-m", "catbox_app", "web", "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             found = re.search(r"http://(\S+)/", server.stdout.readline())
             assert found is not None
             url = f"ws://{found[1]}/ws"
-            asyncio.run(_players(url, len(GAMES), 6.0, Measured()))  # compiles, and loads what is compiled
+            asyncio.run(_players(url, len(GAMES), 6.0))  # compiles, and loads what is compiled
             for tables, seconds in ((1, 10.0), (50, 30.0)):
-                measured = Measured()
-                asyncio.run(_players(url, tables, 3.0 if quick else seconds, measured))
-                metrics += _metrics(tables, measured)
+                taken = sorted(asyncio.run(_players(url, tables, 3.0 if quick else seconds)))
+                name = f"web, {tables} table{'s at once' * (tables > 1)}: action to position"
+                metrics += [
+                    metric_of(name, taken, "ms", 100),
+                    Metric(f"{name}, 95 % within", taken[int(0.95 * len(taken))], "ms", 100),
+                ]
         finally:
             server.terminate()
     return metrics
 
 
-def _metrics(tables: int, measured: Measured) -> list[Metric]:
-    where = "1 table" if tables == 1 else f"{tables} tables at once"
-    for text in dict.fromkeys(measured.unserved):
-        print(f"{where}: {text}", file=sys.stderr)
-    late = sorted(measured.acted)[int(0.95 * len(measured.acted))]
-    return [
-        metric_of(f"web, {where}: action to position", measured.acted, "ms", 100, at_most=True),
-        Metric(f"web, {where}: action to position, 95 % within", late, "ms", 100, at_most=True),
-        metric_of(f"web, {where}: a table is opened", measured.opened, "ms"),
-        Metric(
-            f"web, {where}: requests refused, of {len(measured.acted)}", len(measured.unserved), "", 0, True
-        ),
-    ]
-
-
-async def _players(url: str, tables: int, seconds: float, measured: Measured) -> None:
+async def _players(url: str, tables: int, seconds: float) -> list[float]:
+    """Milliseconds until each action had its position, at all tables."""
+    taken: list[float] = []
     end = time.monotonic() + seconds
-    await asyncio.gather(*(_player(url, number, end, measured) for number in range(tables)))
+    await asyncio.gather(*(_player(url, number, end, taken) for number in range(tables)))
+    return taken
 
 
-async def _player(url: str, number: int, end: float, measured: Measured) -> None:
+async def _player(url: str, number: int, end: float, taken: list[float]) -> None:
     """Plays game after game until the time is over."""
     rng = random.Random(number)
     game, players = GAMES[number % len(GAMES)]
     seats = ["person", *(AGENTS[(number + seat) % len(AGENTS)] for seat in range(1, players))]
     async with connect(url, max_size=None) as page:
-        begun = time.perf_counter()
         await _send(page, "open", game=game, players=players, seats=seats, pace=PACE)
-        opened = await _next(page, "opened", measured)
+        opened = await _next(page, "opened")
         await _send(page, "join", seat_key=opened["seats"][0]["key"])
-        position = await _next(page, "position", measured)
-        measured.opened.append(1000 * (time.perf_counter() - begun))
+        position = await _next(page, "position")
         while time.monotonic() < end:
+            clock = Clock()
             if position["waits_for"] == "over":
                 await _send(page, "again", deal="new")
             elif position["waits_for"] == "you":
                 await asyncio.sleep(rng.uniform(0.2, 1.0))
-                begun = time.perf_counter()
                 action = rng.choice(position["legal"])["action"]
-                await _send(page, "act", action=action, number=position["number"])
-                position = await _next(page, "position", measured)
-                measured.acted.append(1000 * (time.perf_counter() - begun))
+                with clock:
+                    await _send(page, "act", action=action, number=position["number"])
+                    position = await _next(page, "position")
+                taken.append(1000 * clock.seconds)
                 continue
-            position = await _next(page, "position", measured)
+            position = await _next(page, "position")
 
 
 async def _send(page: ClientConnection, kind: str, **values: object) -> None:
     await page.send(json.dumps({"type": kind, **values}))
 
 
-async def _next(page: ClientConnection, kind: str, measured: Measured) -> dict:
+async def _next(page: ClientConnection, kind: str) -> dict:
     """The next message of this kind."""
     while True:
         message: dict = json.loads(await page.recv())
         if message["type"] in ("refused", "failed"):
-            measured.unserved.append(message["text"])
+            raise RuntimeError(f"a request was not served: {message['text']}")
         if message["type"] == kind:
             return message

@@ -16,12 +16,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from docs import playground
 
@@ -58,19 +54,6 @@ def pages() -> dict[Path, str]:
         for path in sorted((ROOT / folder).glob(f"[!_]*{suffix}")):
             found[path] = f"{folder}/{path.stem}.md"
     return found | {ROOT / folder: f"reference/{Path(folder).name}.md" for folder in PACKAGES}
-
-
-def navigation() -> list[str]:
-    """The pages that mkdocs.yml names, in their order."""
-
-    def named(entry: Any) -> Iterator[str]:
-        if isinstance(entry, str):
-            yield entry
-        else:
-            for inner in entry.values() if isinstance(entry, dict) else entry:
-                yield from named(inner)
-
-    return list(named(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]))
 
 
 def moved(text: str, source: Path, page: str, known: dict[Path, str]) -> str:

@@ -3,27 +3,27 @@
 
 A block stands between `<!-- generated: NAME ARGUMENTS -->` and `<!-- end -->`; the name is a key of `BLOCKS`. Most
 blocks take the id of a game (Cat in the Box by default) and a number of players, for example
-`<!-- generated: observation cat_te_v0 4 -->`. The pictures are those of `IMAGES`. A test in tests/test_repository.py
-fails if a block or a picture is out of date.
+`<!-- generated: observation cat_te_v0 4 -->`. The pictures are those of `illustrations`. A test in
+tests/test_repository.py fails if a block or a picture is out of date.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.on_ray import model as on_ray
 from catbox_agents.arena.report import markdown_table
 from catbox_app.rules import player_counts
 from catbox_env import GAMES, Game, Layout, make_game
+from catbox_env.core.features import Features
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
 from docs.environment import environment
-from docs.illustrations import IMAGES
-from experiments.results import RESULTS
+from docs.illustrations import images
+from experiments.results import Folders
 from experiments.zoo_pages import leaderboard_in_short
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,11 +44,6 @@ def parts_table(layout: Layout, left_out: Callable[[str], bool] = lambda name: F
     return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
 
 
-def observation(arguments: str) -> str:
-    """The parts of an observation."""
-    return parts_table(named_game(arguments).observation_layout)
-
-
 def match_observation(players: str) -> str:
     """The parts that a match adds to the observation of a single round."""
     single = make_game(GAME, num_players=int(players)).observation_layout
@@ -63,18 +58,11 @@ def state(arguments: str) -> str:
     return parts_table(game.state_layout, lambda name: game.state_layout[name].shape == seen.get(name))
 
 
-def features(arguments: str) -> str:
-    """The features of a position."""
+def features_of(arguments: str) -> Features:
+    """The features of the game that a block's arguments name."""
     features = named_game(arguments).features
     assert features is not None
-    return features_table(features.layout)
-
-
-def action_features(arguments: str) -> str:
-    """The features of one action."""
-    features = named_game(arguments).features
-    assert features is not None
-    return features_table(features.action_layout)
+    return features
 
 
 def features_table(layout: Layout) -> str:
@@ -94,39 +82,34 @@ def actions(arguments: str) -> str:
 
 def properties(_: str) -> str:
     """The sizes of Cat in the Box for each number of players."""
-    games = [make_game(GAME, num_players=players) for players in PLAYERS]
-    decisions = [
-        f"{players * (game.rules.num_tricks + 1 + bool(game.rules.bids))}"
-        for players, game in zip(PLAYERS, games, strict=True)
-    ]
-    rows: list[list[object]] = [
-        ["agents", *(f"`player_0` .. `player_{players - 1}`" for players in PLAYERS)],
-        ["actions", *(game.num_actions for game in games)],
-        ["observation, int8", *(f"({game.observation_layout.size},)" for game in games)],
-        ["state, int8", *(f"({game.state_layout.size},)" for game in games)],
-        ["most decisions in a round", *decisions],
-        ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in games)],
-    ]
-    return markdown_table([["", *(f"{players} players" for players in PLAYERS)], *rows])
+    seats = ["agents", *(f"`player_0` .. `player_{players - 1}`" for players in PLAYERS)]
+    found = [make_game(GAME, num_players=players) for players in PLAYERS]
+    header = ["", *(f"{players} players" for players in PLAYERS)]
+    return markdown_table([header, seats, *size_rows(found, "most decisions in a round")])
 
 
 def games(_: str) -> str:
     """Every game under its default rules."""
-    made = [make_game(game_id) for game_id in GAMES]
+    found = [make_game(game_id) for game_id in GAMES]
     counts = [player_counts(game_id) for game_id in GAMES]
+    players = [f"{min(c)}-{max(c)} ({g.num_players})" for g, c in zip(found, counts, strict=True)]
     rows: list[list[object]] = [
+        ["", *(f"`{game_id}`" for game_id in GAMES)],
         ["`gymnasium.make`", *(f"`{gymnasium_id(game_id)}`" for game_id in GAMES)],
-        [
-            "players (default)",
-            *(f"{min(c)}-{max(c)} ({g.num_players})" for g, c in zip(made, counts, strict=True)),
-        ],
-        ["actions", *(game.num_actions for game in made)],
-        ["observation, int8", *(f"({game.observation_layout.size},)" for game in made)],
-        ["state, int8", *(f"({game.state_layout.size},)" for game in made)],
-        ["most decisions in a game", *(game.history_length for game in made)],
-        ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in made)],
+        ["players (default)", *players],
     ]
-    return markdown_table([["", *(f"`{game_id}`" for game_id in GAMES)], *rows])
+    return markdown_table([*rows, *size_rows(found, "most decisions in a game")])
+
+
+def size_rows(games: Sequence[Game], most_decisions: str) -> list[list[object]]:
+    """A column for each game."""
+    return [
+        ["actions", *(game.num_actions for game in games)],
+        ["observation, int8", *(f"({game.observation_layout.size},)" for game in games)],
+        ["state, int8", *(f"({game.state_layout.size},)" for game in games)],
+        [most_decisions, *(game.history_length for game in games)],
+        ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in games)],
+    ]
 
 
 def speed(_: str) -> str:
@@ -144,26 +127,19 @@ def settings_table(kind: type[Settings]) -> str:
 
 #: Name of a block -> what makes it of its arguments.
 BLOCKS: dict[str, Callable[[str], str]] = {
-    "observation": observation,
+    "observation": lambda game: parts_table(named_game(game).observation_layout),
     "match_observation": match_observation,
     "state": state,
-    "features": features,
-    "action_features": action_features,
+    "features": lambda game: features_table(features_of(game).layout),
+    "action_features": lambda game: features_table(features_of(game).action_layout),
     "actions": actions,
     "properties": properties,
     "games": games,
     "environment": environment,
     "speed": speed,
-    "leaderboard": lambda _: leaderboard_in_short(RESULTS),
+    "leaderboard": lambda _: leaderboard_in_short(Folders()),
     "settings": lambda _: settings_table(TrainConfig),
     "algorithm_settings": lambda name: settings_table(options_class(name)),
-    "ray_machine": lambda _: f"On {on_ray.load()['machine']}.",
-    "ray_measured": lambda _: markdown_table(on_ray.measured_rows(on_ray.load())),
-    "ray_exchange": lambda _: markdown_table(on_ray.exchange_rows(on_ray.load())),
-    "ray_model": lambda _: on_ray.model_in_words(on_ray.load()),
-    "ray_same_batch": lambda _: markdown_table(on_ray.scaling_rows(on_ray.load(), grows=False)),
-    "ray_larger_batch": lambda _: markdown_table(on_ray.scaling_rows(on_ray.load(), grows=True)),
-    "ray_advice": lambda _: on_ray.advice(on_ray.load()),
 }
 
 
@@ -183,5 +159,5 @@ if __name__ == "__main__":
         if updated(text) != text:
             page.write_text(updated(text), encoding="utf-8")
             print(f"rewrote {page.relative_to(ROOT)}")
-    for name, draw in IMAGES.items():
-        (ROOT / "docs" / "images" / name).write_text(draw(), encoding="utf-8")
+    for name, drawn in images():
+        (ROOT / "docs" / "images" / name).write_text(drawn, encoding="utf-8")

@@ -6,8 +6,8 @@ Those of the rules, and the animations, are of the games in docs/games/, which `
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from functools import cache, partial
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,36 +52,29 @@ def recorded(name: str) -> tuple[Game, list[GameState]]:
     return record.game, [copy.deepcopy(state) for state in record.states()]
 
 
-def recorded_position(name: str, number: int, seat: int | None, theme: str) -> str:
-    """The recorded game after ``number`` actions, as ``seat`` sees it."""
-    game, states = recorded(name)
-    return game.render_svg(states[number], seat, theme=theme) + "\n"
-
-
-def animation(name: str, seat: int | None, theme: str) -> str:
-    """The recorded game from its deal to its end, as ``seat`` sees it."""
-    game, states = recorded(name)
-    pictures = [game.render_svg(state, seat, theme=theme) for state in states]
-    return animated(pictures, [FIRST, *[SECONDS] * (len(pictures) - 2), LAST]) + "\n"
-
-
-#: Name of a picture, without theme and ending -> what draws it in a theme.
-DRAWN: dict[str, Callable[[str], str]] = {
-    "cat_in_the_box": lambda theme: position("cat_in_the_box_v0", theme),
-    "cat_te": lambda theme: position("cat_te_v0", theme),
-    "petrify": lambda theme: position("petrify_v0", theme, rules=petrify_v0.Rules.full(4)),
-    "cat_in_the_box-game": lambda theme: animation("cat_in_the_box", 2, theme),
-    "cat_te-game": lambda theme: animation("cat_te", None, theme),
-    "petrify-game": lambda theme: animation("petrify", None, theme),
-    "cat_in_the_box-trick": lambda theme: recorded_position("cat_in_the_box", 12, 1, theme),
-    "cat_in_the_box-paradox": lambda theme: recorded_position("cat_in_the_box", 36, 0, theme),
-    "cat_in_the_box-scoring": lambda theme: recorded_position("cat_in_the_box", 37, None, theme),
-    "cat_te-trick": lambda theme: recorded_position("cat_te", 12, 2, theme),
-    "cat_te-end": lambda theme: recorded_position("cat_te", 19, None, theme),
-    "petrify-walk": lambda theme: recorded_position("petrify", 4, None, theme),
-    "petrify-end": lambda theme: recorded_position("petrify", 10, None, theme),
+#: Name of a picture -> the recorded game, after how many actions, and the seat that sees it (None: all hands).
+RECORDED = {
+    "cat_in_the_box-trick": ("cat_in_the_box", 12, 1),
+    "cat_in_the_box-paradox": ("cat_in_the_box", 36, 0),
+    "cat_in_the_box-scoring": ("cat_in_the_box", 37, None),
+    "cat_te-trick": ("cat_te", 12, 2),
+    "cat_te-end": ("cat_te", 19, None),
+    "petrify-walk": ("petrify", 4, None),
+    "petrify-end": ("petrify", 10, None),
 }
-#: Files of docs/images: name -> what draws it.
-IMAGES: dict[str, Callable[[], str]] = {
-    f"{name}-{theme}.svg": partial(draw, theme) for name, draw in DRAWN.items() for theme in ("light", "dark")
-}
+
+
+def images() -> Iterator[tuple[str, str]]:
+    """The files of docs/images: name and content."""
+    for theme in ("light", "dark"):
+        yield f"cat_in_the_box-{theme}.svg", position("cat_in_the_box_v0", theme)
+        yield f"cat_te-{theme}.svg", position("cat_te_v0", theme)
+        yield f"petrify-{theme}.svg", position("petrify_v0", theme, rules=petrify_v0.Rules.full(4))
+        for picture, (name, number, seat) in RECORDED.items():
+            game, states = recorded(name)
+            yield f"{picture}-{theme}.svg", game.render_svg(states[number], seat, theme=theme) + "\n"
+        for name, seat in (("cat_in_the_box", 2), ("cat_te", None), ("petrify", None)):
+            game, states = recorded(name)
+            pictures = [game.render_svg(state, seat, theme=theme) for state in states]
+            seconds = [FIRST, *[SECONDS] * (len(pictures) - 2), LAST]
+            yield f"{name}-game-{theme}.svg", animated(pictures, seconds) + "\n"

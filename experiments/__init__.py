@@ -31,10 +31,10 @@ A study is `experiments/studies/NAME.yaml`:
 Settings are named and written as `catbox train --set` takes them. A variant counts before the rule set, the rule set
 before the base. All runs of all named studies are checked before the first is trained.
 
-`run` trains seed by seed, so that a study that is stopped early has as many seeds of every variant. It may be stopped
-or killed at any time: given again, the same command leaves out finished runs and resumes the one that was under way.
+`run` trains study by study and seed by seed, so that one that is stopped early has as many seeds of every variant.
+It may be stopped or killed at any time: given again, the same command leaves out finished runs and resumes the one
+that was under way.
 A run that any study has made with the same settings is taken from there.
-Several processes may run the same study at once: each run is trained by one of them (and takes longer on shared cores).
 Results are lines of `experiments/results/NAME.jsonl` (see `experiments.results`); the report does not need the folders
 of the runs.
 """

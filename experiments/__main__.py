@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from catbox_env.core.checks import closest
 from catbox_train.memory import keep_freed_memory
 from experiments import __doc__ as description
 from experiments.fields import play_fields
-from experiments.leaderboard import play_leaderboard
-from experiments.report import check_report, write_report
-from experiments.results import RESULTS
-from experiments.runner import ROOT, Folders, run_studies
+from experiments.leaderboard import play_leaderboard, read_parts
+from experiments.report import outdated_pages, write_pages
+from experiments.results import ROOT, Folders
+from experiments.runner import run_studies
 from experiments.speeds import measure_speeds
-from experiments.study import STUDIES, Run, read_study, runs_of, study_names
-from experiments.zoo import make_zoo
-from experiments.zoo_pages import check_pages, write_pages
+from experiments.study import read_study, runs_of, study_names
+from experiments.zoo import make_zoo, zoo_settings
 
 #: What a shell reports of a program that Ctrl-C ended.
 INTERRUPTED = 130
@@ -27,58 +28,55 @@ INTERRUPTED = 130
 def main(arguments: list[str] | None = None) -> int:
     """The exit code: 0, 1 after an error or where a page is out of date, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    if "names" in options:
-        options.names = list(dict.fromkeys(options.names))
-        keep_freed_memory()  # as `catbox train` does
+    folders = Folders(options.root)
     try:
-        return int(options.do(options, Console()) or 0)
+        if options.command == "report":
+            return _report(folders, options.check)
+        keep_freed_memory()  # as `catbox train` does
+        _do(options.command, list(dict.fromkeys(options.names)), folders, Console())
     except KeyboardInterrupt:
         print("Stopped. The same command goes on from here.", file=sys.stderr)
         return INTERRUPTED
     except (ValueError, OSError) as error:
         print(f"experiments: {error}", file=sys.stderr)
         return 1
+    return 0
 
 
-def _runs(options: argparse.Namespace) -> dict[str, list[Run]]:
-    """The runs of each study that is named."""
-    return {name: runs_of(name, read_study(name, options.studies)) for name in options.names}
+def _do(command: str, names: Sequence[str], folders: Folders, console: Console) -> None:
+    """Train, play or measure what is named."""
+    if command == "zoo":
+        _check_names(names, zoo_settings(folders))
+        make_zoo(names, folders, console)
+    elif command == "leaderboard":
+        parts = read_parts(folders)
+        _check_names(names, {name for part in parts for rules in part.rules for name in part.names(rules)})
+        play_leaderboard(names, folders, console)
+    else:
+        _check_names(names, study_names(folders.studies))
+        studies = {name: read_study(name, folders.studies) for name in names}
+        runs = {name: runs_of(name, study) for name, study in studies.items()}
+        if command == "run":
+            run_studies(runs, folders, console)
+        elif command == "speeds":
+            measure_speeds([run for made in runs.values() for run in made], folders.results, console)
+        else:
+            for name, study in studies.items():
+                play_fields(name, study, runs[name], folders, console)
 
 
-def _run(options: argparse.Namespace, console: Console) -> None:
-    elsewhere = run_studies(_runs(options), Folders(options.runs, options.results), console)
-    if elsewhere:
-        print(f"Left to other processes, which had begun them: {elsewhere}.")
-    every = "All other runs" if elsewhere else "All runs"
-    print(f"{every} of {', '.join(options.names)} have results. The page:  python -m experiments report")
+def _check_names(names: Sequence[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"unknown name {name!r}{closest(name, list(known))}")
 
 
-def _fields(options: argparse.Namespace, console: Console) -> None:
-    folders = Folders(options.runs, options.results)
-    for name, runs in _runs(options).items():
-        play_fields(name, read_study(name, options.studies), runs, folders, console)
-
-
-def _speeds(options: argparse.Namespace, console: Console) -> None:
-    measure_speeds([run for runs in _runs(options).values() for run in runs], options.results, console)
-
-
-def _zoo(options: argparse.Namespace, console: Console) -> None:
-    make_zoo(options.names, options.runs, options.results, console)
-
-
-def _leaderboard(options: argparse.Namespace, console: Console) -> None:
-    play_leaderboard(options.names, options.runs, options.results, console)
-
-
-def _report(options: argparse.Namespace, console: Console) -> int:
-    studies = options.studies, options.results, options.page
-    boards = options.results, Path(options.page).with_name("leaderboard.md")
-    if not options.check:
-        for path in [*write_report(*studies), *write_pages(*boards)]:
+def _report(folders: Folders, check: bool) -> int:
+    if not check:
+        for path in write_pages(folders):
             print(f"wrote {path}")
         return 0
-    outdated = [*check_report(*studies), *check_pages(*boards)]
+    outdated = outdated_pages(folders)
     for path in outdated:
         print(f"{path} is out of date: run  python -m experiments report", file=sys.stderr)
     return 1 if outdated else 0
@@ -90,48 +88,19 @@ def _parser() -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(
-        required=True, metavar="run | fields | speeds | zoo | leaderboard | report"
-    )
-    studies = f"any of {', '.join(study_names())}"
-    for name, do, what, names, least in (
-        ("run", _run, "train the runs of studies that have no result yet", studies, "+"),
-        ("fields", _fields, "play the fields of studies whose runs are finished", studies, "+"),
-        ("speeds", _speeds, "measure how fast the variants of studies play and learn", studies, "+"),
-        ("zoo", _zoo, "train the agents of the zoo", "agents of experiments/zoo.yaml; none: all", "*"),
-        (
-            "leaderboard",
-            _leaderboard,
-            "play the arenas of the leaderboard",
-            "arenas of experiments/leaderboard.yaml: PART/RULES, a part, or rules; none: all",
-            "*",
-        ),
+    parser.add_argument("--root", type=Path, default=ROOT, help="another checkout than this one")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, what, number in (
+        ("run", "train the runs of studies that have no result yet", "+"),
+        ("fields", "play the fields of studies whose runs are finished", "+"),
+        ("speeds", "measure how fast the variants of studies play and learn", "+"),
+        ("zoo", "train the agents of the zoo; all, if none are named", "*"),
+        ("leaderboard", "play arenas of the leaderboard, PART/RULES, a part, or rules; or all", "*"),
     ):
-        command = commands.add_parser(name, help=what)
-        command.set_defaults(do=do)
-        command.add_argument("names", nargs=least, metavar="NAME", help=names)
-        folder = "experiments" if least == "+" else name
-        _add_folder(command, "--runs", ROOT / "runs" / folder, "where they are trained or played")
-        _add_folder(command, "--results", RESULTS, "of the JSON lines")
-        if least == "+":
-            _add_folder(command, "--studies", STUDIES, "of the YAML files")
-    report = commands.add_parser(
-        "report", help="make the pages of docs/ and the cards of the zoo from the results"
-    )
-    report.set_defaults(do=_report)
-    report.add_argument("--check", action="store_true", help="write nothing, fail if it is out of date")
-    page = ROOT / "docs" / "experiments.md"
-    _add_folder(report, "--page", page, "a file, with leaderboard.md and pictures/ beside it")
-    _add_folder(report, "--results", RESULTS, "of the JSON lines")
-    _add_folder(report, "--studies", STUDIES, "of the YAML files")
+        commands.add_parser(name, help=what).add_argument("names", nargs=number, metavar="NAME")
+    report = commands.add_parser("report", help="make the pages and the cards of the zoo from the results")
+    report.add_argument("--check", action="store_true", help="write nothing, fail if one is out of date")
     return parser
-
-
-def _add_folder(command: argparse.ArgumentParser, option: str, default: Path, what: str) -> None:
-    where = default.relative_to(ROOT)
-    command.add_argument(
-        option, type=Path, default=default, metavar="PATH", help=f"{what} (default: {where})"
-    )
 
 
 if __name__ == "__main__":

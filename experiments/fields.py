@@ -9,28 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 
 import catbox_agents
-from catbox_agents.networks.checkpoint import latest_checkpoint
-from experiments.results import read_rows, results_file, write_rows
-from experiments.runner import Folders, say
+from experiments.results import Folders, Record, read_rows, write_rows
+from experiments.runner import say
 from experiments.study import NET, Run, Study
 
 #: Deals of no run: those of training are drawn from seed and seed + 1.
 FIRST_SEED = 1_000_000
 HEURISTIC = "heuristic"
-#: Of a result, those of the net and of the heuristic.
-MARGINS = ("net", "net_ci95", "heuristic", "heuristic_ci95")
 
 
-class FieldResult(BaseModel):
+class FieldResult(Record):
     """One field: the margins of the net and of the heuristic, points a round, with half their 95 % intervals."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     rules: str
     seed: int
@@ -42,59 +35,51 @@ class FieldResult(BaseModel):
     heuristic_ci95: float
 
 
-def fields_file(name: str, folder: Path) -> Path:
-    """The file of the results of the study ``name``."""
-    return folder / f"{name}.fields.json"
-
-
-def read_fields(name: str, folder: Path) -> list[FieldResult]:
-    """The results in the file of a study, none where there is no file. Raises ``ValueError`` for a damaged one."""
-    return read_rows(fields_file(name, folder), FieldResult)
+def read_fields(name: str, folders: Folders) -> list[FieldResult]:
+    """The results of a study, none where there is no file. Raises ``ValueError`` for a damaged one."""
+    return read_rows(folders.results / f"{name}.fields.json", FieldResult)
 
 
 def play_fields(name: str, study: Study, runs: Sequence[Run], folders: Folders, console: Console) -> None:
-    """Play all fields of a study whose runs are finished, and write the file of results.
-
-    Raises ``ValueError`` for a study without fields and for a run that is not finished.
-    """
+    """Play all fields of a study whose runs are finished here, and write the file of results."""
     if not study.fields:
         raise ValueError(f"study {name!r} has no fields: give it judged, fields and field_deals")
-    folder_of = {run.key: folders.of(run) for run in runs}
-    for run in runs:
-        if latest_checkpoint(folders.of(run)) is None:
-            raise ValueError(
-                f"{run} is not trained here: run  python -m experiments run {name}  (where it has a result, of another "
-                f"machine or study, delete that line of {results_file(name, folders.results)} first)"
-            )
+    run_of = {run.key: run for run in runs}
     results = []
     for rules in study.rules:
         for place, seed in enumerate(study.seeds):
             other = study.seeds[(place + 1) % len(study.seeds)]
-            judged = str(folder_of[rules, study.judged, seed])
-            game = next(run for run in runs if run.rules == rules).config.make_game()
+            judged = run_of[rules, study.judged, seed]
             for field, members in study.fields.items():
                 others = [
-                    str(folder_of[rules, agent.removeprefix(NET), other]) if agent.startswith(NET) else agent
+                    str(run_of[rules, agent.removeprefix(NET), other].folder(folders.runs))
+                    if agent.startswith(NET)
+                    else agent
                     for agent in members
                 ]
-                margins = []
-                for agent in (judged, HEURISTIC):
-                    names = ["judged", *(f"{k} {agent}" for k, agent in enumerate(members))]
-                    result = catbox_agents.evaluate(
-                        game, [agent, *others], study.field_deals, seed=FIRST_SEED + place, names=names
-                    )
-                    margins += [round(result["judged"].margin, 4), round(result["judged"].margin_ci95, 4)]
-                named = dict(zip(MARGINS, margins, strict=True))
-                results.append(
-                    FieldResult(rules=rules, seed=seed, field=field, deals=study.field_deals, **named)
+                net, heuristic = (
+                    catbox_agents.evaluate(
+                        judged.config.make_game(),
+                        [agent, *others],
+                        study.field_deals,
+                        seed=FIRST_SEED + place,
+                        names=["judged", *(f"{k} {member}" for k, member in enumerate(members))],
+                    )["judged"]
+                    for agent in (str(judged.folder(folders.runs)), HEURISTIC)
                 )
-                net, net_ci95, heuristic, heuristic_ci95 = margins
-                say(
-                    console,
-                    f"{rules}, seed {seed}, {field}: net {net:+.2f} ± {net_ci95:.2f}, "
-                    f"heuristic {heuristic:+.2f} ± {heuristic_ci95:.2f}",
+                result = FieldResult(
+                    rules=rules,
+                    seed=seed,
+                    field=field,
+                    deals=study.field_deals,
+                    net=round(net.margin, 4),
+                    net_ci95=round(net.margin_ci95, 4),
+                    heuristic=round(heuristic.margin, 4),
+                    heuristic_ci95=round(heuristic.margin_ci95, 4),
                 )
-    write_rows(fields_file(name, folders.results), results)
+                results.append(result)
+                say(console, repr(result))
+    write_rows(folders.results / f"{name}.fields.json", results)
 
 
 def fields_table(results: Sequence[FieldResult], rules: str) -> list[list[str]]:

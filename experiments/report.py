@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from catbox_agents.arena.report import markdown_table
-from catbox_agents.files import write_atomically, writing
-from experiments.fields import FieldResult, fields_table, read_fields
-from experiments.pictures import checksum, picture
-from experiments.results import RunResult, mean_of, read_results, results_file
-from experiments.speeds import Speeds
-from experiments.study import Study, read_study, settings_that_vary, study_names
+from catbox_agents.files import write_atomically
+from experiments.fields import fields_table, read_fields
+from experiments.pictures import Runs, checksum, picture
+from experiments.results import Folders, RunResult, mean_of, write_file
+from experiments.speeds import Speed, read_speeds, speed_key
+from experiments.study import Study, read_study, study_names
+from experiments.zoo_pages import cards, leaderboard_page
 
-PICTURES = "pictures"
 POLICY = "policy"
-#: Before the list of studies.
-CONTENTS = "## The studies in short"
 NOTHING = "-"
 
 INTRODUCTION = """\
@@ -52,69 +50,81 @@ over seconds. Each panel shows four variants at most; the grey lines are the oth
 """
 
 
-def write_report(studies: Path, results: Path, page: Path) -> list[Path]:
-    """Make the page and its pictures; what was written. Pictures of studies that are gone are removed."""
-    folder = page.parent / PICTURES
-    text, pictures = _report(studies, results)
-    for parent in (page.parent, *([folder] if pictures else [])):
-        with writing(parent):
-            parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(page, text.encode())
-    for name, parts in pictures.items():
-        write_atomically(folder / name, picture(*parts))
-    for stray in _pictures(folder) - {folder / name for name in pictures}:
+def write_pages(folders: Folders) -> list[Path]:
+    """Make the pages, the pictures and the cards of the zoo; what was written. Pictures of no study are removed."""
+    texts, pictures = _made(folders)
+    for file, text in texts.items():
+        write_file(file, text)
+    for file, parts in pictures.items():
+        file.parent.mkdir(exist_ok=True)
+        write_atomically(file, picture(*parts))
+    for stray in _pictures(folders) - pictures.keys():
         stray.unlink()
-    return [page, *(folder / name for name in pictures)]
+    return [*texts, *pictures]
 
 
-def check_report(studies: Path, results: Path, page: Path) -> list[Path]:
-    """The files that are not what the studies and results give: the page by its text, a picture by its checksum."""
-    folder = page.parent / PICTURES
-    text, pictures = _report(studies, results)
-    outdated = [page] if not page.exists() or page.read_bytes() != text.encode() else []
-    for name, parts in pictures.items():
-        file = folder / name
-        if not file.exists() or checksum(*parts) not in file.read_text(encoding="utf-8"):
-            outdated.append(file)
-    return outdated + sorted(_pictures(folder) - {folder / name for name in pictures})
+def outdated_pages(folders: Folders) -> list[Path]:
+    """The files that are not what the studies and results give: a page by its text, a picture by its checksum."""
+    texts, pictures = _made(folders)
+    contents = {file: file.read_text(encoding="utf-8") for file in [*texts, *pictures] if file.exists()}
+    return [
+        *(file for file, text in texts.items() if contents.get(file) != text),
+        *(file for file, parts in pictures.items() if checksum(*parts) not in contents.get(file, "")),
+        *sorted(_pictures(folders) - pictures.keys()),
+    ]
 
 
-def _pictures(folder: Path) -> set[Path]:
-    return set(folder.glob("experiments-*.svg"))
+def _pictures(folders: Folders) -> set[Path]:
+    return set((folders.docs / "pictures").glob("experiments-*.svg"))
 
 
-def _report(studies: Path, results: Path) -> tuple[str, dict[str, tuple[Any, ...]]]:
-    """The text of the page, and file name -> arguments of `picture`.
+def _made(folders: Folders) -> tuple[dict[Path, str], dict[Path, tuple[Any, ...]]]:
+    """File -> text of each page and card; file -> arguments of `picture`.
 
-    Raises ``ValueError`` for results of a study that does not exist.
+    Raises ``ValueError`` for results of a study that does not exist, and what `cards` raises.
     """
-    names = study_names(studies)
-    if strays := sorted(file for file in results.glob("*.jsonl") if file.stem not in names):
-        raise ValueError(f"{strays[0]}: there is no study {strays[0].stem!r}; rename or delete the file")
-    speeds = Speeds(results)
-    contents, sections, pictures = [CONTENTS, ""], [], {}
+    names = study_names(folders.studies)
+    if strays := {file.stem for file in folders.results.glob("*.jsonl")} - set(names):
+        raise ValueError(f"there are results, but no studies, of these names: {', '.join(sorted(strays))}")
+    speeds = read_speeds(folders.results)
+    contents, sections, pictures = ["## The studies in short", ""], [], {}
     for name in names:
-        study = read_study(name, studies)
-        found = read_results(results_file(name, results))
+        study = read_study(name, folders.studies)
+        by_rules = _grouped(study, folders.results_of(name))
         contents.append(_entry(study))
-        sections.append(_section(name, study, found, read_fields(name, results), speeds))
-        if found:
-            by_rules = {
-                rules: {variant: _of(found, rules, variant) for variant in _variants(study, found, rules)}
-                for rules in _ordered(study.rules, (result.rules for result in found))
-            }
-            opponent = {
-                rules: _opponent(result for result in found if result.rules == rules) for rules in by_rules
-            }
+        sections.append(_section(name, study, by_rules, folders, speeds))
+        if by_rules:
+            opponent = {rules: _opponent(runs) for rules, runs in by_rules.items()}
             seconds = {
-                rules: {
-                    variant: 1 / max(1.0, _speed(of_variant, speeds)[0])
-                    for variant, of_variant in runs.items()
-                }
+                rules: {variant: 1 / max(1.0, _speed(found, speeds)[0]) for variant, found in runs.items()}
                 for rules, runs in by_rules.items()
             }
-            pictures[f"experiments-{name}.svg"] = (study.title, opponent, by_rules, seconds)
-    return "\n".join([INTRODUCTION, *contents, "", *sections]), pictures
+            file = folders.docs / "pictures" / f"experiments-{name}.svg"
+            pictures[file] = (study.title, opponent, by_rules, seconds)
+    texts = {
+        folders.docs / "experiments.md": "\n".join([INTRODUCTION, *contents, "", *sections]),
+        folders.docs / "leaderboard.md": leaderboard_page(folders),
+        **cards(folders),
+    }
+    return texts, pictures
+
+
+def _grouped(study: Study, results: Sequence[RunResult]) -> dict[str, dict[str, list[RunResult]]]:
+    """Rule set -> variant -> runs by seed; what the study does not have any more comes last."""
+    by_rules: dict[str, dict[str, list[RunResult]]] = {}
+    for rules in _ordered(study.rules, (result.rules for result in results)):
+        of_rules = sorted((r for r in results if r.rules == rules), key=lambda result: result.seed)
+        by_rules[rules] = {
+            variant: [result for result in of_rules if result.variant == variant]
+            for variant in _ordered(study.variants, (result.variant for result in of_rules))
+        }
+    return by_rules
+
+
+def _ordered(named: Iterable[str], found: Iterable[str]) -> list[str]:
+    """What was ``found``, in the order of ``named``, then the others."""
+    present = set(found)
+    return list(dict.fromkeys([*(name for name in named if name in present), *sorted(present)]))
 
 
 def _entry(study: Study) -> str:
@@ -125,37 +135,37 @@ def _entry(study: Study) -> str:
 
 
 def _section(
-    name: str, study: Study, results: Sequence[RunResult], fields: Sequence[FieldResult], speeds: Speeds
+    name: str, study: Study, by_rules: Mapping[str, Runs], folders: Folders, speeds: Mapping[str, Speed]
 ) -> str:
     """What the page says about one study."""
     lines = [f"## {study.title}", "", study.question, ""]
     lines += ["```", f"python -m experiments run {name}", "```", ""]
-    if not results:
+    if not by_rules:
         runs = len(study.rules) * len(study.variants) * len(study.seeds)
         lines += [f"Its {runs} runs have not been made yet.", ""]
-    for rules in _ordered(study.rules, (result.rules for result in results)):
-        of_rules = [result for result in results if result.rules == rules]
-        lines += [f"### {study.title}: {rules}", "", _table(study, of_rules, rules, speeds), ""]
+    for rules, by_variant in by_rules.items():
+        lines += [f"### {study.title}: {rules}", "", _table(by_variant, speeds), ""]
+    fields = read_fields(name, folders)
     for rules in study.rules if fields else ():
         lines += [f"### {study.title}, fields: {rules}", "", markdown_table(fields_table(fields, rules)), ""]
-    if results:
-        lines += [f"![Learning curves: {study.title}]({PICTURES}/experiments-{name}.svg)", ""]
-        lines += [f"Measured on: {'; '.join(_origins(results))}.", ""]
+    if by_rules:
+        lines += [f"![Learning curves: {study.title}](pictures/experiments-{name}.svg)", ""]
+        lines += [f"Measured on: {'; '.join(_origins(by_rules))}.", ""]
     if study.conclusion.strip():
         lines += [study.conclusion.strip(), ""]
     return "\n".join(lines)
 
 
-def _table(study: Study, results: Sequence[RunResult], rules: str, speeds: Speeds) -> str:
+def _table(by_variant: Runs, speeds: Mapping[str, Speed]) -> str:
     """A row for each variant under one rule set."""
+    results = [result for runs in by_variant.values() for result in runs]
     matches = list(dict.fromkeys(match.agents for result in results for match in result.matches))
     varied = settings_that_vary(result.config for result in results)
     header = ["variant", "settings", "seeds", *map(_line_up, matches), "decisions", "decisions/s", "seconds"]
     rows = [header]
-    for variant in _variants(study, results, rules):
-        runs = _of(results, rules, variant)
-        diverged = sum(run.diverged is not None for run in runs)
+    for variant, runs in by_variant.items():
         finished = [run for run in runs if run.diverged is None]
+        diverged = len(runs) - len(finished)
         settings = [_setting(name, runs) for name in varied if name in runs[0].config]
         rows.append(
             [
@@ -169,7 +179,7 @@ def _table(study: Study, results: Sequence[RunResult], rules: str, speeds: Speed
     return markdown_table(rows)
 
 
-def _time(runs: Sequence[RunResult], speeds: Speeds) -> tuple[str, str, str]:
+def _time(runs: Sequence[RunResult], speeds: Mapping[str, Speed]) -> tuple[str, str, str]:
     """Decisions, decisions a second and seconds, for the table."""
     if not runs:
         return NOTHING, NOTHING, NOTHING
@@ -179,10 +189,9 @@ def _time(runs: Sequence[RunResult], speeds: Speeds) -> tuple[str, str, str]:
     return f"{decisions:,.0f}", f"{about}{speed:,.0f}", f"{about}{decisions / max(1.0, speed):,.0f}"
 
 
-def _speed(runs: Sequence[RunResult], speeds: Speeds) -> tuple[float, bool]:
+def _speed(runs: Sequence[RunResult], speeds: Mapping[str, Speed]) -> tuple[float, bool]:
     """Decisions a second of a variant, and whether it was measured with nothing else running."""
-    measured = speeds.of(runs[0].config)
-    if measured:
+    if measured := speeds.get(speed_key(runs[0].config)):
         return measured.decisions_per_second, True
     return sum(run.decisions for run in runs) / max(1e-9, sum(run.seconds for run in runs)), False
 
@@ -202,37 +211,32 @@ def _line_up(agents: tuple[str, str]) -> str:
     return f"one {one} among {'nets' if others == 'net' else others}"
 
 
-def _origins(results: Sequence[RunResult]) -> list[str]:
+def _origins(by_rules: Mapping[str, Runs]) -> list[str]:
     """Each machine, with the commits that ran on it."""
-    commits: dict[str, dict[str, None]] = {}
-    for result in results:
-        version = f"{result.version} {result.commit}".strip()
-        commits.setdefault(result.machine, {})[version] = None
+    commits: dict[str, set[str]] = {}
+    for result in (result for runs in by_rules.values() for found in runs.values() for result in found):
+        commits.setdefault(result.machine, set()).add(f"{result.version} {result.commit}".strip())
     return [
         f"{machine}, catbox {', '.join(sorted(versions))}" for machine, versions in sorted(commits.items())
     ]
 
 
-def _opponent(results: Iterable[RunResult]) -> str:
+def _opponent(by_variant: Runs) -> str:
     """Whom the curves are drawn against: the first opponent that is not ``random``, where there is one."""
-    names = list(dict.fromkeys(name for result in results for name in result.curves))
+    names = (name for runs in by_variant.values() for result in runs for name in result.curves)
     return next((name for name in names if name != "random"), "random")
 
 
-def _of(results: Sequence[RunResult], rules: str, variant: str) -> list[RunResult]:
-    """The runs of one variant under one rule set, by seed."""
-    found = [result for result in results if (result.rules, result.variant) == (rules, variant)]
-    return sorted(found, key=lambda result: result.seed)
+def settings_that_vary(configs: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The names, but for the seed, of settings that have different values in the configurations.
 
-
-def _variants(study: Study, results: Sequence[RunResult], rules: str) -> list[str]:
-    return _ordered(study.variants, (result.variant for result in results if result.rules == rules))
-
-
-def _ordered(named: Iterable[str], found: Iterable[str]) -> list[str]:
-    """What was ``found``, in the order of the study, then what the study does not have any more."""
-    present = dict.fromkeys(found)
-    return list(dict.fromkeys([*(name for name in named if name in present), *sorted(present)]))
+    A setting that only some of them have (of one algorithm) does not vary if those agree on it.
+    """
+    values: dict[str, list[Any]] = {}
+    for config in configs:
+        for name, value in config.items():
+            values.setdefault(name, []).append(value)
+    return [name for name, found in values.items() if name != "seed" and any(v != found[0] for v in found)]
 
 
 def _setting(name: str, runs: Sequence[RunResult]) -> str:

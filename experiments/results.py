@@ -1,4 +1,4 @@
-"""The results of a study: a file of JSON lines, one line for each run.
+"""Where experiments lie, and the results of a study: a file of JSON lines, one line for each run.
 
 | key | meaning |
 |---|---|
@@ -16,25 +16,42 @@ from __future__ import annotations
 import json
 import math
 import statistics
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from scipy.stats import t
 
-from catbox_agents.files import parse_json, read_text, write_atomically, writing
-from experiments.study import FOLDER
+from catbox_agents.files import write_atomically, writing
 
-RESULTS = FOLDER / "results"
+ROOT = Path(__file__).resolve().parent.parent
 
 
-class Match(BaseModel):
-    """One agent among others."""
+class Folders:
+    """Where everything lies in the checkout at ``root``.
+
+    ``own``: settings of the zoo and of the leaderboard; ``studies``: a YAML file each; ``results``: what was measured;
+    ``runs``: what is trained and played; ``docs``: the pages.
+    """
+
+    def __init__(self, root: Path = ROOT) -> None:
+        self.own, self.runs, self.docs = root / "experiments", root / "runs", root / "docs"
+        self.studies, self.results = self.own / "studies", self.own / "results"
+
+    def results_of(self, study: str) -> list[RunResult]:
+        """The results of a study so far."""
+        return read_results(self.results / f"{study}.jsonl")
+
+
+class Record(BaseModel):
+    """What files of results are made of."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Match(Record):
+    """One agent among others."""
 
     agents: tuple[str, str]
     margin: float
@@ -42,10 +59,8 @@ class Match(BaseModel):
     deals: int
 
 
-class RunResult(BaseModel):
+class RunResult(Record):
     """One line."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     study: str
     rules: str
@@ -62,70 +77,36 @@ class RunResult(BaseModel):
     commit: str
     machine: str
 
-    @property
-    def key(self) -> tuple[str, str, int]:
-        """What tells the run from the others of its study."""
-        return self.rules, self.variant, self.seed
-
-
-def results_file(name: str, folder: Path = RESULTS) -> Path:
-    """The file of the study ``name``."""
-    return folder / f"{name}.jsonl"
-
 
 def read_results(file: Path) -> list[RunResult]:
-    """The results in ``file``, none where there is no file.
-
-    A last line that is damaged is left out, which is told on standard error: its run is not finished. Raises
-    ``ValueError`` for any other damaged line, a line of another study, and two lines of one run.
-    """
-    lines = [line for line in file.read_bytes().split(b"\n") if line] if file.exists() else []
-    results: list[RunResult] = []
-    for number, line in enumerate(lines, start=1):
+    """The results in ``file``, none where there is no file. Raises ``ValueError`` for a damaged line."""
+    results = []
+    for number, line in enumerate(file.read_bytes().splitlines() if file.exists() else (), start=1):
         try:
-            result = RunResult.model_validate(parse_json(line.decode("utf-8")))
+            results.append(RunResult.model_validate_json(line))
         except ValueError as error:
-            what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-            if number == len(lines):
-                left_out = f"left out the last line, which is damaged ({what}); its run has to be made again"
-                print(f"experiments: {file}: {left_out}", file=sys.stderr)
-                break
-            raise ValueError(
-                f"{file}, line {number} is damaged ({what}): put it back from version control, or delete it to "
-                "make its run again"
-            ) from None
-        if result.study != file.stem:
-            raise ValueError(
-                f"{file}, line {number} is of study {result.study!r}: move it to that study's file"
-            )
-        if same := [i for i, other in enumerate(results, start=1) if other.key == result.key]:
-            raise ValueError(f"{file}, lines {same[0]} and {number} are of the same run: delete one of them")
-        results.append(result)
+            raise ValueError(f"{file}, line {number} is damaged: {error}") from None
     return results
 
 
 def append_result(file: Path, result: RunResult) -> None:
-    """Add a line, whole or not at all; a damaged last line is dropped. Raises ``WriteError``."""
-    with writing(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(file.with_name(f".{file.name}.lock")):
-        results = [*read_results(file), result]
-        text = "".join(f"{line.model_dump_json()}\n" for line in results)
-        write_atomically(file, text.encode())
+    """Add a line, whole or not at all. Raises ``WriteError``."""
+    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    write_file(file, f"{before}{result.model_dump_json()}\n")
 
 
-Row = TypeVar("Row", bound=BaseModel)
+Row = TypeVar("Row", bound=Record)
 
 
 def read_rows(file: Path, kind: type[Row]) -> list[Row]:
     """The list in a file of JSON, none where there is no file. Raises ``ValueError`` for a damaged one."""
     try:
-        return TypeAdapter(list[kind]).validate_python(parse_json(read_text(file))) if file.exists() else []  # type: ignore[valid-type]
+        return TypeAdapter(list[kind]).validate_json(file.read_bytes()) if file.exists() else []  # type: ignore[valid-type]
     except ValueError as error:
-        raise ValueError(f"{file} is damaged ({error}): delete it, and make it again") from None
+        raise ValueError(f"{file} is damaged: {error}") from None
 
 
-def write_rows(file: Path, rows: Sequence[BaseModel]) -> None:
+def write_rows(file: Path, rows: Sequence[Record]) -> None:
     """Write ``rows`` as `read_rows` reads them, a line each. Raises ``WriteError``."""
     lines = [json.dumps(row.model_dump()) for row in rows]
     write_file(file, "[\n" + ",\n".join(lines) + "\n]\n")

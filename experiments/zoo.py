@@ -14,35 +14,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 
 import catbox_agents
 from catbox_agents import zoo
-from catbox_agents.files import parse_json, read_text, write_atomically
+from catbox_agents.files import write_atomically
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_env import Game
-from catbox_env.core.checks import closest
-from catbox_train import TrainConfig, load_config
-from catbox_train.runs.loop import check_run
 from catbox_train.settings_file import read_settings
-from experiments.results import write_file
-from experiments.runner import CONFIG_FILE, provenance, say, settings_of, train_in
-from experiments.study import FOLDER, PRESET, differences, dotted, flat
+from experiments.results import Folders, Record, write_file
+from experiments.runner import check_run_folder, provenance, say, settings_of, train_in
+from experiments.study import checked_config
 
-ZOO_FILE = FOLDER / "zoo.yaml"
 #: Deals on which full and half precision are compared.
 PRECISION_DEALS = 1000
 
 
-class Training(BaseModel):
+class Training(Record):
     """How an agent of the zoo was trained. ``seconds``: of playing and learning, without evaluations.
 
     ``sha256``: of the file in the zoo. ``half_precision``: what the policy earns in half precision more than in full,
     among heuristics (among random players where there are none), with the ends of its 95 % interval.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     name: str
     settings: dict[str, Any]
@@ -57,115 +50,70 @@ class Training(BaseModel):
     date: str
 
 
-def zoo_settings() -> dict[str, Any]:
+def zoo_settings(folders: Folders) -> dict[str, Any]:
     """The settings of each agent of the zoo, as its file has them."""
-    return read_settings(ZOO_FILE)
+    return read_settings(folders.own / "zoo.yaml")
 
 
-def zoo_configs(names: Sequence[str] = ()) -> dict[str, TrainConfig]:
-    """The settings of the agents ``names``, by default of all, in their order.
-
-    Raises ``ValueError`` for an unknown name, and for settings that cannot be trained.
-    """
-    every = zoo_settings()
-    for name in names:
-        if name not in every:
-            raise ValueError(f"unknown agent of the zoo {name!r}{closest(name, list(every))}")
-    return {name: _config(name, every[name]) for name in names or every}
-
-
-def _config(name: str, settings: dict[str, Any]) -> TrainConfig:
-    overrides = dotted(settings)
-    preset = overrides.pop(PRESET, None)
-    try:
-        config = load_config(preset=preset, overrides=overrides)
-        check_run(config, now=False)
-    except ValueError as error:
-        raise ValueError(f"agent {name!r} of the zoo: {error}") from error
-    return config
-
-
-def make_zoo(names: Sequence[str], runs: Path, results: Path, console: Console) -> None:
+def make_zoo(names: Sequence[str], folders: Folders, console: Console) -> None:
     """Train the agents ``names`` (all, if none are named) that are not trained yet, and put each into the zoo.
 
-    Raises ``ValueError`` for a run in ``runs`` that was made with other settings, and what training raises.
+    Raises ``ValueError`` for settings that cannot be trained and for a run that was made with other settings, and what
+    training raises.
     """
-    settings = zoo_settings()
-    configs = zoo_configs(names)
+    settings = zoo_settings(folders)
+    runs = folders.runs / "zoo"
+    configs = {
+        name: checked_config(f"agent {name!r} of the zoo", settings[name]) for name in names or settings
+    }
     for name, config in configs.items():
-        folder = runs / name
-        exists = (folder / CONFIG_FILE).exists()
-        if exists and (changed := differences(settings_of(folder), flat(config))):
-            raise ValueError(
-                f"{folder} was made with other settings than {ZOO_FILE.name} has now ({', '.join(changed)}): write "
-                "the earlier values there to go on with it, or delete that folder to start anew"
-            )
+        check_run_folder(runs / name, config)
     for number, (name, config) in enumerate(configs.items(), start=1):
         say(console, f"\nAgent {number} of {len(configs)}: {name}.")
+        game = config.make_game()
         report = train_in(runs / name, config, console)
-        digest = _put_into_zoo(name, config, runs / name, report)
-        seconds = round(report["training"]["seconds"], 1)
-        file = training_file(name, results)
-        if file.exists():
-            known = read_training(name, results)
-            if (known.sha256, known.seconds) == (digest, seconds):
-                say(console, f"{name} is in the zoo.")
-                continue
-        training = Training(
+        decisions, seconds = report["training"]["decisions"], round(report["training"]["seconds"], 1)
+        file = zoo.FOLDER / f"{name}.safetensors"
+        training = {"algorithm": config.algorithm, "decisions": decisions}
+        save_checkpoint(file, load_checkpoint(runs / name, game).network, game, training, half=True)
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        _write_entry(name, game, digest, list(settings))
+        known = read_training(name, folders)
+        if known is not None and (known.sha256, known.seconds) == (digest, seconds):
+            say(console, f"{name} is in the zoo.")
+            continue
+        made = Training(
             name=name,
             settings=settings[name],
             config=settings_of(runs / name),
-            decisions=report["training"]["decisions"],
+            decisions=decisions,
             seconds=seconds,
             sha256=digest,
-            half_precision=_cost_of_half_precision(
-                config.make_game(), zoo.FOLDER / f"{name}.safetensors", runs / name
-            ),
+            half_precision=_cost_of_half_precision(game, file, runs / name),
             **provenance(),
         )
-        write_file(file, training.model_dump_json(indent=1) + "\n")
-        mean, low, high = training.half_precision
-        say(
-            console,
-            f"{zoo.FOLDER / name}.safetensors; half precision: {mean:+.3f} ({low:+.3f} to {high:+.3f})",
-        )
+        write_file(_training_file(name, folders), made.model_dump_json(indent=1) + "\n")
+        mean, low, high = made.half_precision
+        say(console, f"{file}; half precision: {mean:+.3f} ({low:+.3f} to {high:+.3f})")
 
 
-def training_file(name: str, results: Path) -> Path:
-    """Where the training of an agent is described."""
-    return results / "zoo" / f"{name}.json"
+def _training_file(name: str, folders: Folders) -> Path:
+    return folders.results / "zoo" / f"{name}.json"
 
 
-def read_training(name: str, results: Path) -> Training:
-    """How the agent was trained. Raises ``ValueError`` for a damaged file, ``OSError`` where there is none."""
-    file = training_file(name, results)
-    try:
-        return Training.model_validate(parse_json(read_text(file)))
-    except ValueError as error:
-        raise ValueError(
-            f"{file} is damaged ({error}): put it back from version control, or make the agent again"
-        ) from None
+def read_training(name: str, folders: Folders) -> Training | None:
+    """How the agent was trained; None where it was not trained here. Raises ``ValueError`` for a damaged file."""
+    file = _training_file(name, folders)
+    return Training.model_validate_json(file.read_bytes()) if file.exists() else None
 
 
-def _put_into_zoo(name: str, config: TrainConfig, run: Path, report: dict[str, Any]) -> str:
-    """Write the policy, in half precision, and its entry in the index; the checksum of the file."""
-    game = config.make_game()
-    file = zoo.FOLDER / f"{name}.safetensors"
-    training = {"algorithm": config.algorithm, "decisions": report["training"]["decisions"]}
-    save_checkpoint(file, load_checkpoint(run, game).network, game, training, half=True)
-    return _write_entry(name, game, file)
-
-
-def _write_entry(name: str, game: Game, file: Path) -> str:
+def _write_entry(name: str, game: Game, digest: str, order: Sequence[str]) -> None:
+    """Name the agent in the index of the zoo."""
     index = zoo.FOLDER / zoo.INDEX
-    content = parse_json(read_text(index))
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    agents = {**content["agents"], name: {"game": game.id, "options": game.options, "sha256": digest}}
-    order = list(zoo_settings())
+    agents = json.loads(index.read_text(encoding="utf-8"))["agents"]
+    agents[name] = {"game": game.id, "options": game.options, "sha256": digest}
     agents = {known: agents[known] for known in sorted(agents, key=order.index)}
-    text = json.dumps({"format": zoo.FORMAT, "agents": agents}, indent=1) + "\n"
-    write_atomically(index, text.encode())
-    return digest
+    write_atomically(index, (json.dumps({"format": zoo.FORMAT, "agents": agents}, indent=1) + "\n").encode())
 
 
 def _cost_of_half_precision(game: Game, half: Path, full: Path) -> tuple[float, float, float]:

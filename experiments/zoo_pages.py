@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,11 +10,11 @@ from typing import Any
 
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table, milliseconds
-from catbox_agents.files import parse_json, read_text, write_atomically
 from catbox_env.core.checks import brief
-from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts, result_file
-from experiments.study import PRESET, dotted
-from experiments.zoo import Training, read_training, training_file, zoo_configs, zoo_settings
+from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
+from experiments.results import Folders
+from experiments.study import dotted
+from experiments.zoo import Training, read_training, zoo_settings
 
 HEURISTIC = "heuristic"
 #: The pairs of agents in the README: one among copies of the other.
@@ -40,39 +41,27 @@ python -m experiments report                         # this page
 
 
 class Board:
-    """The result of one arena, as its file has it. Raises ``ValueError`` for a damaged file."""
+    """The result of one arena, as its file has it.
+
+    ``margins``: of one agent among copies of another; ``gains``: what one agent earns more than another one among
+    copies of a third, by their names.
+    """
 
     def __init__(self, file: Path) -> None:
-        try:
-            self.content = parse_json(read_text(file))
-            self.agents: list[str] = self.content["agents"]
-            self.sha256: str = self.content["sha256"]
-            self._matrix = {(row["agent"], row["field"]): row for row in self.content["matrix"]}
-            self._differences = {
-                (row["agent"], row["other"], row["field"]): row for row in self.content["differences"]
-            }
-            self._summaries = {row["name"]: row for row in self.content["summaries"]}
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(
-                f"{file} is damaged ({error!r}): put it back from version control, or play the arena again"
-            ) from None
-
-    def margin(self, agent: str, field: str) -> str:
-        """One ``agent`` among copies of ``field``."""
-        return "0" if agent == field else estimate(self._matrix[agent, field])
-
-    def gain(self, agent: str, other: str, field: str) -> str:
-        """How much more ``agent`` earns than ``other`` among copies of ``field``.
-
-        An agent among its own copies earns 0.
-        """
-        if field == other:
-            return self.margin(agent, field)
-        if field == agent:
-            return estimate(self._matrix[other, field], sign=-1)
-        if (agent, other, field) in self._differences:
-            return estimate(self._differences[agent, other, field])
-        return estimate(self._differences[other, agent, field], sign=-1)
+        self.content = json.loads(file.read_text(encoding="utf-8"))
+        self.agents: list[str] = self.content["agents"]
+        self._summaries = {row["name"]: row for row in self.content["summaries"]}
+        self.margins: dict[tuple[str, str], str] = {}
+        self.gains: dict[tuple[str, str, str], str] = {}
+        for row in self.content["matrix"]:
+            agent, field = row["agent"], row["field"]
+            self.margins[agent, field] = "0" if agent == field else estimate(row)
+            self.gains[agent, field, field] = estimate(row)
+            self.gains[field, agent, field] = estimate(row, sign=-1)  # among its own copies an agent earns 0
+        for row in self.content["differences"]:
+            agent, other, field = row["agent"], row["other"], row["field"]
+            self.gains[agent, other, field] = estimate(row)
+            self.gains[other, agent, field] = estimate(row, sign=-1)
 
     def summary(self, agent: str) -> list[str]:
         """Rating, share in the Nash average, margin at mixed tables, and milliseconds a move."""
@@ -98,17 +87,17 @@ def estimate(row: Mapping[str, float], sign: int = 1, of: str = "margin") -> str
     return f"{sign * row[of]:+.2f} ± {(row['high'] - row['low']) / 2:.2f}"
 
 
-def boards(results: Path) -> list[tuple[Part, dict[str, Board]]]:
+def boards(folders: Folders) -> list[tuple[Part, dict[str, Board]]]:
     """Each part of the leaderboard with its arenas that have been played, by the name of their rules.
 
     Raises ``ValueError`` for an arena of another agent than the zoo has now.
     """
     found = []
-    for part in read_parts():
-        files = {rules: result_file(part.name, rules, results) for rules in part.rules}
+    for part in read_parts(folders):
+        files = {rules: part.result_file(rules, folders) for rules in part.rules}
         played = {rules: Board(file) for rules, file in files.items() if file.exists()}
         for rules, board in played.items():
-            if board.sha256 != zoo.zoo_agent(zoo.PREFIX + rules).sha256:
+            if board.content["sha256"] != zoo.zoo_agent(zoo.PREFIX + rules).sha256:
                 raise ValueError(
                     f"{files[rules]} is of another {zoo.PREFIX}{rules} than the zoo has now: run  "
                     f"python -m experiments leaderboard {part.name}/{rules}"
@@ -117,10 +106,10 @@ def boards(results: Path) -> list[tuple[Part, dict[str, Board]]]:
     return found
 
 
-def leaderboard_page(results: Path) -> str:
+def leaderboard_page(folders: Folders) -> str:
     """The text of docs/leaderboard.md."""
     lines = [INTRODUCTION]
-    for part, played in boards(results):
+    for part, played in boards(folders):
         lines += [f"## {part.title}", ""]
         if missing := [rules for rules in part.rules if rules not in played]:
             lines += [f"Not played yet: {', '.join(missing)}.", ""]
@@ -132,7 +121,7 @@ def leaderboard_page(results: Path) -> str:
 
 def _matrix(board: Board) -> str:
     header = ["one agent", *(f"among `{name}`" for name in board.agents)]
-    rows = [[f"`{one}`", *(board.margin(one, other) for other in board.agents)] for one in board.agents]
+    rows = [[f"`{one}`", *(board.margins[one, other] for other in board.agents)] for one in board.agents]
     return markdown_table([header, *rows])
 
 
@@ -145,11 +134,11 @@ def _robust(board: Board) -> list[str]:
     """What the agent of the zoo earns more than the heuristic, in each field, on the same deals."""
     if not {ZOO, HEURISTIC} <= set(board.agents):
         return []
-    parts = [f"{board.gain(ZOO, HEURISTIC, name)} among `{name}`" for name in board.agents]
+    parts = [f"{board.gains[ZOO, HEURISTIC, name]} among `{name}`" for name in board.agents]
     return [f"`{ZOO}` minus `{HEURISTIC}`: {', '.join(parts)}.", ""]
 
 
-def leaderboard_in_short(results: Path) -> str:
+def leaderboard_in_short(folders: Folders) -> str:
     """The leaderboard in the README: for each rule set the agent of the zoo and the heuristic among each other."""
     header = [
         "agent",
@@ -158,33 +147,30 @@ def leaderboard_in_short(results: Path) -> str:
         "of `heuristic`",
         "played, commit",
     ]
-    part, played = boards(results)[0]
-    rows = []
-    for rules in [rules for rules in part.rules if rules in played]:
-        board = played[rules]
-        found = [
-            board.margin(one, other) if {one, other} <= set(board.agents) else "" for one, other in _IN_SHORT
+    part, played = boards(folders)[0]
+    rows = [
+        [
+            f"`{zoo.PREFIX}{rules}`",
+            *(board.margins[pair] for pair in _IN_SHORT),
+            *(board.summary(name)[0] for name in (ZOO, HEURISTIC)),
+            f"{board.content['date']}, {board.content['commit']}",
         ]
-        ratings = [board.summary(name)[0] if name in board.agents else "" for name in (ZOO, HEURISTIC)]
-        made = f"{board.content['date']}, {board.content['commit']}"
-        rows.append([f"`{zoo.PREFIX}{rules}`", *found, *ratings, made])
+        for rules, board in played.items()
+    ]
     return f"{markdown_table([header, *rows])}\n\n{part.deals:,} deals a table."
 
 
-def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> str:
+def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
     """The card of an agent: ``played`` are the titles and results of its arenas."""
-    config = zoo_configs([name])[name]
-    game = config.make_game()
+    agent = zoo.zoo_agent(zoo.PREFIX + training.name)
     mean, low, high = training.half_precision
-    hours = training.seconds / 3600
     options = ", ".join(
-        f"{option}={brief(value)}" for option, value in game.options.items() if option != "reward"
+        f"{option}={brief(value)}" for option, value in agent.game.options.items() if option != "reward"
     )
-    network = zoo.zoo_agent(zoo.PREFIX + name).path
     lines = [
-        f"# {name}",
+        f"# {training.name}",
         "",
-        f"A trained agent for `{game.id}`: `catbox play {zoo.PREFIX}{name}{_rules_on_the_command_line(training)}`.",
+        f"A trained agent for `{agent.game.id}`: `catbox play {agent.spec}{rules_as_options(training.settings)}`.",
         "",
         "| | |",
         "| --- | --- |",
@@ -192,11 +178,11 @@ def card(name: str, training: Training, played: Sequence[tuple[str, Board]]) -> 
         f"| trained by | `{command(training.settings)}` |",
         f"| seed | {training.config['seed']} |",
         f"| decisions | {training.decisions:,} |",
-        f"| time | {hours:.2f} hours of playing and learning, {training.config['workers']} workers |",
+        f"| time | {training.seconds / 3600:.2f} hours of playing and learning, {training.config['workers']} workers |",
         f"| machine | {training.machine} |",
         f"| catbox | {training.version} {training.commit}, {training.date} |",
         f"| network | hidden layers of {', '.join(map(str, training.config['hidden']))}; "
-        f"{network.stat().st_size / 1000:,.0f} kB in half precision |",
+        f"{agent.path.stat().st_size / 1000:,.0f} kB in half precision |",
         f"| cost of half precision | {mean:+.3f} points a game ({low:+.3f} to {high:+.3f}) |",
         "",
         "It takes its most probable action. It is the policy at the end of its training; nothing was chosen by results "
@@ -213,7 +199,7 @@ def command(settings: Mapping[str, Any]) -> str:
     flat = dotted(settings)
     words = ["catbox train"]
     for setting, option in (
-        (PRESET, "--preset"),
+        ("preset", "--preset"),
         ("game", "--game"),
         ("game_options.num_players", "--players"),
     ):
@@ -231,10 +217,10 @@ def _as_text(value: Any) -> str:
     return str(value)
 
 
-def _rules_on_the_command_line(training: Training) -> str:
-    flat = dotted(training.settings)
-    words = [f" --game {flat['game']}"] if "game" in flat else []
-    for setting, value in flat.items():
+def rules_as_options(settings: Mapping[str, Any]) -> str:
+    """The rules in these settings, as options of `catbox play`."""
+    words = [f" --game {settings['game']}"] if "game" in settings else []
+    for setting, value in dotted(settings).items():
         option = setting.removeprefix("game_options.")
         if option == "num_players":
             words.append(f" --players {value}")
@@ -243,46 +229,20 @@ def _rules_on_the_command_line(training: Training) -> str:
     return "".join(words)
 
 
-def cards(results: Path) -> dict[Path, str]:
+def cards(folders: Folders) -> dict[Path, str]:
     """File -> text of the card of each agent in the zoo that was trained here.
 
     Raises ``ValueError`` for one that was trained with other settings than ``zoo.yaml`` has now, or is not in the zoo.
     """
-    played = boards(results)
-    settings = zoo_settings()
+    played = boards(folders)
     found = {}
-    for name in zoo_configs():
-        if training_file(name, results).exists():
-            training = read_training(name, results)
-            if (
-                training.settings != settings[name]
-                or training.sha256 != zoo.zoo_agent(zoo.PREFIX + name).sha256
-            ):
+    for name, settings in zoo_settings(folders).items():
+        if training := read_training(name, folders):
+            if (training.settings, training.sha256) != (settings, zoo.zoo_agent(zoo.PREFIX + name).sha256):
                 raise ValueError(
-                    f"{training_file(name, results)}: {zoo.PREFIX}{name} is another agent, or zoo.yaml has "
-                    f"other settings for it: run  python -m experiments zoo {name}"
+                    f"{zoo.PREFIX}{name} is another agent than its results are of, or zoo.yaml has other settings "
+                    f"for it: run  python -m experiments zoo {name}"
                 )
             of_agent = [(part.title, arenas[name]) for part, arenas in played if name in arenas]
-            found[zoo.FOLDER / f"{name}.md"] = card(name, training, of_agent)
+            found[zoo.FOLDER / f"{name}.md"] = card(training, of_agent)
     return found
-
-
-def write_pages(results: Path, page: Path) -> list[Path]:
-    """Write the leaderboard and the cards; the files."""
-    files = _pages(results, page)
-    for file, text in files.items():
-        write_atomically(file, text.encode())
-    return list(files)
-
-
-def check_pages(results: Path, page: Path) -> list[Path]:
-    """The files that are not what the results give."""
-    return [
-        file
-        for file, text in _pages(results, page).items()
-        if not file.exists() or file.read_text(encoding="utf-8") != text
-    ]
-
-
-def _pages(results: Path, page: Path) -> dict[Path, str]:
-    return {page: leaderboard_page(results), **cards(results)}

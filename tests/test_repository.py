@@ -18,6 +18,8 @@ from typer.testing import CliRunner
 import catbox_env
 from catbox_app.cli import app
 from catbox_train.config import preset_names
+from docs import generate
+from docs.illustrations import images
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
@@ -34,25 +36,17 @@ def run_python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess
     )
 
 
+#: What the core may not load.
+EXTRAS = (
+    "torch", "stable_baselines3", "pygame", "matplotlib", "ray", "pyspiel", "rich", "typer", "pydantic", "pyvips",
+    "filelock", "safetensors", "tensorboard",
+)  # fmt: skip
+
+
 def test_importing_the_core_loads_none_of_the_extras() -> None:
-    heavy = [
-        "torch",
-        "stable_baselines3",
-        "pygame",
-        "matplotlib",
-        "ray",
-        "pyspiel",
-        "rich",
-        "typer",
-        "pydantic",
-        "pyvips",
-        "filelock",
-        "safetensors",
-        "tensorboard",
-    ]
     program = (
         "import sys, catbox_env; from catbox_env import cat_in_the_box_v0; cat_in_the_box_v0.env().reset(seed=1);"
-        f"print([name for name in {heavy} if name in sys.modules])"
+        f"print([name for name in {EXTRAS} if name in sys.modules])"
     )
     result = run_python("-c", program)
     assert result.stdout.strip() == "[]", result.stdout + result.stderr
@@ -67,20 +61,14 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 def test_generated_blocks_are_in_step_with_the_code() -> None:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
     names = set()
     for page in generate.pages():
         text = page.read_text(encoding="utf-8")
         names |= {match[2] for match in generate.MARKED.finditer(text)}
         assert text == generate.updated(text), f"{page.name}: run .venv/bin/python docs/generate.py"
     assert names == set(generate.BLOCKS)
-    images = ROOT / "docs" / "images"
-    assert {path.name for path in images.iterdir()} == set(generate.IMAGES)
-    for name, draw in generate.IMAGES.items():
-        drawn = (images / name).read_text(encoding="utf-8")
-        assert drawn == draw(), f"docs/images/{name}: run .venv/bin/python docs/generate.py"
+    drawn = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "images").iterdir()}
+    assert drawn == dict(images()), "run .venv/bin/python docs/generate.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -102,13 +90,18 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.startswith("https://") or (page.parent / target).exists(), target
 
 
+def uninstall(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
+    """Have the commands find none of ``packages``."""
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name in packages else find_spec(name)
+    )
+
+
 def test_catbox_without_its_extras_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     from catbox_app import __main__ as command
 
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name in ("typer", "rich") else find_spec(name)
-    )
+    uninstall(monkeypatch, "typer", "rich")
     with pytest.raises(SystemExit) as exit_:
         command.main()
     assert "needs typer, rich" in str(exit_.value)
@@ -119,10 +112,7 @@ def test_catbox_without_its_extras_says_what_to_install(monkeypatch: pytest.Monk
 def test_training_without_its_extra_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "torch" else find_spec(name)
-    )
+    uninstall(monkeypatch, "torch")
     refused = CliRunner().invoke(app, [command])
     assert refused.exit_code == 2
     assert f"catbox {command} needs torch" in refused.output

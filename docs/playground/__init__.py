@@ -56,7 +56,7 @@ BSD 3-Clause License, which is in the wheel.
 def build(folder: Path) -> None:
     """Write the playground into ``folder``, which is made anew.
 
-    Raises `FilesNotFound` where Pyodide is neither kept nor can be fetched, and ``ValueError`` for a folder that holds
+    Raises ``OSError`` where Pyodide is neither kept nor can be fetched, and ``ValueError`` for a folder that holds
     anything but a playground.
     """
     if folder.exists() and any(folder.iterdir()) and not (folder / "catbox.zip").is_file():

@@ -4,14 +4,13 @@ import sys
 from pathlib import Path
 
 from . import build
-from .pyodide_files import FilesNotFound
 
 if len(sys.argv) != 2:
     sys.exit("usage: python -m docs.playground FOLDER")
 folder = Path(sys.argv[1])
 try:
     build(folder)
-except (FilesNotFound, ValueError, OSError) as error:
+except (ValueError, OSError) as error:
     sys.exit(f"error: {error}")
 size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 print(f"{folder}: {size / 2**20:.1f} MB. To try it:  {sys.executable} -m http.server --directory {folder}")

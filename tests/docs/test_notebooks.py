@@ -40,10 +40,6 @@ def form(notebook: Any) -> list[list[Any]]:
     ]
 
 
-def test_there_are_six_notebooks_numbered_from_one() -> None:
-    assert [path.name[:3] for path in NOTEBOOKS] == [f"0{number}_" for number in range(1, 7)]
-
-
 @each_notebook
 def test_committed_outputs_are_complete_and_small(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
@@ -58,16 +54,6 @@ def test_committed_outputs_are_complete_and_small(path: Path) -> None:
     assert path.stat().st_size < LARGEST
     said = "".join(output.get("text", "") for output in outputs)
     assert not re.search(r"(^|[\s'\"])(/\w+){2}", said, re.MULTILINE), "a path of the machine that ran it"
-
-
-@each_notebook
-def test_links_of_notebooks_lead_somewhere(path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
-    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
-    assert links
-    for target in links:
-        assert target.startswith("https://") or (path.parent / target).exists(), target
 
 
 @pytest.mark.slow

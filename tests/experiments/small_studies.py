@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.__main__ import main
-from experiments.results import RunResult, read_results
+from experiments.results import Folders, RunResult
 
 #: Eight updates; a checkpoint after every third, an evaluation after every fourth.
 BASE = {
@@ -36,36 +36,36 @@ SMALL = {
 
 
 class Workplace:
-    """Folders of studies, runs, results and the page, in ``folder``, and the command that uses them."""
+    """A checkout at ``folder`` with one study, no zoo and no leaderboard, and the command that works there."""
 
     def __init__(self, folder: Path, **changes: Any) -> None:
-        self.studies, self.runs, self.results = (folder / name for name in ("studies", "runs", "results"))
-        self.page = folder / "docs" / "experiments.md"
-        self.studies.mkdir(parents=True)
+        self.root, self.folders = folder, Folders(folder)
+        self.runs, self.results = self.folders.runs / "experiments", self.folders.results
+        self.page = self.folders.docs / "experiments.md"
+        self.folders.studies.mkdir(parents=True)
+        (self.folders.own / "zoo.yaml").write_text("{}")
+        (self.folders.own / "leaderboard.yaml").write_text("[]")
         self.write(**changes)
 
     def write(self, **changes: Any) -> None:
         """Write the study with other values; None takes a key out."""
         study = {key: value for key, value in {**SMALL, **changes}.items() if value is not None}
-        (self.studies / "small.yaml").write_text(json.dumps(study))  # JSON is YAML
+        (self.folders.studies / "small.yaml").write_text(json.dumps(study))  # JSON is YAML
 
     @property
     def file(self) -> Path:
         return self.results / "small.jsonl"
 
-    def arguments(self, command: str) -> list[str]:
+    def arguments(self, *words: str) -> list[str]:
         """Of the command line."""
-        own = {"report": ["--page", str(self.page)], "speeds": ["small"]}.get(
-            command, ["--runs", str(self.runs), "small"]
-        )
-        return [command, "--studies", str(self.studies), "--results", str(self.results), *own]
+        return ["--root", str(self.root), *words]
 
-    def run(self) -> int:
-        """The exit code."""
-        return main(self.arguments("run"))
+    def run(self, *words: str) -> int:
+        """The exit code of a command, by default the one that trains."""
+        return main(self.arguments(*words or ("run", "small")))
 
     def lines(self) -> list[RunResult]:
-        return read_results(self.file)
+        return self.folders.results_of("small")
 
 
 def measured(result: RunResult) -> dict[str, Any]:

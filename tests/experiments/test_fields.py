@@ -9,9 +9,7 @@ import pytest
 
 from catbox_agents import evaluate
 from catbox_env import make_game
-from experiments.__main__ import main
-from experiments.fields import FIRST_SEED, FieldResult, fields_file, fields_table, read_fields
-from experiments.speeds import FILE as SPEEDS
+from experiments.fields import FIRST_SEED, FieldResult, fields_table, read_fields
 from tests.experiments.small_studies import Workplace
 
 FIELDS: dict[str, Any] = {
@@ -39,22 +37,19 @@ def test_fields_are_played_written_and_reported(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     workplace.write(**FIELDS)
-    assert main(workplace.arguments("fields")) == 1
-    assert "is not trained here: run  python -m experiments run small" in capsys.readouterr().err
+    assert workplace.run("fields", "small") == 1
+    assert "seed 1 does not exist" in capsys.readouterr().err
     assert workplace.run() == 0
-    assert main(workplace.arguments("fields")) == 0
-    found = read_fields("small", workplace.results)
+    assert workplace.run("fields", "small") == 0
+    found = read_fields("small", workplace.folders)
     assert [(result.seed, result.field) for result in found] == [
         (seed, field) for seed in (1, 2) for field in ("random", "mixed", "own")
     ]
     assert any(result.net for result in found if result.field == "own"), "a net of the other seed, not itself"
-    again = fields_file("small", workplace.results).read_bytes()
-    assert main(workplace.arguments("fields")) == 0
-    assert fields_file("small", workplace.results).read_bytes() == again
     game = make_game("cat_in_the_box_v0", num_players=3, num_ranks=3, copies=4)
     expected = evaluate(game, ["heuristic", "random"], 10, seed=FIRST_SEED)["heuristic"].margin
     assert found[0].heuristic == pytest.approx(expected, abs=1e-4)
-    assert main(workplace.arguments("report")) == 0
+    assert workplace.run("report") == 0
     page = workplace.page.read_text()
     assert "### Small, fields: 3 players" in page
     assert "| own | " in page
@@ -71,11 +66,10 @@ def test_the_table_has_means_over_seeds_and_the_interval_of_the_difference() -> 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"judged": "lwo"}, "judged names variant 'lwo'; did you mean 'low'"),
-        ({"judged": None}, "judged names variant ''"),
-        ({"fields": {"own": ["net:hihg"]}}, "fields.own names variant 'hihg'; did you mean 'high'"),
-        ({"fields": {"own": []}}, r"fields.own = \[\]: name at least one agent"),
-        ({"seeds": [1]}, "fields.mixed: nets of another seed take two seeds at least"),
+        ({"judged": None}, "judged and fields name variant ''"),
+        ({"fields": {"own": ["net:hihg"]}}, "judged and fields name variant 'hihg'"),
+        ({"fields": {"own": []}}, "fields.own"),
+        ({"seeds": [1]}, "at least two where fields have nets of another seed"),
         ({"fields": None}, "has no fields: give it judged, fields and field_deals"),
     ],
 )
@@ -83,15 +77,15 @@ def test_fields_that_cannot_be_played_are_refused(
     workplace: Workplace, capsys: pytest.CaptureFixture[str], changes: dict, message: str
 ) -> None:
     workplace.write(**{**FIELDS, **changes})
-    assert main(workplace.arguments("fields")) == 1
-    assert re.search(message, capsys.readouterr().err)
+    assert workplace.run("fields", "small") == 1
+    assert message in capsys.readouterr().err
 
 
-def test_damaged_files_of_results_are_named(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
-    for file in (fields_file("small", workplace.results), workplace.results / SPEEDS):
-        for text in ("[", '[{"settings": {}}]', "7"):
-            workplace.results.mkdir(exist_ok=True)
-            file.write_text(text)
-            assert main(workplace.arguments("report")) == 1
-            assert f"{file.name} is damaged" in capsys.readouterr().err
-        file.unlink()
+@pytest.mark.parametrize("name", ["small.jsonl", "small.fields.json", "speeds.json"])
+def test_damaged_files_of_results_are_named(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    workplace.results.mkdir()
+    (workplace.results / name).write_text('[{"settings": {}}]')
+    assert workplace.run("report") == 1
+    assert re.search(rf"{name}(, line 1)? is damaged", capsys.readouterr().err)

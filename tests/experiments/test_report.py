@@ -9,8 +9,8 @@ import pytest
 
 from experiments.__main__ import main
 from experiments.pictures import draw
-from experiments.report import check_report, write_report
-from experiments.results import Match, RunResult, mean_of
+from experiments.report import outdated_pages, write_pages
+from experiments.results import Match, RunResult
 from tests.experiments.small_studies import Workplace
 
 
@@ -51,20 +51,16 @@ THREE_SEEDS = [
 
 
 def page(workplace: Workplace) -> str:
-    write_report(workplace.studies, workplace.results, workplace.page)
+    write_pages(workplace.folders)
     return workplace.page.read_text()
 
 
 def outdated(workplace: Workplace) -> list[str]:
-    return [path.name for path in check_report(workplace.studies, workplace.results, workplace.page)]
+    return [path.name for path in outdated_pages(workplace.folders)]
 
 
 def test_the_page_of_the_repository_is_what_its_results_give() -> None:
     assert main(["report", "--check"]) == 0
-
-
-def test_one_seed_has_no_interval() -> None:
-    assert mean_of([0.5]) == (0.5, None)
 
 
 def test_the_table_has_mean_interval_over_seeds_and_interval_over_deals(workplace: Workplace) -> None:
@@ -94,12 +90,9 @@ def test_runs_that_diverged_are_counted_and_not_averaged(workplace: Workplace) -
     assert "high (diverged)" in svg
 
 
-def test_the_conclusion_comes_from_the_study_and_variants_that_left_it_stay(workplace: Workplace) -> None:
+def test_variants_that_left_the_study_stay(workplace: Workplace) -> None:
     write_lines(workplace, *THREE_SEEDS, result("gone", 1, -2.0))
-    workplace.write(conclusion="Less is more.")
-    text = page(workplace)
-    assert text.rstrip().endswith("Less is more.")
-    assert "| gone | `entropy=0.12` | 1 | -2.00 (0.10) |" in text
+    assert "| gone | `entropy=0.12` | 1 | -2.00 (0.10) |" in page(workplace)
 
 
 def test_the_page_begins_with_the_studies_and_the_first_sentence_of_their_conclusions(
@@ -108,13 +101,9 @@ def test_the_page_begins_with_the_studies_and_the_first_sentence_of_their_conclu
     workplace.write(
         title="Small, or large?", conclusion="Margins of 0.5 and\n1.2 were\nfound. The rest is noise."
     )
-    text = page(workplace)
-    assert (
-        "\n- [Small, or large?](#small-or-large): Margins of 0.5 and 1.2 were found.\n\n## Small, or large?\n"
-        in text
-    )
-    workplace.write()
-    assert "\n- [Small](#small)\n\n## Small\n" in page(workplace)
+    entry = "- [Small, or large?](#small-or-large): Margins of 0.5 and 1.2 were found."
+    assert f"\n{entry}\n\n## Small, or large?\n" in page(workplace)
+    assert page(workplace).endswith("\nfound. The rest is noise.\n")
 
 
 def test_a_study_without_results_says_so(workplace: Workplace) -> None:
@@ -124,15 +113,15 @@ def test_a_study_without_results_says_so(workplace: Workplace) -> None:
 
 def test_the_check_finds_what_is_out_of_date(workplace: Workplace) -> None:
     write_lines(workplace, *THREE_SEEDS)
-    assert outdated(workplace) == ["experiments.md", "experiments-small.svg"]
-    assert main(workplace.arguments("report")) == 0
+    assert outdated(workplace) == ["experiments.md", "leaderboard.md", "experiments-small.svg"]
+    assert workplace.run("report") == 0
     assert outdated(workplace) == []
-    assert main([*workplace.arguments("report"), "--check"]) == 0
+    assert workplace.run("report", "--check") == 0
 
     text = workplace.page.read_text()
     workplace.page.write_text(text.replace("+0.30", "+0.40"))
     assert outdated(workplace) == ["experiments.md"]
-    assert main([*workplace.arguments("report"), "--check"]) == 1
+    assert workplace.run("report", "--check") == 1
     workplace.page.write_text(text)
 
     moved = THREE_SEEDS[0].model_copy(update={"curves": {"heuristic": [(2_000_000, 0.0, 0.2)]}})
@@ -157,20 +146,6 @@ def test_the_curves_are_means_over_seeds_over_decisions_and_over_seconds() -> No
     assert list(over_seconds.get_lines()[0].get_xdata()) == pytest.approx([41.0, 82.0])
 
 
-def test_two_seeds_are_drawn_as_thin_lines_without_a_band() -> None:
-    runs = {"low": [line for line in THREE_SEEDS if line.variant == "low"][:2]}
-    over_decisions, _ = draw(
-        {"3 players": "heuristic"}, {"3 players": runs}, {"3 players": {"low": 1e-5}}
-    ).axes
-    mean, *seeds, _ = over_decisions.get_lines()
-    assert [list(line.get_ydata()) for line in seeds] == [
-        pytest.approx([0.05, 0.1]),
-        pytest.approx([0.1, 0.2]),
-    ]
-    assert list(mean.get_ydata()) == pytest.approx([0.075, 0.15])
-    assert len(over_decisions.collections) == 0
-
-
 def test_nine_variants_are_drawn_three_in_a_panel() -> None:
     runs = {f"v{i}": [result(f"v{i}", 1, 0.1 * i)] for i in range(9)}
     panels = draw(
@@ -186,5 +161,5 @@ def test_results_of_a_study_that_does_not_exist_are_refused(
 ) -> None:
     workplace.results.mkdir()
     Path(workplace.results / "gone.jsonl").write_text("")
-    assert main(workplace.arguments("report")) == 1
-    assert "gone.jsonl: there is no study 'gone'" in capsys.readouterr().err
+    assert workplace.run("report") == 1
+    assert "there are results, but no studies, of these names: gone" in capsys.readouterr().err

@@ -2,48 +2,55 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from filelock import FileLock
+from numpy.typing import NDArray
 
+from catbox_agents import Agent
 from catbox_train import memory
-from experiments.results import read_results
+from catbox_train.runs.metrics import read_metrics
 from tests.experiments.small_studies import BASE, Workplace, measured
-from tests.experiments.stopping import STATE
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-STOPPING = {**BASE, "opponents": ["random", "tests.experiments.stopping:Stopping"]}
 
 
-@pytest.mark.parametrize("name", ["SIGKILL", pytest.param("SIGINT", marks=pytest.mark.slow)])
+class Stopping(Agent):
+    """Plays the first legal action; the first one, while it is ``armed``, sends Ctrl-C."""
+
+    armed = False
+
+    def act_batch(
+        self, observations: NDArray[np.int8], action_masks: NDArray[Any], histories: object = None
+    ) -> NDArray[np.int64]:
+        if Stopping.armed:
+            Stopping.armed = False
+            os.kill(os.getpid(), signal.SIGINT)
+        return action_masks.argmax(1)
+
+
 def test_a_study_that_was_stopped_goes_on_to_the_same_results(
-    workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    workplace: Workplace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In the evaluation after update 4 of the first run. SIGKILL leaves the checkpoint of update 3."""
-    state = tmp_path / "signal"
-    monkeypatch.setenv(STATE, str(state))
-    workplace.write(base=STOPPING)
-    unstopped = Workplace(tmp_path / "unstopped", base=STOPPING)
+    """In the evaluation after update 4 of the first run."""
+    base = {**BASE, "opponents": ["random", "tests.experiments.test_runs:Stopping"]}
+    workplace.write(base=base)
+    unstopped = Workplace(tmp_path / "unstopped", base=base)
     assert unstopped.run() == 0
 
-    state.write_text(name)
-    command = [sys.executable, "-m", "experiments", *workplace.arguments("run")]
-    stopped = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert stopped.returncode == (130 if name == "SIGINT" else -signal.SIGKILL), stopped.stderr
-    assert ("The same command goes on from here." in stopped.stderr) == (name == "SIGINT")
-    checkpoints = workplace.runs / "small" / "3 players" / "low" / "seed 1" / "checkpoints"
-    kept = sorted(folder.name for folder in checkpoints.iterdir() if folder.name.isdecimal())
-    assert kept == (["00000003", "00000004"] if name == "SIGINT" else ["00000003"])
+    monkeypatch.setattr(Stopping, "armed", True)
+    assert workplace.run() == 130
+    assert "The same command goes on from here." in capsys.readouterr().err
     assert not workplace.file.exists()
 
     assert workplace.run() == 0
     assert list(map(measured, workplace.lines())) == list(map(measured, unstopped.lines()))
     assert [result.variant for result in workplace.lines()] == ["low", "high"]
+    updates = read_metrics(workplace.runs / "small" / "3 players" / "low" / "seed 1")
+    assert [row["update"] for row in updates] == list(range(1, 9)), "none was made twice"
 
 
 def test_a_result_holds_the_settings_the_curve_and_the_matches(workplace: Workplace) -> None:
@@ -67,9 +74,7 @@ def test_a_finished_run_is_not_repeated(workplace: Workplace, capsys: pytest.Cap
     before = workplace.file.read_bytes()
     shutil.rmtree(workplace.runs)
     assert workplace.run() == 0
-    told = capsys.readouterr().out
-    assert "2 of 2 runs have results already." in told
-    assert "All runs of small have results." in told
+    assert "2 of 2 runs have results already." in capsys.readouterr().out
     assert workplace.file.read_bytes() == before
     assert not workplace.runs.exists()
     workplace.write(seeds=[1, 2])
@@ -128,54 +133,12 @@ def test_results_and_half_finished_runs_of_other_settings_are_refused(
     assert workplace.run() == 0
     workplace.write(base={**BASE, "clip": 0.2})
     assert workplace.run() == 1
-    refused = capsys.readouterr().err
-    assert "study 'small', 3 players, variant 'low', seed 1: " in refused
-    assert (
-        f"{workplace.file} was made with other settings than the study has now (clip: 0.15 -> 0.2)" in refused
-    )
+    changed = "was made with other settings than the file has now (clip: 0.15 -> 0.2)"
+    assert f"study 'small', 3 players, variant 'low', seed 1 {changed}" in capsys.readouterr().err
     workplace.file.unlink()
     assert workplace.run() == 1
-    assert (
-        "seed 1 was made with other settings than the study has now (clip: 0.15 -> 0.2)"
-        in capsys.readouterr().err
-    )
+    assert f"{workplace.runs}/small/3 players/low/seed 1 {changed}" in capsys.readouterr().err
     assert not workplace.file.exists()
-
-
-def test_a_run_that_another_process_trains_is_left_to_it(
-    workplace: Workplace, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = workplace.runs / "small" / "3 players" / "low" / "seed 1"
-    folder.mkdir(parents=True)
-    with FileLock(folder / ".experiment.lock"):
-        assert workplace.run() == 0
-    told = capsys.readouterr().out
-    assert "Left to other processes, which had begun them: 1.\nAll other runs of small have results." in told
-    assert [result.variant for result in workplace.lines()] == ["high"]
-
-
-def test_a_damaged_last_line_is_made_again_and_any_other_is_an_error(
-    workplace: Workplace, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert workplace.run() == 0
-    whole = workplace.file.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    workplace.file.write_bytes(lines[0] + lines[1][:100])
-    assert len(read_results(workplace.file)) == 1
-    assert "left out the last line, which is damaged" in capsys.readouterr().err
-    assert workplace.run() == 0
-    assert [result.variant for result in workplace.lines()] == ["low", "high"]
-
-    capsys.readouterr()
-    workplace.file.write_bytes(lines[0][:100] + b"\n" + lines[1])
-    assert workplace.run() == 1
-    assert f"{workplace.file}, line 1 is damaged" in capsys.readouterr().err
-    workplace.file.write_bytes(lines[0] + lines[0])
-    assert workplace.run() == 1
-    assert "lines 1 and 2 are of the same run" in capsys.readouterr().err
-    workplace.file.write_bytes(lines[0].replace(b'"study":"small"', b'"study":"large"') + lines[1])
-    assert workplace.run() == 1
-    assert "line 1 is of study 'large'" in capsys.readouterr().err
 
 
 def test_a_run_that_does_not_fit_into_memory_is_refused_before_any_is_trained(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from catbox_train import TrainConfig
 from experiments import speeds
-from experiments.__main__ import main
-from experiments.speeds import FILE, Speed, Speeds
+from experiments.speeds import FILE, read_speeds, speed_key
 from tests.experiments.small_studies import BASE, Workplace
 
 
@@ -25,22 +23,22 @@ def test_speeds_are_measured_once_and_shown(workplace: Workplace, capsys: pytest
         },
     )
     assert workplace.run() == 0
-    assert main(workplace.arguments("report")) == 0
+    assert workplace.run("report") == 0
     assert "| 2,048 | ≈ " in workplace.page.read_text()
     capsys.readouterr()
-    assert main(workplace.arguments("speeds")) == 0
-    assert "1 of 2: study 'small', 3 players, variant 'short': " in capsys.readouterr().out
-    measured = {line.variant: Speeds(workplace.results).of(line.config) for line in workplace.lines()}
-    assert measured["short"] is not None
+    assert workplace.run("speeds", "small") == 0
+    assert "study 'small', 3 players, variant 'short', seed 1: " in capsys.readouterr().out
+    speeds = read_speeds(workplace.results)
+    measured = {line.variant: speeds[speed_key(line.config)] for line in workplace.lines()}
     assert measured["short"] == measured["long"] != measured["wide"]
     assert len(json.loads((workplace.results / FILE).read_text())) == 2
     before = (workplace.results / FILE).read_bytes()
-    assert main(workplace.arguments("speeds")) == 0
+    assert workplace.run("speeds", "small") == 0
     assert capsys.readouterr().out == ""
     assert (workplace.results / FILE).read_bytes() == before
 
-    assert main([*workplace.arguments("report"), "--check"]) == 1
-    assert main(workplace.arguments("report")) == 0
+    assert workplace.run("report", "--check") == 1
+    assert workplace.run("report") == 0
     speed = measured["short"].decisions_per_second
     assert f"| 2,048 | {speed:,.0f} | {2048 / speed:,.0f} |" in workplace.page.read_text()
     assert "| ≈ " not in workplace.page.read_text()
@@ -57,23 +55,13 @@ def test_the_pool_of_earlier_policies_is_filled_from_the_first_update_on(
 
     monkeypatch.setattr(speeds, "training_run", run)
     workplace.write(variants={"past": {"opponents_in_training": {"past": 0.5}}, "alone": {}})
-    assert main(workplace.arguments("speeds")) == 0
+    assert workplace.run("speeds", "small") == 0
     assert {config.algorithm_options.past_every for config in configs} == {1}
     kept = [speed["settings"]["past_every"] for speed in json.loads((workplace.results / FILE).read_text())]
     assert kept == [25, 25]
 
 
-def test_a_setting_that_a_result_of_another_version_lacks_has_its_default(tmp_path: Path) -> None:
-    found = Speeds(tmp_path)
-    for hidden, head, speed in ((8, True, 100.0), (8, False, 200.0), (16, False, 300.0)):
-        settings = {"hidden": [hidden], "action_features": head}
-        found.add(Speed(settings=settings, decisions_per_second=speed, machine="m"))
-
-    def of(**settings: Any) -> float | None:
-        speed = Speeds(tmp_path).of({"seed": 3, **settings})
-        return None if speed is None else speed.decisions_per_second
-
-    assert of(hidden=[8]) == of(hidden=[8], action_features=True) == 100.0  # the default
-    assert of(hidden=[8], action_features=False) == 200.0
-    assert of(hidden=[16]) is None
-    assert of(hidden=[8], a_setting_that_is_gone=3) is None
+def test_a_setting_that_a_result_of_another_version_lacks_has_its_default() -> None:
+    assert speed_key({"hidden": [8], "seed": 3}) == speed_key({"hidden": [8], "action_features": True})
+    assert speed_key({"hidden": [8]}) != speed_key({"hidden": [8], "action_features": False})
+    assert speed_key({"hidden": [8]}) != speed_key({"hidden": [8], "a_setting_that_is_gone": 3})

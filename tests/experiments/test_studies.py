@@ -8,19 +8,22 @@ import pytest
 
 from catbox_train import memory
 from catbox_train.runs.loop import check_run
-from experiments.study import Run, flat, read_study, runs_of, settings_that_vary, study_names
+from experiments.report import settings_that_vary
+from experiments.results import Folders
+from experiments.study import Run, flat, read_study, runs_of, study_names
 from tests.experiments.small_studies import BASE, Workplace
-
-TWO = {"low": {"entropy": 0.01}, "high": {"entropy": 0.12}}
 
 
 def runs(workplace: Workplace) -> list[Run]:
-    return runs_of("small", read_study("small", workplace.studies))
+    return runs_of("small", read_study("small", workplace.folders.studies))
 
 
-@pytest.mark.parametrize("name", study_names())
+STUDIES = Folders().studies
+
+
+@pytest.mark.parametrize("name", study_names(STUDIES))
 def test_the_studies_of_the_repository_can_be_trained(name: str) -> None:
-    study = read_study(name)
+    study = read_study(name, STUDIES)
     made = runs_of(name, study)
     assert len(made) == len(study.variants) * len(study.rules) * len(study.seeds)
     if not study.fields:
@@ -78,24 +81,17 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
     [
         (
             {"base": {**BASE, "algorithm": "exit", "start_from": "/no/such/run"}},
-            "study 'small', variant 'low', 3 players: start_from: .*/no/such/run does not exist",
+            "study 'small', 3 players, variant 'low': start_from: .*/no/such/run does not exist",
         ),
-        ({"base": {**BASE, "hidden": [2_000_000] * 2}}, "variant 'low', 3 players: not enough memory for hidden"),
-        ({"title": None}, "study 'small': title is missing"),
-        ({"variant": {}}, "study 'small': unknown key 'variant'; did you mean 'variants'"),
-        ({"seeds": [1, 2, 1]}, r"seeds = \[1, 2, 1\]: expected different ones"),
-        ({"variants": {"../x": {}, "y": {}}}, r"variants\.\.\./x = '../x': .*pattern"),
+        ({"base": {**BASE, "hidden": [2_000_000] * 2}}, "variant 'low': not enough memory for hidden"),
+        ({"title": None}, "study 'small': .*\n.*title"),
+        ({"variant": {}}, "study 'small': .*\n.*variant"),
+        ({"seeds": [1, 2, 1]}, "expected different seeds"),
+        ({"variants": {"../x": {}, "y": {}}}, "should match pattern"),
         (
             {"variants": {"low": {"entropi": 1}, "high": {}}},
-            "study 'small', variant 'low', 3 players: unknown setting 'entropi' .* did you mean 'entropy'",
+            "study 'small', 3 players, variant 'low': unknown setting 'entropi' .* did you mean 'entropy'",
         ),
-        ({"variants": {"a": {"seed": 4}, "b": {}}}, "seed in variant 'a': leave it out"),
-        ({"base": {**BASE, "final_deals": 100}}, "final_deals in base: leave it out"),
-        (
-            {"variants": {"a": {"game_options.num_players": 4}, "b": {}}},
-            r"game_options\.num_players is given by the variant and by its rules",
-        ),
-        ({"variants": {**TWO, "again": {"entropy": 0.01, "clip": 0.15}}}, "variants 'low' and 'again' have the same"),
     ],
 )  # fmt: skip
 def test_a_study_that_cannot_be_trained_is_refused_with_its_name_and_the_setting(
@@ -116,17 +112,11 @@ def test_the_memory_that_is_in_use_does_not_count_before_a_run_begins(
         check_run(made[0].config)
 
 
-def test_a_name_that_is_given_twice_is_refused(workplace: Workplace) -> None:
-    (workplace.studies / "small.yaml").write_text("title: a\nvariants:\n  a: {clip: 1}\n  a: {clip: 2}\n")
-    with pytest.raises(ValueError, match=r"small\.yaml, line 4: 'a' was given before"):
-        runs(workplace)
-
-
 def test_nothing_is_trained_when_a_later_study_is_wrong(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     workplace.write(seeds=[1, 2], variants={"low": {"entropy": 0.01}, "wrong": {"entropy": -1}})
     assert workplace.run() == 1
-    assert "study 'small', variant 'wrong', 3 players: entropy = " in capsys.readouterr().err
+    assert "study 'small', 3 players, variant 'wrong': entropy = " in capsys.readouterr().err
     assert not workplace.runs.exists()
     assert not workplace.results.exists()

@@ -13,12 +13,14 @@ import catbox_agents
 from catbox_agents import zoo
 from catbox_env import make_game
 from catbox_train import load_config
-from experiments import leaderboard as leaderboard_module
-from experiments import zoo as zoo_module
-from experiments.__main__ import main
+from experiments import leaderboard
 from experiments.leaderboard import read_parts
-from experiments.zoo import read_training, zoo_configs
-from experiments.zoo_pages import check_pages, command
+from experiments.report import outdated_pages
+from experiments.results import Folders
+from experiments.study import checked_config
+from experiments.zoo import read_training, zoo_settings
+from experiments.zoo_pages import command
+from tests.experiments.small_studies import Workplace
 
 SETTINGS = """\
 petrify-small:
@@ -39,31 +41,24 @@ PARTS = """\
 
 
 @pytest.fixture
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
     """Files of settings, and a zoo without agents."""
-    (tmp_path / "zoo.yaml").write_text(SETTINGS)
-    (tmp_path / "leaderboard.yaml").write_text(PARTS)
+    workplace = Workplace(tmp_path)
+    (workplace.folders.own / "zoo.yaml").write_text(SETTINGS)
+    (workplace.folders.own / "leaderboard.yaml").write_text(PARTS)
     (tmp_path / "zoo").mkdir()
     (tmp_path / "zoo" / zoo.INDEX).write_text(json.dumps({"format": zoo.FORMAT, "agents": {}}))
     monkeypatch.setattr(zoo, "FOLDER", tmp_path / "zoo")
-    monkeypatch.setattr(zoo_module, "ZOO_FILE", tmp_path / "zoo.yaml")
-    monkeypatch.setattr(leaderboard_module, "LEADERBOARD_FILE", tmp_path / "leaderboard.yaml")
-    monkeypatch.setattr(
-        leaderboard_module, "physical_cores", lambda: None
-    )  # others know the zoo of catbox alone
-    return tmp_path
+    # Other processes know the zoo of catbox alone.
+    monkeypatch.setattr(leaderboard, "physical_cores", lambda: None)
+    return workplace
 
 
-def run(workplace: Path, *arguments: str) -> int:
-    folders = ["--results", str(workplace / "results")]
-    if arguments[0] != "report":
-        folders += ["--runs", str(workplace / "runs" / arguments[0])]
-    return main([*arguments, *folders])
-
-
-def test_the_zoo_is_trained_played_and_described(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(workplace, "zoo") == 0
-    training = read_training("petrify-small", workplace / "results")
+def test_the_zoo_is_trained_played_and_described(
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert workplace.run("zoo") == 0
+    training = read_training("petrify-small", workplace.folders)
     assert training.decisions == 256
     assert training.config["hidden"] == [8]
     assert abs(training.half_precision[0]) < 0.5
@@ -71,13 +66,10 @@ def test_the_zoo_is_trained_played_and_described(workplace: Path, capsys: pytest
     assert [agent.spec for agent in zoo.zoo_agents(game)] == ["zoo:petrify-small"]
     assert zoo.zoo_agents()[0].path.stat().st_size < 10_000
 
-    assert run(workplace, "leaderboard") == 0
-    page = workplace / "docs" / "experiments.md"
-    studies = ["--studies", str(workplace / "studies"), "--page", str(page)]
-    (workplace / "studies").mkdir()
-    assert run(workplace, "report", *studies) == 0
-    text = page.with_name("leaderboard.md").read_text()
-    result = json.loads((workplace / "results" / "leaderboard" / "all-petrify-small.json").read_text())
+    assert workplace.run("leaderboard") == 0
+    assert workplace.run("report") == 0
+    text = workplace.page.with_name("leaderboard.md").read_text()
+    result = json.loads((workplace.results / "leaderboard" / "all-petrify-small.json").read_text())
     margin = next(
         row["margin"] for row in result["matrix"] if (row["agent"], row["field"]) == ("zoo", "heuristic")
     )
@@ -87,71 +79,64 @@ def test_the_zoo_is_trained_played_and_described(workplace: Path, capsys: pytest
     assert card.startswith("# petrify-small\n")
     assert f"{margin:+.2f} ± " in card
     assert "| decisions | 256 |" in card
-    assert run(workplace, "report", *studies, "--check") == 0
+    assert workplace.run("report", "--check") == 0
     zoo.zoo_agents()[0].card.write_text(card.replace("256", "512"))
-    assert check_pages(workplace / "results", page.with_name("leaderboard.md")) == [zoo.zoo_agents()[0].card]
+    assert outdated_pages(workplace.folders) == [zoo.zoo_agents()[0].card]
     capsys.readouterr()
 
     # Again: what is finished is left as it is; other settings are refused.
-    results = {path: path.read_bytes() for path in (workplace / "results").rglob("*.json")}
+    results = {path: path.read_bytes() for path in workplace.results.rglob("*.json")}
     digest = zoo.zoo_agents()[0].sha256
     assert len(results) == 2
     for path in results:  # as if another commit had made them
         path.write_bytes(re.sub(rb'"commit": "[^"]*"', b'"commit": "0"', path.read_bytes()))
-    assert run(workplace, "zoo", "petrify-small") == run(workplace, "leaderboard") == 0
+    assert workplace.run("zoo", "petrify-small") == workplace.run("leaderboard") == 0
     assert zoo.zoo_agents()[0].sha256 == digest
     assert all(b'"commit": "0"' in path.read_bytes() for path in results)
     for part, remedy in (
         ("zoo/petrify-small", "zoo petrify-small"),
         ("leaderboard/all-petrify-small", "leaderboard all/"),
     ):
-        file = workplace / "results" / f"{part}.json"
+        file = workplace.results / f"{part}.json"
         kept = file.read_bytes()
         file.write_bytes(kept.replace(digest.encode(), b"0" * 64))
-        assert run(workplace, "report", *studies) == 1
+        assert workplace.run("report") == 1
         assert f"run  python -m experiments {remedy}" in capsys.readouterr().err
         file.write_bytes(kept)
-    (workplace / "zoo.yaml").write_text(SETTINGS.replace("[8]", "[9]"))
-    assert run(workplace, "zoo") == 1
-    assert (
-        "was made with other settings than zoo.yaml has now (hidden: [8] -> [9])" in capsys.readouterr().err
-    )
+    (workplace.folders.own / "zoo.yaml").write_text(SETTINGS.replace("[8]", "[9]"))
+    assert workplace.run("zoo") == 1
+    assert "with other settings than the file has now (hidden: [8] -> [9])" in capsys.readouterr().err
 
 
-def test_unknown_names_are_refused(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(workplace, "zoo", "petrify-smal") == 1
-    assert "unknown agent of the zoo 'petrify-smal'; did you mean 'petrify-small'?" in capsys.readouterr().err
-    assert run(workplace, "leaderboard", "al") == 1
-    assert "no arena 'al' in leaderboard.yaml; did you mean 'all'" in capsys.readouterr().err
-    (workplace / "zoo.yaml").write_text(SETTINGS.replace("hidden", "hiden"))
-    assert run(workplace, "zoo") == 1
+def test_unknown_names_are_refused(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, name, near in (
+        ("zoo", "petrify-smal", "petrify-small"),
+        ("leaderboard", "al", "all"),
+        ("run", "smal", "small"),
+    ):
+        assert workplace.run(words, name) == 1
+        assert f"unknown name '{name}'; did you mean '{near}'" in capsys.readouterr().err
+    (workplace.folders.own / "zoo.yaml").write_text(SETTINGS.replace("hidden", "hiden"))
+    assert workplace.run("zoo") == 1
     assert "agent 'petrify-small' of the zoo: " in capsys.readouterr().err
 
 
 def test_rules_without_an_agent_are_named_before_anything_is_played(
-    workplace: Path, capsys: pytest.CaptureFixture[str]
+    workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (workplace / "leaderboard.yaml").write_text(
-        PARTS.replace("[petrify-small]", "[petrify-small, petrify-large]").replace("name: all", "name: some")
-        + PARTS
-    )
-    assert run(workplace, "leaderboard") == 1
-    expected = (
-        "experiments: the zoo has no agent for petrify-small, petrify-large: train them first, with "
-        "`python -m experiments zoo petrify-small petrify-large`"
-    )
-    assert expected in capsys.readouterr().err
-    assert not (workplace / "runs").exists()
+    assert workplace.run("leaderboard") == 1
+    assert "there is no agent 'petrify-small' in the zoo" in capsys.readouterr().err
+    assert not workplace.folders.runs.exists()
 
 
 def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
-    configs = zoo_configs()
+    configs = {name: checked_config(name, settings) for name, settings in zoo_settings(Folders()).items()}
     games = [(config.game, str(config.make_game().options)) for config in configs.values()]
     assert len(set(games)) == len(games) == 16
-    everybody = read_parts()[0]
-    assert everybody.rules == list(configs)
+    parts = read_parts(Folders())
+    assert parts[0].rules == list(configs)
     assert sorted(agent.name for agent in zoo.zoo_agents()) == sorted(configs)
-    for part in read_parts():
+    for part in parts:
         for agent in part.specs("petrify-4x4"):
             catbox_agents.specs.check_spec(agent.replace("zoo:petrify-4x4", "random"))
 

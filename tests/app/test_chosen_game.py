@@ -10,7 +10,7 @@ import pytest
 import catbox_env
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.specs import trained_for
-from catbox_app.chosen_game import choose_game
+from catbox_app.chosen_game import GameOptions, choose_game
 from tests.agents.policies import network_for
 from tests.app.table import run
 
@@ -34,20 +34,19 @@ def small(**options: Any) -> Any:
 
 def test_a_checkpoint_implies_its_game_and_rules_but_not_its_reward(checkpoint: str) -> None:
     for agents in ([checkpoint], ["random", checkpoint], [f"search:worlds=2,policy={checkpoint}"]):
-        assert choose_game(agents, None, None, None, None) == small()
-    assert choose_game([checkpoint], "cat_in_the_box_v0", 2, None, ["num_ranks=4", "reward=score"]) == small(
-        reward="score"
-    )
-    assert choose_game([checkpoint], None, None, "match", None) == small(rounds="match")
-    assert choose_game(["zoo:petrify-4x4"], None, None, None, None).id == "petrify_v0"
-    assert choose_game(["zoo:cat_in_the_box-5p", checkpoint], None, None, None, None).num_players == 5
+        assert choose_game(agents, GameOptions()) == small()
+    named = GameOptions("cat_in_the_box_v0", {"num_players": 2, "num_ranks": "4", "reward": "score"})
+    assert choose_game([checkpoint], named) == small(reward="score")
+    assert choose_game([checkpoint], GameOptions(None, {"rounds": "match"})) == small(rounds="match")
+    assert choose_game(["zoo:petrify-4x4"], GameOptions()).id == "petrify_v0"
+    assert choose_game(["zoo:cat_in_the_box-5p", checkpoint], GameOptions()).num_players == 5
 
 
 def test_other_rules_that_are_given_are_taken_as_they_are(checkpoint: str) -> None:
     """So that the agent refuses them, and names the difference."""
     standard = catbox_env.make_game("cat_in_the_box_v0", num_players=3, reward="margin")
-    assert choose_game([checkpoint], None, 3, None, None) == standard
-    assert choose_game([checkpoint], "cat_te_v0", None, None, None).id == "cat_te_v0"
+    assert choose_game([checkpoint], GameOptions(None, {"num_players": 3})) == standard
+    assert choose_game([checkpoint], GameOptions("cat_te_v0")).id == "cat_te_v0"
     ran = run("play", checkpoint, "--players", "3")
     assert ran.exit_code == 2
     assert "was trained for cat_in_the_box_v0 with" in ran.stderr
@@ -55,7 +54,7 @@ def test_other_rules_that_are_given_are_taken_as_they_are(checkpoint: str) -> No
 
 
 def test_another_name_of_the_same_rules_leaves_the_agent_its_rules() -> None:
-    game = choose_game(["zoo:cat_te-3p-laos"], None, None, None, ["region=vietnamese"])
+    game = choose_game(["zoo:cat_te-3p-laos"], GameOptions(None, {"region": "vietnamese"}))
     assert (game.num_players, game.rules.region) == (3, "vietnamese")
 
 
@@ -66,9 +65,7 @@ def test_agents_that_were_trained_for_nothing_imply_nothing(
     (tmp_path / "random").mkdir()
     for spec in ("random", "best", "hard", "search:fast", "no/such/path", "package.module:Class"):
         assert trained_for(spec) is None
-    assert choose_game([], None, None, None, None) == catbox_env.make_game(
-        "cat_in_the_box_v0", reward="margin"
-    )
+    assert choose_game([], GameOptions()) == catbox_env.make_game("cat_in_the_box_v0", reward="margin")
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 
 import catbox_env
 from catbox_app import options, rules
+from catbox_app.chosen_game import GameOptions
 from catbox_app.cli import app
-from catbox_app.options import complete_agent, with_rules
+from catbox_app.options import complete_agent, with_game
 from catbox_app.rules import rule_help
 from catbox_env.core.registry import game_class
 
@@ -134,11 +135,11 @@ def test_the_rule_that_is_left_out_is_set_by_rule(monkeypatch: pytest.MonkeyPatc
     rules_class = dataclasses.make_dataclass("Rules", [("seed", "int", 1), ("depth", "int", 1)])
     monkeypatch.setattr(rules, "game_class", lambda game_id: type("Any", (), {"rules_class": rules_class}))
 
-    def command(seed: options.Seed = None, rule: options.RuleOptions = None) -> None:
-        given.append((seed, rule))
+    def command(game: GameOptions, seed: options.Seed = None) -> None:
+        given.append((seed, game.rules))
 
     made = typer.Typer()
-    made.command()(with_rules(command))
+    made.command()(with_game(command))
     arguments = ["--seed", "5", "--rule", "seed=3", "--depth", "2"]
     assert CliRunner().invoke(made, arguments, catch_exceptions=False).exit_code == 0
-    assert given == [(5, ["seed=3", "depth=2"])]
+    assert given == [(5, {"seed": "3", "depth": "2"})]

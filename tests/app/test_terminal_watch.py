@@ -54,7 +54,7 @@ def test_a_saved_game_is_watched_again(tmp_path: Path) -> None:
     ):  # fmt: skip
         ran = run("watch", *more, "--replay", path)
         assert ran.exit_code == 2
-        assert "--replay with" in ran.stderr
+        assert "--replay shows a saved game" in ran.stderr
 
 
 class Nothing(catbox_agents.Agent):

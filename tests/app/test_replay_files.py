@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from catbox_agents import read_record
-from catbox_app.recorded import positions, shown_position
+from catbox_app.recorded import RecordedGame
 from catbox_app.web.exported import bundled, recorded_messages, replay_page
 from catbox_app.web.tables import Tables
 from tests.app.table import TINY, run
@@ -43,11 +43,10 @@ def test_a_gif_shows_each_position_and_ends_of_rounds_longer(saved: Path, tmp_pa
     assert ran.exit_code == 0
     assert f"{len(record.actions)} moves" in ran.stdout
     image = pyvips.Image.new_from_buffer(out.read_bytes(), "", n=-1)
-    pages = list(positions(record))
     assert image.width == 300
     assert image.get("n-pages") == len(record.actions) + 1
     last = len(record.actions)
-    ends = [number > 0 and (number == last or after.round_ended) for number, (_, after) in enumerate(pages)]
+    ends = [n > 0 and (n == last or state.round_ended) for n, state in enumerate(record.states())]
     assert sum(ends) == 2
     assert image.get("delay") == [1500 if end else 500 for end in ends]
 
@@ -60,13 +59,11 @@ def test_the_frames_of_a_gif_are_the_pictures_of_that_seat_and_theme(saved: Path
     options = ["--seat", "0", "--theme", "dark", "--move", str(first)]
     assert run("replay", str(saved), "--gif", str(out), *options).exit_code == 0
     last = len(record.actions) - first
-    for number, (before, after) in enumerate(positions(record)):
-        if number in (first, first + 1, len(record.actions)):
-            state = shown_position(record, number, before, after)
-            drawn = rasterise(record.game.render_svg(state, 0, 640, "dark"))
-            frame = pyvips.Image.new_from_buffer(out.read_bytes(), "", page=number - first).numpy()[:, :, :3]
-            assert frame.shape == drawn.shape
-            assert abs(frame.astype(int) - drawn).mean() < 4
+    for number in (first, first + 1, len(record.actions)):
+        drawn = rasterise(record.game.render_svg(RecordedGame(record).shown(number), 0, 640, "dark"))
+        frame = pyvips.Image.new_from_buffer(out.read_bytes(), "", page=number - first).numpy()[:, :, :3]
+        assert frame.shape == drawn.shape
+        assert abs(frame.astype(int) - drawn).mean() < 4
     assert pyvips.Image.new_from_buffer(out.read_bytes(), "").get("n-pages") == last + 1
 
 
@@ -97,8 +94,8 @@ def test_a_page_holds_each_picture_of_every_view_theme_and_layout(
     assert len(messages["views"]) == 3
     for seat, view in zip((None, 0, 1), messages["views"], strict=True):
         assert view["pictures"].keys() == {"light-720", "light-360", "dark-720", "dark-360"}
-        for number, (before, after) in enumerate(positions(record)):
-            state = shown_position(record, number, before, after)
+        for number in range(len(record.actions) + 1):
+            state = RecordedGame(record).shown(number)
             for name, pictures in view["pictures"].items():
                 theme, size = name.split("-")
                 svg = "".join(messages["parts"][part] for part in pictures[number])

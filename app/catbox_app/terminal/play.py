@@ -67,8 +67,8 @@ def play(
 
 def tell_last(match: Match, display: Display) -> None:
     """Print what happened in the last action."""
-    for step in match.steps(len(match.actions) - 1):
-        display.tell(*step)
+    before, after = match.states[-2:]
+    display.tell(before, match.actions[-1], after)
 
 
 @contextmanager

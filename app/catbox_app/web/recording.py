@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import io
 from pathlib import Path
-from typing import Any
 
 from catbox_agents.arena.records import GameRecord, count_games, read_record, read_record_from
-from catbox_app.match import printable, with_names
-from catbox_app.recorded import shown_position
+from catbox_app.match import printable
+from catbox_app.recorded import RecordedGame
 from catbox_app.web.coach import advice, probabilities
 from catbox_app.web.pages import MOST_ACTIONS, Viewer, events, joined, position
 from catbox_env import GameState
@@ -32,9 +30,9 @@ class Recording:
                 "catbox replay FILE shows it in the terminal"
             )
         self.record, self._games, self._game_number = record, games, game_number
+        self._game = RecordedGame(record)
         self._number = 0
         self._seat: int | None = None
-        self._states = [copy.deepcopy(state) for state in record.states()]
         self._names = [printable(name) for name in record.agents]
 
     @classmethod
@@ -77,8 +75,8 @@ class Recording:
 
     def show(self, viewer: Viewer) -> None:
         """Send the position that is shown once more."""
-        number, state = self._number, self._states[self._number]
-        shown = shown_position(self.record, number, self._states[number - 1] if number else None, state)
+        number = self._number
+        state, shown = self._game.states[number], self._game.shown(number)
         message = position(shown, number, self._seat, viewer)
         message |= {"waits_for": "over" if state.is_terminal() else "person", "legal": [], "taken": None}
         if number < len(self.record.actions):
@@ -99,22 +97,5 @@ class Recording:
         viewer.send({**told, "recorded": True})
 
     def _tell_events(self, viewer: Viewer) -> None:
-        record = self.record
-        last = len(record.actions)
-        for number, action in enumerate(record.actions, 1):
-            told = record.game.events(self._states[number - 1], action, self._states[number], self._seat)
-            message = events(number, told, self._names)
-            if number == last:
-                message["lines"] += self._end()
-            viewer.send(message)
-
-    def _end(self) -> list[dict[str, Any]]:
-        """How the game ended, where its actions do not say so."""
-        forfeit = self.record.forfeit
-        if forfeit is not None:
-            who = with_names(f"player_{forfeit['seat']}", self._names)
-            text = f"{who} forfeited the game: {printable(forfeit['reason'])}"
-            return [{"text": text, "kind": "forfeit", "seat": forfeit["seat"]}]
-        if not self._states[-1].is_terminal():
-            return [{"text": "the game was not finished", "kind": "unfinished", "seat": None}]
-        return []
+        for number in range(1, self._game.last + 1):
+            viewer.send(events(number, self._game.events(number, self._seat), self._names))

@@ -5,6 +5,7 @@ Nothing that a page sends raises: it is answered with ``refused`` or ``failed``,
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -47,7 +48,6 @@ class Connection:
         self._viewer = Viewer(send, Coach(send, tables.give))
         self._table: Table | None = None
         self._recording: Recording | None = None
-        self._opens = False
         self._handlers: dict[str, Callable[[Message], None]] = {
             "lobby": self._lobby,
             "open": self._open,
@@ -91,7 +91,7 @@ class Connection:
         self._leave()
 
     def _lobby(self, message: Message) -> None:
-        theme = choice_of(message, "theme", list(THEMES)) if "theme" in message else self._viewer.theme
+        theme = choice_of({"theme": self._viewer.theme, **message}, "theme", list(THEMES))
         self._send(lobby(self._tables.also, theme))
 
     def _open(self, message: Message) -> None:
@@ -167,11 +167,21 @@ class Connection:
         number = integer_of({"game_number": 1, **message}, "game_number", 1)
         first = integer_of({"number": 0, **message}, "number", 0)
         seat = message.get("seat")
-        read = self._recording_to_read(message, number)
+        path = None
+        if "key" in message:
+            path = self._tables.recordings.get(text_of(message, "key"))
+            if path is None:
+                raise Failed(
+                    "No recorded game has this link: the server that showed it has ended, or the link was copied in "
+                    "part.",
+                    "no_recording",
+                )
+        text = text_of(message, "text", LONGEST_FILE).rstrip() + "\n" if path is None else ""
 
         def think() -> Recording:
             try:
-                recording = read()
+                with path.open("rb") if path else io.BytesIO(text.encode(errors="replace")) as file:
+                    recording = Recording.read(file, path or "the file", number)
             except OSError as error:
                 raise ValueError(f"{error.filename}: {error.strerror}") from None
             if seat is not None:
@@ -186,36 +196,18 @@ class Connection:
         self._begin(think, show)
 
     def _begin(self, think: Callable[[], Any], finish: Callable[[Any], None]) -> None:
-        """Have a table or a file opened by a `Job`; one at a time."""
-        if self._opens:
-            raise ValueError("a table or a file is being opened already; wait for it")
+        """Have a table or a file opened by a `Job`."""
+
+        def failed(error: ValueError) -> None:
+            self._send(_answer(error))
 
         def finished(found: Any) -> None:
-            self._opens = False
             try:
                 finish(found)
             except Failed as error:
-                self._send(_answer(error))
+                failed(error)
 
-        def failed(error: ValueError) -> None:
-            self._opens = False
-            self._send(_answer(error))
-
-        self._opens = True
         self._tables.give(Job(think, finished, failed))
-
-    def _recording_to_read(self, message: Message, number: int) -> Callable[[], Recording]:
-        """What reads the game that the message `replay` asks for: of a file of the host, or one that it brings."""
-        if "key" not in message:
-            text = text_of(message, "text", LONGEST_FILE)
-            return lambda: Recording.of(text, number)
-        path = self._tables.recordings.get(text_of(message, "key"))
-        if path is None:
-            raise Failed(
-                "No recorded game has this link: the server that showed it has ended, or the link was copied in part.",
-                "no_recording",
-            )
-        return lambda: Recording.read(path, number)
 
     def _step(self, message: Message) -> None:
         if self._recording is None:

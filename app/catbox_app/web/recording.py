@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
+from typing import BinaryIO
 
-from catbox_agents.arena.records import GameRecord, count_games, read_record, read_record_from
+from catbox_agents.arena.records import GameRecord, read_record_from
 from catbox_app.match import printable
 from catbox_app.recorded import RecordedGame
 from catbox_app.web.coach import advice, probabilities
@@ -36,17 +36,10 @@ class Recording:
         self._names = [printable(name) for name in record.agents]
 
     @classmethod
-    def of(cls, text: str, game_number: int) -> Recording:
-        """Game ``game_number`` of a file of records. Raises ``ValueError`` for a file that is none."""
-        if not text.endswith("\n"):
-            text += "\n"
-        record = read_record_from(io.BytesIO(text.encode(errors="replace")), "the file", game_number)
-        return cls(record, sum(1 for line in text.splitlines() if line.strip()) - 1, game_number)
-
-    @classmethod
-    def read(cls, path: Path, game_number: int) -> Recording:
-        """Game ``game_number`` of the file at ``path``. Raises ``ValueError`` and ``OSError`` as `read_record` does."""
-        return cls(read_record(path, game_number), count_games(path), game_number)
+    def read(cls, file: BinaryIO, name: Path | str, game_number: int) -> Recording:
+        """Game ``game_number`` of a file of records. Errors as `read_record_from`."""
+        record = read_record_from(file, name, game_number)
+        return cls(record, game_number + sum(1 for line in file if line.strip()), game_number)
 
     def begin(self, viewer: Viewer, number: int = 0, seat: int | None = None) -> None:
         """Show the position after ``number`` actions, or the last one, as ``seat`` sees it; None: all open."""

@@ -14,6 +14,7 @@ import pytest
 from catbox_agents import read_record
 from catbox_app.recorded import RecordedGame
 from catbox_app.web.exported import bundled, recorded_messages, replay_page
+from catbox_app.web.recording import Recording
 from catbox_app.web.tables import Tables
 from tests.app.table import TINY, run
 from tests.app.web.page import Page
@@ -30,7 +31,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def messages(saved: Path) -> dict[str, Any]:
-    return recorded_messages(read_record(saved), lambda done, total: None)
+    return recorded_messages(Recording(read_record(saved)), lambda done, total: None)
 
 
 # As an animation --------------------------------------------------------------------------------------------------

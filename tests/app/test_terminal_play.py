@@ -15,7 +15,7 @@ import catbox_env
 from catbox_agents import read_record
 from catbox_app.chosen_game import fill
 from catbox_app.match import Match
-from catbox_app.terminal.typed_actions import parse_action, shortened
+from catbox_app.terminal.typed_actions import parse_action
 from tests.app.table import TINY, run, whole_game
 from tests.cat_in_the_box.positions import play, start
 
@@ -270,22 +270,6 @@ def test_a_number_is_not_the_beginning_of_another() -> None:
     assert game.action_to_string(parse_action(state, ten.removeprefix("play "))) == ten
     with pytest.raises(ValueError, match="not understood"):
         parse_action(state, ten.removeprefix("play ").replace("0", ""))
-
-
-def test_the_short_form_of_the_help_is_understood() -> None:
-    for game_id in catbox_env.GAMES:
-        game = catbox_env.make_game(game_id)
-        state = game.new_initial_state(seed=3)
-        for _ in range(9):
-            if state.is_terminal():
-                break
-            legal = state.legal_actions()
-            short = shortened(game, legal)
-            assert parse_action(state, short) == legal[0]
-            assert (
-                len(short) < len(game.action_to_string(legal[0])) or game_id == "cat_te_v0"
-            )  # a fold is like it
-            state.apply_action(legal[0])
 
 
 def test_the_last_agent_fills_the_seats() -> None:

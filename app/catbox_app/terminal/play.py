@@ -15,11 +15,11 @@ from rich.text import Text
 from catbox_agents.arena.records import write_records
 from catbox_app.match import Match
 from catbox_app.terminal.display import Display
-from catbox_app.terminal.typed_actions import parse_action, shortened
+from catbox_app.terminal.typed_actions import parse_action
 
 HELP = """\
 Type what you want to do:
-  an action     in full ("{action}"), shortened to what tells it apart ("{short}"), or by its id ("#{id}")
+  an action     in full ("{action}"), shortened to what tells it apart ("y7" for "play yellow 7"), or by its id ("#{id}")
   list          the actions you may take now, with their ids
   hint          what each of them is likely to bring
   table         show the game again
@@ -125,7 +125,7 @@ def _take_turn(match: Match, seat: int, display: Display) -> bool:
 
 def _help(display: Display, legal: list[int]) -> None:
     name = display.game.action_to_string(legal[0])
-    known = HELP.format(action=name, short=shortened(display.game, legal), id=legal[0])
+    known = HELP.format(action=name, id=legal[0])
     display.console.print(known, markup=False, highlight=False)
 
 

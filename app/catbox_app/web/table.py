@@ -207,7 +207,7 @@ class Table:
         """Send the position to ``seat``, and what its coach says."""
         viewer, match = self.viewers[seat], self.match
         to_move = match.current_player
-        message = position(match.state, len(match.actions), seat, viewer)
+        message = position(match.state, len(match.actions), seat, viewer.theme, viewer.size)
         message["waits_for"] = (
             "over"
             if match.is_over
@@ -219,10 +219,7 @@ class Table:
         )
         message["can_undo"] = self.is_for_one and seat in match.movers
         viewer.send(message)
-        if to_move == seat:
-            viewer.coach.ask(match.state, len(match.actions))
-        else:
-            viewer.coach.forget()
+        viewer.coach.ask(match.state if to_move == seat else None, len(match.actions))
 
     def _changed(self) -> None:
         self.changes += 1

@@ -10,9 +10,9 @@ import pytest
 import catbox_env
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.specs import trained_for
-from catbox_app.chosen_game import GameOptions, choose_game
+from catbox_app.chosen_game import GameOptions, choose_game, fill
 from tests.agents.policies import network_for
-from tests.app.table import run
+from tests.app.table import refused
 
 
 @pytest.fixture
@@ -47,10 +47,9 @@ def test_other_rules_that_are_given_are_taken_as_they_are(checkpoint: str) -> No
     standard = catbox_env.make_game("cat_in_the_box_v0", num_players=3, reward="margin")
     assert choose_game([checkpoint], GameOptions(None, {"num_players": 3})) == standard
     assert choose_game([checkpoint], GameOptions("cat_te_v0")).id == "cat_te_v0"
-    ran = run("play", checkpoint, "--players", "3")
-    assert ran.exit_code == 2
-    assert "was trained for cat_in_the_box_v0 with" in ran.stderr
-    assert "num_players=2" in ran.stderr
+    said = refused("play", checkpoint, "--players", "3")
+    assert "was trained for cat_in_the_box_v0 with" in said
+    assert "num_players=2" in said
 
 
 def test_another_name_of_the_same_rules_leaves_the_agent_its_rules() -> None:
@@ -68,13 +67,14 @@ def test_agents_that_were_trained_for_nothing_imply_nothing(
     assert choose_game([], GameOptions()) == catbox_env.make_game("cat_in_the_box_v0", reward="margin")
 
 
-def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
+def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "policy.safetensors").write_bytes(b"rubbish")
-    for command in ("play", "watch", "evaluate"):
-        ran = run(command, str(tmp_path / "policy.safetensors"), "random")
-        assert ran.exit_code == 2
-        assert "policy.safetensors" in ran.stderr
+    assert "policy.safetensors" in refused("play", str(tmp_path / "policy.safetensors"))
     (tmp_path / "empty").mkdir()
-    ran = run("play", str(tmp_path / "empty"))
-    assert ran.exit_code == 2
-    assert "holds no policy checkpoint" in ran.stderr
+    assert "holds no policy checkpoint" in refused("evaluate", str(tmp_path / "empty"), "random")
+
+
+def test_the_last_agent_fills_the_seats() -> None:
+    assert fill(["a", "b"], 4) == ["a", "b", "b", "b"]
+    with pytest.raises(ValueError, match="0 agents for 4 seats"):
+        fill([], 4)

@@ -68,16 +68,6 @@ def test_the_frames_of_a_gif_are_the_pictures_of_that_seat_and_theme(saved: Path
     assert pyvips.Image.new_from_buffer(out.read_bytes(), "").get("n-pages") == last + 1
 
 
-def test_without_the_rasteriser_the_extra_is_named(
-    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("catbox_app.preconditions.importlib.util.find_spec", lambda name: None)
-    ran = run("replay", str(saved), "--gif", str(tmp_path / "game.gif"))
-    assert ran.exit_code == 2
-    assert 'Install the extra "render"' in ran.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 # As a page --------------------------------------------------------------------------------------------------------
 
 

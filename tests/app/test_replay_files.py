@@ -16,7 +16,7 @@ from catbox_app.recorded import RecordedGame
 from catbox_app.web.exported import bundled, recorded_messages, replay_page
 from catbox_app.web.recording import Recording
 from catbox_app.web.tables import Tables
-from tests.app.table import TINY, run
+from tests.app.table import TINY, refused, run
 from tests.app.web.page import Page
 
 
@@ -208,47 +208,19 @@ def test_what_cannot_be_written_is_said_first(
     before = saved.read_bytes()
     out = tmp_path / "out"
     given = [word.format(out=out, folder=tmp_path, file=saved) for word in options]
-    ran = run("replay", str(saved), *given)
-    assert ran.exit_code == 2
-    assert said in ran.stderr
+    assert said in refused("replay", str(saved), *given)
     assert not out.exists()
     assert saved.read_bytes() == before
 
 
-def changed(saved: Path, what: str) -> str:
-    """The text of the file with one kind of damage."""
-    header, line = map(json.loads, saved.read_text().splitlines())
-    if what == "truncated":
-        return saved.read_text()[:-40]
-    if what == "reordered":
-        line["actions"] = line["actions"][::-1]
-    elif what == "lines in another order":
-        return f"{json.dumps(line)}\n{json.dumps(header)}\n"
-    elif what == "illegal action":
-        line["actions"][2] = line["actions"][3] + 10**30
-    return f"{json.dumps(header)}\n{json.dumps(line)}\n"
-
-
-@pytest.mark.parametrize(
-    ("what", "said"),
-    [
-        ("truncated", "line 2: the file was cut off here"),
-        ("reordered", r"line 2: action \d+ of \d+: illegal action"),
-        ("lines in another order", "line 1 is of format None, expected 'catbox-games-1'"),
-        ("illegal action", "line 2: action 3 of .*expected an integer from 0"),
-    ],
-)
-def test_a_damaged_file_is_refused_in_every_way_of_showing_it(
-    saved: Path, tmp_path: Path, what: str, said: str
-) -> None:
+def test_a_damaged_file_is_refused_in_every_way_of_showing_it(saved: Path, tmp_path: Path) -> None:
     path, out = tmp_path / "games.jsonl", tmp_path / "out"
-    path.write_text(changed(saved, what))
+    header, line = map(json.loads, saved.read_text().splitlines())
+    line["actions"] = line["actions"][::-1]
+    path.write_text(f"{json.dumps(header)}\n{json.dumps(line)}\n")
+    said = r"games\.jsonl, line 2: action \d+ of \d+: illegal action"
     for options in ([], ["--html", str(out)], ["--web", "--no-browser"]):
-        ran = run("replay", str(path), *options)
-        assert ran.exit_code == 2
-        assert re.search(rf"^catbox: .*games\.jsonl, {said}", ran.stderr)
-        assert len(ran.stderr) < 1000
-        assert ran.stdout == ""
+        assert re.search(said, refused("replay", str(path), *options))
     assert not out.exists()
     page = Page(Tables())
     page.tables.recordings["k"] = path

@@ -34,6 +34,8 @@ from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
 
 #: The longest file of records that is read, in characters.
 LONGEST_FILE = 4 << 20
+#: What a page can ask for; each is answered by the method of this name, with an underscore.
+KINDS = ("lobby", "open", "join", "act", "undo", "again", "pace", "coach", "view", "save", "replay", "step")
 _DEALS = ("new", "same", "next_seat")
 
 
@@ -48,20 +50,6 @@ class Connection:
         self._viewer = Viewer(send, Coach(send, tables.give))
         self._table: Table | None = None
         self._recording: Recording | None = None
-        self._handlers: dict[str, Callable[[Message], None]] = {
-            "lobby": self._lobby,
-            "open": self._open,
-            "join": self._join,
-            "act": self._act,
-            "undo": self._undo,
-            "again": self._again,
-            "pace": self._pace,
-            "coach": self._coach,
-            "view": self._view,
-            "save": self._save,
-            "replay": self._replay,
-            "step": self._step,
-        }
 
     def receive_text(self, text: str) -> None:
         """Take a message as JSON text."""
@@ -75,14 +63,14 @@ class Connection:
     def receive(self, message: Message) -> None:
         """Take a message."""
         kind = message.get("type")
-        handler = self._handlers.get(kind) if isinstance(kind, str) else None
-        if handler is None:
-            near = closest(kind, list(self._handlers)) if isinstance(kind, str) and len(kind) < 50 else ""
-            known = ", ".join(self._handlers)
-            self._send({"type": "failed", "text": f"type={brief(kind)}{near}; expected one of {known}"})
+        if kind not in KINDS:
+            near = closest(kind, KINDS) if isinstance(kind, str) and len(kind) < 50 else ""
+            self._send(
+                {"type": "failed", "text": f"type={brief(kind)}{near}; expected one of {', '.join(KINDS)}"}
+            )
             return
         try:
-            handler(message)
+            getattr(self, f"_{kind}")(message)
         except ValueError as error:
             self._send(_answer(error))
 

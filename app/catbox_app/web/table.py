@@ -239,7 +239,12 @@ class Table:
     def _tell_beginning(self, viewer: Viewer) -> None:
         seat = viewer.seat
         assert seat is not None
-        viewer.send(self._joined(seat))
+        # The seed tells all cards to who can compute: several people are told it when the game is over.
+        seed = self.match.seed if self.is_for_one or self.match.is_over else None
+        others = [spec for spec in self.specs if spec != PERSON]
+        command = command_line("play", others, self.game, self.match.seed, seat) if self.is_for_one else None
+        told = joined(self.game, "play", self.match.names, seat, seed, command)
+        viewer.send({**told, "can_undo": self.is_for_one})
         self._tell_events(seat, viewer, max(0, len(self.match.actions) - TOLD_AGAIN))
         self.show(seat)
         if self.trouble:
@@ -256,17 +261,6 @@ class Table:
         ]
         for viewer in self.viewers.values():
             viewer.send({"type": "people", "seats": seats})
-
-    def _joined(self, seat: int) -> Message:
-        """The seed tells all cards to who can compute: several people are told it when the game is over."""
-        known = self.is_for_one or self.match.is_over
-        others = [spec for spec in self.specs if spec != PERSON]
-        command = command_line("play", others, self.game, self.match.seed, seat) if self.is_for_one else None
-        seed = self.match.seed if known else None
-        return {
-            **joined(self.game, "play", self.match.names, seat, seed, command),
-            "can_undo": self.is_for_one,
-        }
 
 
 def new_match(game: Game, specs: Sequence[str], seed: int | None) -> Match:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import catbox_env
+from catbox_app.web.connection import KINDS
 from catbox_app.web.lobby import check_opponent
 from catbox_app.web.tables import Tables
 from tests.app.web.page import Page
@@ -85,14 +86,7 @@ def test_a_table_that_cannot_be_opened_is_refused_with_the_reason(change: dict[s
 def test_a_page_names_agents_that_come_with_catbox_and_those_of_the_host_alone() -> None:
     for spec in ("easy", "best", "zoo:petrify-full", "search:worlds=64,policy=zoo:petrify-full", "mine.zip"):
         check_opponent(spec, ["mine.zip"])
-    for spec in (
-        " best",
-        "mine.zip ",
-        "catbox_agents.random_agent:RandomAgent",
-        "",
-        "zoo:",
-        "search:policy=other.zip",
-    ):
+    for spec in (" best", "mine.zip ", "", "zoo:", "search:policy=other.zip", "random_agent:RandomAgent"):
         with pytest.raises(ValueError, match="agent"):
             check_opponent(spec, ["mine.zip"])
 
@@ -103,63 +97,16 @@ def test_a_table_survives_whatever_pages_send() -> None:
     tables = Tables(most=5)
     pages = [Page(tables) for _ in range(3)]
     key = pages[0].sit("person", "random", "random", seed=0)
-    values: list[Any] = [
-        None,
-        True,
-        -1,
-        0,
-        1,
-        2,
-        720,
-        1.5,
-        1e308,
-        10**30,
-        "",
-        "\x00",
-        "x" * 10_000,
-        [],
-        {},
-        key,
-    ]
-    values += ["light", "same", "points", "best", "person", ["person", "random"], {"rounds": 2}]
+    values: list[Any] = [None, True, -1, 0, 1, 2, 720, 1.5, 1e308, 10**30, "", "\x00", "x" * 10_000, [], {}]
+    values += [key, "light", "same", "points", "best", "person", ["person", "random"], {"rounds": 2}]
     values += catbox_env.GAMES
-    names = [
-        "seat_key",
-        "take_over",
-        "action",
-        "number",
-        "deal",
-        "seconds",
-        "agent",
-        "shows",
-        "theme",
-        "size",
-        "text",
-        "game_number",
-        "seat",
-        "game",
-        "players",
-    ]
-    names += ["rules", "seats", "seed", "pace"]
-    kinds = [
-        "lobby",
-        "open",
-        "join",
-        "act",
-        "undo",
-        "again",
-        "pace",
-        "coach",
-        "view",
-        "save",
-        "replay",
-        "step",
-    ]
+    names = ["seat_key", "take_over", "action", "number", "deal", "seconds", "agent", "shows", "theme"]
+    names += ["size", "text", "game_number", "seat", "game", "players", "rules", "seats", "seed", "pace"]
     for _ in range(3000):
         page = rng.choice(pages)
         page.told.clear()
         message = {name: rng.choice(values) for name in rng.sample(names, rng.randrange(8))}
-        page.connection.receive({**message, "type": rng.choice(kinds)})
+        page.connection.receive({**message, "type": rng.choice(KINDS)})
         tables.run_due()
     assert any(table.keys[0] == key or key in table.keys for table in tables)
     pages[2].send("join", seat_key=key, take_over=True)

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import sys
+import time
 import traceback
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +37,10 @@ from catbox_app.web.tables import Tables
 MOST_PAGES = 400
 #: The largest message that is read, in bytes: a file of records.
 LARGEST_MESSAGE = 8 << 20
+#: Messages that wait for a page before it is given up: it does not read them.
+MOST_WAITING = 5000
+#: After a message, a page waits so many times as long as its answer took: it gets a part of the thread that answers all.
+SHARE = 4
 #: Jobs begin one after the other: threads that think side by side keep the one that answers pages waiting. But after so
 #: many seconds the next one begins all the same, so that an agent that thinks long holds up no other table.
 PATIENCE = 0.3
@@ -145,8 +150,13 @@ async def serve_page(socket: WebSocket) -> None:
     sending = asyncio.create_task(_send(socket, waiting))
     try:
         while (message := await socket.receive())["type"] != "websocket.disconnect":
+            if waiting.qsize() > MOST_WAITING:
+                await socket.close(1008, "messages are not read")
+                break
+            begun = time.monotonic()
             connection.receive_text(message.get("text") or "")  # bytes are no message
             runner.wake()
+            await asyncio.sleep(SHARE * (time.monotonic() - begun))
     finally:
         runner.pages -= 1
         sending.cancel()

@@ -267,3 +267,28 @@ def test_the_server_itself_serves_pages_and_refuses_messages_that_are_too_large(
     running.should_exit = True
     thread.join(20)
     assert not thread.is_alive()
+
+
+def test_a_page_that_only_sends_is_slowed_down_and_given_up(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    sleep = server.asyncio.sleep
+
+    async def note(seconds: float) -> None:
+        waits.append(seconds)
+        await sleep(0)
+
+    async def never(*args: Any) -> None:
+        await server.asyncio.Event().wait()
+
+    monkeypatch.setattr(server.asyncio, "sleep", note)
+    monkeypatch.setattr(server, "MOST_WAITING", 5)
+    monkeypatch.setattr(server, "_send", never)
+    with client.websocket_connect(SOCKET) as page:
+        for _ in range(10):
+            page.send_json({"type": "step"})
+        with pytest.raises(WebSocketDisconnect, match="not read"):
+            page.receive_text()
+    assert len(waits) == 6
+    assert min(waits) > 0

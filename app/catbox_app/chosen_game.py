@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import catbox_env
@@ -14,23 +15,29 @@ from catbox_env.core.options import read_options
 from catbox_env.core.registry import game_class
 
 
-def choose_game(
-    agents: Sequence[str],
-    game_id: str | None,
-    players: int | None,
-    rounds: str | None,
-    rule: list[str] | None,
-) -> Game:
+@dataclass(frozen=True)
+class GameOptions:
+    """What the options of a command say of its game.
+
+    Attributes:
+        game_id: None where none is named.
+        rules: the rules that are named, as typed.
+    """
+
+    game_id: str | None = None
+    rules: dict[str, Any] = field(default_factory=dict)
+
+
+def choose_game(agents: Sequence[str], named: GameOptions) -> Game:
     """The game that the options of a command name. What they leave out is that of the first trained agent.
 
     Raises ValueError for what cannot be played, and where the file of an agent cannot be read.
     """
-    named = rule_options(players, rounds, rule)
     implied_id, implied = implied_rules(agents)
-    if game_id not in (None, implied_id):
+    if named.game_id not in (None, implied_id):
         implied = {}
-    game_id = game_id or implied_id or DEFAULT_GAME
-    options = read_options(game_id, named)
+    game_id = named.game_id or implied_id or DEFAULT_GAME
+    options = read_options(game_id, named.rules)
     if not _go_together(implied, options, game_id):
         implied = {}
     return catbox_env.make_game(game_id, **{**implied, "reward": REWARD, **options})
@@ -59,32 +66,20 @@ def _go_together(implied: dict[str, Any], options: dict[str, Any], game_id: str)
     return all(same_option(chosen, name, options[name], implied[name]) for name in both)
 
 
-def rule_options(players: int | None, rounds: str | None, rule: list[str] | None) -> dict[str, Any]:
-    """The rules that the options of a command name, as typed. Raises ValueError for text that is not NAME=VALUE."""
-    options: dict[str, Any] = {}
-    if players is not None:
-        options["num_players"] = players
-    if rounds is not None:
-        options["rounds"] = rounds
-    add_pairs(options, rule, "--rule")
-    return options
-
-
 def add_pairs(into: dict[str, Any], texts: list[str] | None, option: str) -> None:
-    """Add the NAME=VALUE of each text to ``into``. Raises ValueError, naming ``option``, for a name that is there."""
+    """Add the NAME=VALUE of each text to ``into``. Raises ValueError, naming ``option``, for text of another form."""
     for text in texts or []:
-        name, value = pair(text, option)
-        if name in into:
-            raise ValueError(f"{option} {text!r}: {name} was given before; give it once")
-        into[name] = value
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
+        add_once(into, name.strip(), value.strip(), f"{option} {text!r}")
 
 
-def pair(text: str, option: str) -> tuple[str, str]:
-    """The two sides of NAME=VALUE. Raises ValueError, naming ``option``, for anything else."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
-    return name.strip(), value.strip()
+def add_once(into: dict[str, Any], name: str, value: Any, typed: str) -> None:
+    """Add a value to ``into``. Raises ValueError, which begins with ``typed``, for a name that is there already."""
+    if name in into:
+        raise ValueError(f"{typed}: {name} was given before; give it once")
+    into[name] = value
 
 
 def fill(agents: Sequence[str], seats: int) -> list[str]:

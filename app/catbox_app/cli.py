@@ -23,7 +23,8 @@ from catbox_app.commands.replay import replay
 from catbox_app.commands.train import train
 from catbox_app.commands.watch import watch
 from catbox_app.commands.web import web
-from catbox_app.options import with_rules
+from catbox_app.options import with_game
+from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.compilation import tell_of_compiling
 
 #: Said on a terminal.
@@ -83,16 +84,19 @@ def _catbox(
     """Card games for learning machines: train, compare, play and watch agents."""
 
 
-app.command()(with_rules(train))
-app.command(no_args_is_help=True)(with_rules(evaluate))
-app.command(no_args_is_help=True)(with_rules(arena))
-app.command(no_args_is_help=True)(with_rules(exploitability))
-app.command("best-response", no_args_is_help=True)(with_rules(best_response))
-app.command()(with_rules(play))
-app.command()(with_rules(watch))
+#: What the help says of a --game that is left out, where agents may be trained for one.
+GAME_OF_AGENTS = f"that of a trained agent, else {DEFAULT_GAME}"
+
+app.command()(with_game(train))
+app.command(no_args_is_help=True)(with_game(evaluate, GAME_OF_AGENTS))
+app.command(no_args_is_help=True)(with_game(arena, GAME_OF_AGENTS))
+app.command(no_args_is_help=True)(with_game(exploitability, GAME_OF_AGENTS))
+app.command("best-response", no_args_is_help=True)(with_game(best_response))
+app.command()(with_game(play, GAME_OF_AGENTS))
+app.command()(with_game(watch, GAME_OF_AGENTS))
 app.command()(web)
 app.command(no_args_is_help=True)(replay)
-app.command()(with_rules(info))
+app.command()(with_game(info))
 app.command("compile")(compile_code)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import re
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,6 @@ LONGEST_NAME = 80
 #: Seeds that are drawn for a new game are below this, so that they are easily typed again.
 SEEDS = 10**9
 
-Step = tuple[GameState, int, GameState]
 _ROW = np.zeros(1, np.int64)
 
 
@@ -54,7 +53,7 @@ class Match:
         names: what each seat is called, at most 80 printable characters: the spec of its agent; ``you`` for one
             person, ``person`` where there are several.
         agents: the agent of each seat; None: a person.
-        state: the position, hidden cards included.
+        states: the position at the beginning and after each action, hidden cards included.
         actions: what was played so far; ``policies``: for each action the agent's probabilities, pairs
             [action, probability], or None where nobody told them.
 
@@ -84,11 +83,14 @@ class Match:
             for agent, seed in zip(seats, self._seeds, strict=True)
         ]
         self._asked = Vec(game, 1, seed=0, history=True, auto_deal=False)
-        self._beginning = copy.deepcopy(state)
-        self.state = state
-        self._before = state
+        self.states = [state]
         self.actions: list[int] = []
         self.policies: list[list[list[Any]] | None] = []
+
+    @property
+    def state(self) -> GameState:
+        """The position now."""
+        return self.states[-1]
 
     @property
     def current_player(self) -> int:
@@ -113,7 +115,7 @@ class Match:
     @property
     def movers(self) -> list[int]:
         """The seat that took each of the actions."""
-        return [int(seat) for seat in self.state.log[: len(self.actions), 0]]
+        return [state.current_player for state in self.states[:-1]]
 
     def play(self, seat: int, action: int) -> None:
         """A person in ``seat`` takes ``action``.
@@ -187,36 +189,19 @@ class Match:
         movers = self.movers
         if seat not in movers:
             raise ValueError("there is nothing to take back: you have not acted yet")
-        keep = len(movers) - 1 - movers[::-1].index(seat)
-        taken = len(self.actions) - keep
-        del self.actions[keep:], self.policies[keep:]
-        self._before = self.state = copy.deepcopy(self._beginning)
-        for before, _, after in self.steps():
-            self._before, self.state = before, after
+        taken = movers[::-1].index(seat) + 1
+        del self.states[-taken:], self.actions[-taken:], self.policies[-taken:]
         return taken
-
-    def steps(self, first: int = 0) -> Iterator[Step]:
-        """(before, action, after) of the actions from number ``first`` on, counted from 0; the states are copies."""
-        if first and first == len(self.actions) - 1:
-            yield self._before, self.actions[first], copy.deepcopy(self.state)
-            return
-        state = copy.deepcopy(self._beginning)
-        for number, action in enumerate(self.actions):
-            before = copy.deepcopy(state)
-            state.apply_action(action)
-            if number >= first:
-                yield before, action, copy.deepcopy(state)
 
     def events(self, seat: int | None, first: int = 0) -> list[list[Event]]:
         """What ``seat`` is told of each action from number ``first`` on, counted from 0; None: everything is told."""
-        return [self.game.events(*step, seat) for step in self.steps(first)]
+        steps = zip(self.states[first:], self.actions[first:], self.states[first + 1 :], strict=False)
+        return [self.game.events(*step, seat) for step in steps]
 
     def record(self) -> dict[str, Any]:
         """The game so far as a line of a file of records (`catbox_agents.arena.records.write_records`)."""
-        deals = [self.game.deal_of(self._beginning.record)]
-        for _, _, after in self.steps():
-            if after.round_ended and not after.is_terminal():
-                deals.append(self.game.deal_of(after.record))
+        begun = [state for state in self.states[1:] if state.round_ended and not state.is_terminal()]
+        deals = [self.game.deal_of(state.record) for state in (self.states[0], *begun)]
         record = {
             "seed": self.seed,
             "agents": list(self.names),
@@ -229,9 +214,9 @@ class Match:
         return record
 
     def _apply(self, action: int, policy: list[list[Any]] | None) -> None:
-        before = copy.deepcopy(self.state)
-        self.state.apply_action(action)
-        self._before = before
+        state = copy.deepcopy(self.state)
+        state.apply_action(action)
+        self.states.append(state)
         self.actions.append(int(action))
         self.policies.append(policy)
 

@@ -15,7 +15,7 @@ from rich.markup import escape
 import catbox_env
 from catbox_agents import known_agents
 from catbox_agents.settings import complete_spec
-from catbox_app.chosen_game import pair
+from catbox_app.chosen_game import GameOptions, add_once, add_pairs
 from catbox_app.rules import DEFAULT_GAME, REWARD, rule_fields, rule_help
 from catbox_env.core.registry import game_class
 
@@ -76,33 +76,6 @@ def _defaults(name: str) -> str:
     return _in_each_game(lambda rules: getattr(rules, name, None), ", ")
 
 
-def _game_option(default: str) -> Any:
-    return typer.Option(
-        "--game",
-        help=f"Id of the game: {', '.join(catbox_env.GAMES)}.",
-        autocompletion=complete_game,
-        show_default=default,
-        rich_help_panel=GAME_PANEL,
-    )
-
-
-#: Of a command that shows a game alone.
-GameId = Annotated[str, _game_option(DEFAULT_GAME)]
-#: Of a command whose agents may be trained for one.
-GameOfAgents = Annotated[str | None, _game_option(f"that of a trained agent, else {DEFAULT_GAME}")]
-#: Of a command whose preset has a game.
-GameOfPreset = Annotated[str | None, _game_option(DEFAULT_GAME)]
-Players = Annotated[
-    int | None,
-    typer.Option(
-        "--players",
-        "--num-players",
-        "-p",
-        help=f"Number of players: {_of_each_game('num_players')}.",
-        show_default=_defaults("num_players"),
-        rich_help_panel=GAME_PANEL,
-    ),
-]
 RayAddress = Annotated[
     str | None,
     typer.Option(
@@ -111,33 +84,9 @@ RayAddress = Annotated[
         help="Of a Ray cluster: HOST:PORT of its head, or auto for the cluster of this machine.",
     ),
 ]
-Rounds = Annotated[
-    str | None,
-    typer.Option(
-        "--rounds",
-        metavar="INT|match",
-        help=f"Rounds of a game: {_of_each_game('rounds')}.",
-        show_default=_defaults("rounds"),
-        autocompletion=complete_words(["match"]),
-        rich_help_panel=GAME_PANEL,
-    ),
-]
-RuleOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--rule",
-        metavar="NAME=VALUE",
-        help="An option of the game by its name: --rule num_ranks=7 is --num-ranks 7; also "
-        "reward=score, reward=margin, reward=win.",
-        show_default=f"reward={REWARD}",
-        rich_help_panel=GAME_PANEL,
-    ),
-]
 Seed = Annotated[
     int | None, typer.Option("--seed", help="Same seed, same game.", show_default="new every time")
 ]
-
-
 SaveGame = Annotated[
     Path | None,
     typer.Option(
@@ -146,29 +95,36 @@ SaveGame = Annotated[
 ]
 
 
-def with_rules(command: Callable[..., None]) -> Callable[..., None]:
-    """``command`` with an option for every rule of every game: ``--region laos`` is ``--rule region=laos``.
+def with_game(command: Callable[..., None], default: str = DEFAULT_GAME) -> Callable[..., None]:
+    """``command`` with the options of a game, which it is given as ``game``, a `GameOptions`.
 
-    A rule that is named like a parameter of the command itself has none: ``--rule`` sets it.
+    Those are --game, --players, --rounds, --rule, and an option for every other rule of every game: ``--region laos``
+    is ``--rule region=laos``. A rule that is named like a parameter of the command itself has none: ``--rule`` sets it.
+
+    ``default``: what the help says of a --game that is left out.
     """
     signature = inspect.signature(command, eval_str=True)
-    options = {
-        name: option for name, option in _rule_parameters().items() if name not in signature.parameters
-    }
-    parameters = [*signature.parameters.values(), *options.values()]
+    own = [parameter for parameter in signature.parameters.values() if parameter.name != "game"]
+    options = {name: option for name, option in _rule_options().items() if name not in signature.parameters}
+    added = {**_common_options(default), **options}
+    parameters = [
+        *own,
+        *(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for name, annotation in added.items()
+        ),
+    ]
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        named = {name: given.pop(name) for name in options}
-        rule = list(given["rule"] or [])
-        before = {pair(text, "--rule")[0] for text in rule}
-        for name, value in named.items():
-            if value is None:
-                continue
-            if name in before:
-                raise ValueError(f"{_dashed(name)} {value!r}: {name} was given before; give it once")
-            rule.append(f"{name}={value}")
-        command(**{**given, "rule": rule})
+        said = {name: given.pop(name) for name in added}
+        rules = {"num_players": said["players"], "rounds": said["rounds"]}
+        rules = {name: value for name, value in rules.items() if value is not None}
+        add_pairs(rules, said["rule"], "--rule")
+        for name in options:
+            if (value := said[name]) is not None:
+                add_once(rules, name, value, f"{_dashed(name)} {value!r}")
+        command(game=GameOptions(said["game"], rules), **given)
 
     # What typer reads the options from.
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -181,22 +137,52 @@ def _dashed(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _rule_parameters() -> dict[str, inspect.Parameter]:
-    """A parameter of a command for each rule, by name, in the order of the games."""
+def _common_options(default: str) -> dict[str, Any]:
+    """The options of every command that has a game, by the names of their parameters."""
+    option = functools.partial(typer.Option, rich_help_panel=GAME_PANEL)
+    game = option(
+        "--game",
+        help=f"Id of the game: {', '.join(catbox_env.GAMES)}.",
+        autocompletion=complete_game,
+        show_default=default,
+    )
+    players = option(
+        "--players",
+        "--num-players",
+        "-p",
+        help=f"Number of players: {_of_each_game('num_players')}.",
+        show_default=_defaults("num_players"),
+    )
+    rounds = option(
+        "--rounds",
+        metavar="INT|match",
+        help=f"Rounds of a game: {_of_each_game('rounds')}.",
+        show_default=_defaults("rounds"),
+        autocompletion=complete_words(["match"]),
+    )
+    rule = option(
+        "--rule",
+        metavar="NAME=VALUE",
+        help="An option of the game by its name: --rule num_ranks=7 is --num-ranks 7; also "
+        "reward=score, reward=margin, reward=win.",
+        show_default=f"reward={REWARD}",
+    )
+    return {
+        "game": Annotated[str | None, game],
+        "players": Annotated[int | None, players],
+        "rounds": Annotated[str | None, rounds],
+        "rule": Annotated[list[str] | None, rule],
+    }
+
+
+def _rule_options() -> dict[str, Any]:
+    """An option for each other rule, by name, in the order of the games."""
     games: dict[str, list[str]] = {}
     for game_id in catbox_env.GAMES:
         for name in rule_fields(game_id):
             if name not in COMMON_RULES:
                 games.setdefault(name, []).append(game_id)
-    return {
-        name: inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[str | None, _rule_option(name, game_ids)],
-        )
-        for name, game_ids in games.items()
-    }
+    return {name: Annotated[str | None, _rule_option(name, game_ids)] for name, game_ids in games.items()}
 
 
 def _rule_option(name: str, game_ids: list[str]) -> Any:

@@ -1,12 +1,13 @@
-"""A recorded game: its positions, one after the other, and the animated GIF of them."""
+"""A recorded game: its positions, what each action did, and the animated GIF of it."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from catbox_agents.arena.records import GameRecord
-from catbox_env import GameState
+from catbox_app.match import printable
+from catbox_env import Event, GameState
 from catbox_env.adapters.animation import animated_gif
 from catbox_env.core.events import last_position
 
@@ -18,21 +19,48 @@ LONGER = 3
 WIDTH = 640
 
 
-def positions(record: GameRecord) -> Iterator[tuple[GameState | None, GameState]]:
-    """The positions before and after each action; first None and the beginning. They are copies."""
-    before = None
-    for state in record.states():
-        after = copy.deepcopy(state)
-        yield before, after
-        before = after
+class RecordedGame:
+    """A record with all its positions.
 
-
-def shown_position(record: GameRecord, number: int, before: GameState | None, after: GameState) -> GameState:
-    """What is shown after ``number`` actions: where the last of them ended a round, the last position of that round.
-
-    ``before``, ``after``: item ``number`` of `positions`.
+    Attributes: ``record``; ``last``: how many actions it has; ``states``: the position at the beginning and after each
+    action.
     """
-    return after if before is None else last_position(before, record.actions[number - 1], after)
+
+    def __init__(self, record: GameRecord) -> None:
+        self.record, self.last = record, len(record.actions)
+        self.states = [copy.deepcopy(state) for state in record.states()]
+
+    def shown(self, number: int) -> GameState:
+        """What is shown after ``number`` actions: where the last of them ended a round, the end of that round."""
+        after = self.states[number]
+        return (
+            last_position(self.states[number - 1], self.record.actions[number - 1], after)
+            if number
+            else after
+        )
+
+    def events(self, number: int, seat: int | None) -> list[Event]:
+        """What ``seat`` (None: all is open) is told of action ``number``, counted from 1; 0: of the beginning.
+
+        After the last one also how the game ended, where its actions do not say so.
+        """
+        told: list[Event] = []
+        if number:
+            before, after = self.states[number - 1 : number + 1]
+            told += self.record.game.events(before, self.record.actions[number - 1], after, seat)
+        return told + self._ending() if number == self.last else told
+
+    def _ending(self) -> list[Event]:
+        if (forfeit := self.record.forfeit) is not None:
+            loser, reason = forfeit["seat"], printable(" ".join(forfeit["reason"].split()))
+            returns = ", ".join(
+                f"player_{seat} {value:g}" for seat, value in enumerate(self.record.returns or ())
+            )
+            counts = Event("forfeit", None, f"it counts as {returns}")
+            return [Event("forfeit", loser, f"player_{loser} forfeited the game: {reason}"), counts]
+        if not self.states[-1].is_terminal():
+            return [Event("unfinished", None, "the game was not finished")]
+        return []
 
 
 def game_gif(
@@ -48,13 +76,10 @@ def game_gif(
 
     ``width``, ``theme``: as `render_svg` takes them; ``seconds``: for each position. Errors as `animated_gif`.
     """
+    game = RecordedGame(record)
     pictures, durations = [], []
-    last = len(record.actions)
-    for number, (before, after) in enumerate(positions(record)):
-        if number < min(first, last):
-            continue
-        state = shown_position(record, number, before, after)
-        pictures.append(record.game.render_svg(state, seat, width, theme))
-        ends = number == last or (number > 0 and after.round_ended)
+    for number in range(min(first, game.last), game.last + 1):
+        pictures.append(record.game.render_svg(game.shown(number), seat, width, theme))
+        ends = number == game.last or (number > 0 and game.states[number].round_ended)
         durations.append(LONGER * seconds if ends else seconds)
     return animated_gif(pictures, durations, progress)

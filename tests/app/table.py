@@ -19,6 +19,14 @@ import catbox_env
 from catbox_app.cli import app
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+#: What a process is started with, so that it finds these packages.
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join(str(ROOT / part) for part in (".", "agents", "train", "app")),
+    "COLUMNS": "200",
+}
+#: The installed command, as a program of Python.
+CATBOX = ("-c", "from catbox_app.__main__ import main; main()")
 #: Two players, three cards each, one trick.
 TINY = ["--players", "2"]
 for rule in ("num_ranks=3", "num_colors=2", "copies=3", "hand_size=3", "bids=0,1", "revealed_cards=0"):
@@ -29,6 +37,14 @@ def run(*arguments: str, typed: str | None = None, columns: int = 200) -> Any:
     return CliRunner().invoke(
         app, list(arguments), input=typed, env={"COLUMNS": str(columns)}, catch_exceptions=False
     )
+
+
+def refused(*arguments: str) -> str:
+    """The one message of a command that is refused: exit code 2, nothing else said."""
+    ran = run(*arguments)
+    assert (ran.exit_code, ran.stdout) == (2, ""), ran.output
+    assert ran.stderr.startswith("catbox: ")
+    return str(ran.stderr)
 
 
 def whole_game(players: int, **options: Any) -> str:
@@ -43,9 +59,8 @@ def at_terminal(arguments: Sequence[str], keys: Sequence[str], seconds: float = 
     ``keys``: typed one after the other, each when the command has written something and then waits.
     """
     ours, theirs = pty.openpty()
-    program = [sys.executable, "-c", "from catbox_app.__main__ import main; main()", *arguments]
-    paths = os.pathsep.join(str(ROOT / part) for part in (".", "agents", "train", "app"))
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", "PYTHONPATH": paths}
+    program = [sys.executable, *CATBOX, *arguments]
+    environment = {**ENVIRONMENT, "TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
     process = subprocess.Popen(program, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     written, waiting, left = b"", False, list(keys)

@@ -10,9 +10,9 @@ import pytest
 import catbox_env
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.specs import trained_for
-from catbox_app.chosen_game import choose_game
+from catbox_app.chosen_game import GameOptions, choose_game, fill
 from tests.agents.policies import network_for
-from tests.app.table import run
+from tests.app.table import refused
 
 
 @pytest.fixture
@@ -34,28 +34,26 @@ def small(**options: Any) -> Any:
 
 def test_a_checkpoint_implies_its_game_and_rules_but_not_its_reward(checkpoint: str) -> None:
     for agents in ([checkpoint], ["random", checkpoint], [f"search:worlds=2,policy={checkpoint}"]):
-        assert choose_game(agents, None, None, None, None) == small()
-    assert choose_game([checkpoint], "cat_in_the_box_v0", 2, None, ["num_ranks=4", "reward=score"]) == small(
-        reward="score"
-    )
-    assert choose_game([checkpoint], None, None, "match", None) == small(rounds="match")
-    assert choose_game(["zoo:petrify-4x4"], None, None, None, None).id == "petrify_v0"
-    assert choose_game(["zoo:cat_in_the_box-5p", checkpoint], None, None, None, None).num_players == 5
+        assert choose_game(agents, GameOptions()) == small()
+    named = GameOptions("cat_in_the_box_v0", {"num_players": 2, "num_ranks": "4", "reward": "score"})
+    assert choose_game([checkpoint], named) == small(reward="score")
+    assert choose_game([checkpoint], GameOptions(None, {"rounds": "match"})) == small(rounds="match")
+    assert choose_game(["zoo:petrify-4x4"], GameOptions()).id == "petrify_v0"
+    assert choose_game(["zoo:cat_in_the_box-5p", checkpoint], GameOptions()).num_players == 5
 
 
 def test_other_rules_that_are_given_are_taken_as_they_are(checkpoint: str) -> None:
     """So that the agent refuses them, and names the difference."""
     standard = catbox_env.make_game("cat_in_the_box_v0", num_players=3, reward="margin")
-    assert choose_game([checkpoint], None, 3, None, None) == standard
-    assert choose_game([checkpoint], "cat_te_v0", None, None, None).id == "cat_te_v0"
-    ran = run("play", checkpoint, "--players", "3")
-    assert ran.exit_code == 2
-    assert "was trained for cat_in_the_box_v0 with" in ran.stderr
-    assert "num_players=2" in ran.stderr
+    assert choose_game([checkpoint], GameOptions(None, {"num_players": 3})) == standard
+    assert choose_game([checkpoint], GameOptions("cat_te_v0")).id == "cat_te_v0"
+    said = refused("play", checkpoint, "--players", "3")
+    assert "was trained for cat_in_the_box_v0 with" in said
+    assert "num_players=2" in said
 
 
 def test_another_name_of_the_same_rules_leaves_the_agent_its_rules() -> None:
-    game = choose_game(["zoo:cat_te-3p-laos"], None, None, None, ["region=vietnamese"])
+    game = choose_game(["zoo:cat_te-3p-laos"], GameOptions(None, {"region": "vietnamese"}))
     assert (game.num_players, game.rules.region) == (3, "vietnamese")
 
 
@@ -66,18 +64,17 @@ def test_agents_that_were_trained_for_nothing_imply_nothing(
     (tmp_path / "random").mkdir()
     for spec in ("random", "best", "hard", "search:fast", "no/such/path", "package.module:Class"):
         assert trained_for(spec) is None
-    assert choose_game([], None, None, None, None) == catbox_env.make_game(
-        "cat_in_the_box_v0", reward="margin"
-    )
+    assert choose_game([], GameOptions()) == catbox_env.make_game("cat_in_the_box_v0", reward="margin")
 
 
-def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:
+def test_a_checkpoint_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "policy.safetensors").write_bytes(b"rubbish")
-    for command in ("play", "watch", "evaluate"):
-        ran = run(command, str(tmp_path / "policy.safetensors"), "random")
-        assert ran.exit_code == 2
-        assert "policy.safetensors" in ran.stderr
+    assert "policy.safetensors" in refused("play", str(tmp_path / "policy.safetensors"))
     (tmp_path / "empty").mkdir()
-    ran = run("play", str(tmp_path / "empty"))
-    assert ran.exit_code == 2
-    assert "holds no policy checkpoint" in ran.stderr
+    assert "holds no policy checkpoint" in refused("evaluate", str(tmp_path / "empty"), "random")
+
+
+def test_the_last_agent_fills_the_seats() -> None:
+    assert fill(["a", "b"], 4) == ["a", "b", "b", "b"]
+    with pytest.raises(ValueError, match="0 agents for 4 seats"):
+        fill([], 4)

@@ -48,8 +48,10 @@ def test_a_card_that_always_loses_is_not_preferred() -> None:
     assert found[green].lead - found[red].lead > 3 * (found[green].error + found[red].error)
 
 
-@pytest.mark.parametrize("game_id", catbox_env.GAMES)
-@pytest.mark.parametrize("reward", ["score", "margin", "win"])
+@pytest.mark.parametrize(
+    ("game_id", "reward"),
+    [("cat_in_the_box_v0", "win"), ("cat_te_v0", "margin"), ("petrify_v0", "score")],
+)
 def test_an_estimate_is_the_mean_over_worlds_played_out_one_by_one(game_id: str, reward: str) -> None:
     game = catbox_env.make_game(game_id, reward=reward)
     points = catbox_env.make_game(game_id)
@@ -80,18 +82,13 @@ def test_an_estimate_is_the_mean_over_worlds_played_out_one_by_one(game_id: str,
             assert chance == pytest.approx(np.mean(values))
 
 
-def test_the_estimates_follow_from_what_the_seat_sees_and_the_seed() -> None:
+def test_the_estimates_follow_from_what_the_seat_to_move_sees_and_the_seed() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     state = begun(game, 9, seed=5)
+    with pytest.raises(ValueError, match="not of the seat to move"):
+        estimates(game, state.observation((state.current_player + 1) % 3))
     seen = state.observation(state.current_player)
     assert estimates(game, seen, seed=1) == estimates(game, seen, seed=1)
     assert estimates(game, seen, seed=1) != estimates(game, seen, seed=2)
     world = game.sample_state(seen, seed=8)
     assert estimates(game, world.observation(world.current_player), seed=1) == estimates(game, seen, seed=1)
-
-
-def test_a_seat_that_is_not_to_move_is_refused() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
-    state = begun(game, 9, seed=5)
-    with pytest.raises(ValueError, match="not of the seat to move"):
-        estimates(game, state.observation((state.current_player + 1) % 3))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -13,10 +12,9 @@ import pytest
 
 import catbox_env
 from catbox_agents import read_record
-from catbox_app.chosen_game import fill
 from catbox_app.match import Match
-from catbox_app.terminal.typed_actions import parse_action, shortened
-from tests.app.table import TINY, run, whole_game
+from catbox_app.terminal.typed_actions import parse_action
+from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start
 
 RUBBISH = """help
@@ -47,8 +45,6 @@ def test_a_person_can_play_to_the_end_whatever_they_type(options: list[str]) -> 
     assert ran.exit_code == 0
     assert "Traceback" not in ran.output
     assert " wins with " in ran.stdout or " share the win with " in ran.stdout
-    ends = ("  the round ends ", "  round 2 of 2 ends ")
-    assert sum(line.startswith(ends) for line in ran.stdout.splitlines()) == 1
     assert "left the game" not in ran.stdout
     assert "Type what you want to do" in ran.stdout
 
@@ -69,18 +65,7 @@ def test_the_seed_is_shown_with_the_command_that_plays_the_same_deal_again() -> 
     [
         ["--game", "cat_te_v0", "--region", "khmer", "--side-pot", "2", "--instant-wins", "no"],
         ["--game", "petrify_v0", "--size", "5", "--move-rule", "up_to"],
-        [
-            "-p",
-            "2",
-            "--rounds",
-            "match",
-            "--rule",
-            "reward=score",
-            "--bids",
-            "1,3",
-            "--start-player",
-            "random",
-        ],
+        ["-p", "2", "--rounds", "match", "--rule", "reward=score", "--bids", "1,3"],
         ["-p", "5", "--bids", ""],
     ],
 )
@@ -91,32 +76,30 @@ def test_the_command_that_is_shown_has_the_rules(options: list[str]) -> None:
 
 
 def test_every_action_is_told() -> None:
-    ran = run("play", "heuristic", "--players", "2", "--seed", "4", typed=whole_game(2))
-    said = ran.stdout
-    assert "player_0 (you) puts a " in said
-    assert "player_1 (heuristic) puts a card aside" in said
-    assert "wins trick 1: " in said
-    assert "loses its X-token of" in said
-    assert "player_1 (heuristic) still held" in said
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=2, reward="margin")
     match = Match(game, [None, "heuristic"], 4)
-    match.play(0, match.state.legal_actions()[0])  # the lowest id that is legal, as whole_game does
-    match.play_agent()
+    typed = ""
+    while not match.is_over:
+        if match.waits_for_person:
+            action = match.state.legal_actions()[0]
+            match.play(0, action)
+            typed += f"#{action}\n"
+        else:
+            match.play_agent()
+    said = run("play", "heuristic", "--players", "2", "--seed", "4", typed=typed).stdout
+    assert "player_1 (heuristic) puts a card aside" in said
     for events in match.events(0):
         for event in events:
             assert event.text.partition(" ")[2] in said
 
 
-def test_a_paradox_is_explained_before_it_is_typed_and_enter_is_enough() -> None:
+def test_a_paradox_is_told_before_it_is_typed_and_enter_is_enough() -> None:
     """Found by playing the lowest legal card again and again."""
     ran = run("play", "random", "--players", "3", "--seed", "3", typed=whole_game(3).replace("#34\n", "\n"))
     assert ran.exit_code == 0
-    assert "You can do nothing but: paradox (Enter does it)" in ran.stdout
-    before, _, after = ran.stdout.partition("You can do nothing but: paradox")
-    assert "player_0 (you) has no legal declaration left, and has to say paradox" in before
-    assert "has no colour left: " in before
+    before, _, after = ran.stdout.partition("You can do nothing but: paradox (Enter does it)")
+    assert "player_0 (you) has no legal declaration left" in before
     assert "player_0 (you) causes a paradox, and the round ends" in after
-    assert ", caused the paradox) = " in after
 
 
 def test_an_illegal_move_is_answered_with_the_rule() -> None:
@@ -128,12 +111,11 @@ def test_an_illegal_move_is_answered_with_the_rule() -> None:
 
 
 def test_bytes_that_are_no_text_are_asked_again() -> None:
-    program = [sys.executable, "-m", "catbox_app", "play", "random", *TINY, "--seed", "3"]
-    env = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    program = [sys.executable, *CATBOX, "play", "random", *TINY, "--seed", "3"]
+    env = {**ENVIRONMENT, "PYTHONIOENCODING": "utf-8:strict"}
     ran = subprocess.run(program, input=b"\xff\xfe\nquit\n", capture_output=True, env=env, check=False)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.count(b"your move>") == 2
-    assert ran.stdout.endswith(b"Bye!\n")
 
 
 @pytest.mark.parametrize("typed", ["", "quit\n", "discard", "hint\n", "undo\nq\n"])
@@ -144,21 +126,18 @@ def test_leaving_is_polite(typed: str) -> None:
 
 
 def test_a_person_sees_no_hidden_cards() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     ran = run("play", "heuristic", "--players", "3", "--seat", "2", "--seed", "1", typed="quit\n")
-    assert ran.stdout.count("puts a card aside") == 2
-    assert "(heuristic) puts a card aside" in ran.stdout
-    state = game.new_initial_state(seed=5)
-    assert ran.stdout.count("hand of") == 1 < game.render_text(state).count("hand of")
+    assert ran.stdout.count("(heuristic) puts a card aside") == 2
+    assert ran.stdout.count("hand of") == 1
 
 
 def test_the_opponents_are_named_and_the_strongest_where_none_are() -> None:
-    ran = run("play", "random", "heuristic", "--players", "4", "--seat", "1", typed="quit\n")
-    assert "You are player_1, against random, heuristic. Type help" in ran.stdout
-    ran = run("play", "--players", "3", typed="quit\n")
-    assert "You are player_0, against zoo:cat_in_the_box-3p. Type help" in ran.stdout
-    ran = run("play", "--players", "3", "--rounds", "match", typed="quit\n")
-    assert "You are player_0, against heuristic. Type help" in ran.stdout
+    for options, opponents in (
+        (["random", "heuristic", "--players", "4", "--seat", "1"], "random, heuristic"),
+        (["--players", "3"], "zoo:cat_in_the_box-3p"),
+        (["--players", "3", "--rounds", "match"], "heuristic"),
+    ):
+        assert f", against {opponents}. Type help" in run("play", *options, typed="quit\n").stdout
 
 
 def test_an_action_is_taken_back() -> None:
@@ -194,12 +173,8 @@ def test_the_game_is_saved_also_when_the_person_leaves(tmp_path: Path) -> None:
 def test_a_file_that_is_there_or_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
     (tmp_path / "games.jsonl").write_text("kept")
     for command in ("play", "watch"):
-        ran = run(command, "random", "--save", str(tmp_path / "games.jsonl"), typed="")
-        assert ran.exit_code == 2
-        assert "is there already, and a game would take its place: give another name" in ran.stderr
-        ran = run(command, "random", "--save", str(tmp_path / "missing" / "x"), typed="")
-        assert "cannot write" in ran.stderr
-        assert ran.stdout == ""
+        assert "is there already" in refused(command, "random", "--save", str(tmp_path / "games.jsonl"))
+        assert "cannot write" in refused(command, "random", "--save", str(tmp_path / "missing" / "x"))
     assert (tmp_path / "games.jsonl").read_text() == "kept"
 
 
@@ -234,22 +209,16 @@ def test_actions_may_be_shortened(typed: str, meant: str) -> None:
     [
         ("y", "'y' could be: play yellow 1, play yellow 5, play yellow 7; say more"),
         ("play", "'play' could be: play blue 1, play blue 5, .*, ...; say more"),
-        (
-            "x9",
-            "'x9' is not understood: type an action, such as play blue 1 or play blue 5 or play blue 7; list shows",
-        ),
+        ("x9", "'x9' is not understood: type an action, such as play blue 1 or"),
         ("", "'' is not understood"),
         ("32", "'32' is not understood"),
         ("bid 2", "not legal now: bid 2: this is the time to play, not to bid"),
         ("r5", "not legal now: play red 5: red cannot be led before trump is broken"),
-        ("play yellow 2", "not legal now: play yellow 2: there is no 2 in the hand"),
         (
             "2",
-            "not legal now:\n  play red 2: there is no 2 in the hand\n  play blue 2: there is no 2 in the hand\n"
-            "  play yellow 2: there is no 2 in the hand\n  play green 2: there is no 2 in the hand$",
+            "not legal now:\n  play red 2: there is no 2 in the hand\n  play blue 2: .*\n  play green 2: .*$",
         ),
         ("discard", "not legal now:\n  discard 1: this is the time to play.*\n  discard 8: .*$"),
-        ("paradox", "not legal now: paradox: a paradox is the last resort"),
         ("#70", "0 to 42"),
     ],
 )
@@ -270,25 +239,3 @@ def test_a_number_is_not_the_beginning_of_another() -> None:
     assert game.action_to_string(parse_action(state, ten.removeprefix("play "))) == ten
     with pytest.raises(ValueError, match="not understood"):
         parse_action(state, ten.removeprefix("play ").replace("0", ""))
-
-
-def test_the_short_form_of_the_help_is_understood() -> None:
-    for game_id in catbox_env.GAMES:
-        game = catbox_env.make_game(game_id)
-        state = game.new_initial_state(seed=3)
-        for _ in range(9):
-            if state.is_terminal():
-                break
-            legal = state.legal_actions()
-            short = shortened(game, legal)
-            assert parse_action(state, short) == legal[0]
-            assert (
-                len(short) < len(game.action_to_string(legal[0])) or game_id == "cat_te_v0"
-            )  # a fold is like it
-            state.apply_action(legal[0])
-
-
-def test_the_last_agent_fills_the_seats() -> None:
-    assert fill(["a", "b"], 4) == ["a", "b", "b", "b"]
-    with pytest.raises(ValueError, match="0 agents for 4 seats"):
-        fill([], 4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,11 +11,12 @@ import pytest
 from rich.console import Console
 
 import catbox_agents
+import catbox_env
 from catbox_agents import GameRecord, read_record
-from catbox_app.recorded import positions
+from catbox_app.recorded import RecordedGame
 from catbox_app.terminal.display import Display
-from catbox_app.terminal.replay import browse, frame, replay
-from tests.agents.arena_agents import Lowest, Middle, Raising, spec
+from catbox_app.terminal.replay import browse, frame
+from tests.agents.arena_agents import Raising, spec
 from tests.app.table import at_terminal, plain, run
 
 
@@ -30,51 +32,39 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def display_of(record: GameRecord, seat: int | None = None) -> Display:
-    return Display(
-        Console(file=io.StringIO(), width=200, height=60, force_terminal=True),
-        record.game,
-        record.agents,
-        seat,
-    )
+    console = Console(file=io.StringIO(), width=200, height=60, force_terminal=True)
+    return Display(console, record.game, record.agents, seat)
 
 
-def seen(record: GameRecord, keys: Sequence[str], seat: int | None = None, at: int = 0) -> list[str]:
-    """The first line of what is shown before each of the keys: "move 3 of 40, all open"."""
-    display = display_of(record, seat)
+def seen(record: GameRecord, keys: Sequence[str], at: int = 0) -> list[str]:
+    """What is shown before each of the keys: "move 3 of 40, all open"."""
+    display = display_of(record)
     shown: list[str] = []
     left = [*keys, "q"]
 
     def next_key() -> str:
         text = plain(display.console.file.getvalue())  # type: ignore[attr-defined]
-        moves = [
-            line[line.index("move ") :] for line in text.splitlines() if "move " in line and " of " in line
-        ]
-        shown.append(moves[-1].strip())
+        shown.append(re.findall(r"move \d+ of \d+, [\w ]*\w", text)[-1])
         return left.pop(0)
 
-    browse(record, display, at, next_key)
+    browse(RecordedGame(record), display, at, next_key)
     assert not left
     return shown
 
 
-def test_keys_go_forward_and_back_and_stop_at_both_ends(saved: Path) -> None:
+def end_of_round_1(record: GameRecord) -> int:
+    return next(at for at, state in enumerate(record.states()) if at and state.round_ended)
+
+
+def test_keys_go_forward_and_back_and_from_round_to_round_and_stop_at_both_ends(saved: Path) -> None:
     record = read_record(saved)
-    last = len(record.actions)
+    last, end = len(record.actions), end_of_round_1(record)
     keys = ["left", "right", "enter", "n", "left", "b", "end", "right", "home", "x", "", "up"]
     moves = [0, 0, 1, 2, 3, 2, 1, last, last, 0, 0, 0, 0]
     assert seen(record, keys) == [f"move {move} of {last}, all open" for move in moves]
-
-
-def test_keys_go_from_round_to_round(saved: Path) -> None:
-    record = read_record(saved)
-    last = len(record.actions)
-    (end,) = [
-        at for at, state in enumerate(record.states()) if at and state.round_ended and not state.is_terminal()
-    ]
     moves = [3, end, last, last, end, 0]
-    assert seen(record, ["down", "down", "down", "up", "up"], at=3) == [
-        f"move {m} of {last}, all open" for m in moves
-    ]
+    told = seen(record, ["down", "down", "down", "up", "up"], at=3)
+    assert told == [f"move {move} of {last}, all open" for move in moves]
 
 
 def test_keys_choose_who_looks(saved: Path) -> None:
@@ -87,7 +77,7 @@ def test_a_seat_sees_neither_hands_nor_discards_nor_policies_of_others(saved: Pa
     record = read_record(saved)
     for seat in (None, 0, 1, 2):
         for at in range(1, 4):  # the discards
-            told, position = frame(record, display_of(record, seat), at, *list(positions(record))[at])
+            told, position = frame(RecordedGame(record), display_of(record, seat), at)
             text = "\n".join(line.plain for line in told)
             own = seat in (None, at - 1)
             assert ("puts a card aside" in text) == (not own)
@@ -97,13 +87,11 @@ def test_a_seat_sees_neither_hands_nor_discards_nor_policies_of_others(saved: Pa
 
 def test_the_last_position_of_a_round_is_shown_with_its_sums(saved: Path) -> None:
     record = read_record(saved)
-    (end,) = [
-        at for at, state in enumerate(record.states()) if at and state.round_ended and not state.is_terminal()
-    ]
-    told, position = frame(record, display_of(record), end, *list(positions(record))[end])
+    end = end_of_round_1(record)
+    told, position = frame(RecordedGame(record), display_of(record), end)
     assert "Cat in the Box: round 1 of 2, the round is over" in position.plain
     assert any("round 1 of 2 ends" in line.plain for line in told)
-    told, position = frame(record, display_of(record), end + 1, *list(positions(record))[end + 1])
+    _, position = frame(RecordedGame(record), display_of(record), end + 1)
     assert "round 2 of 2, discard" in position.plain
 
 
@@ -121,49 +109,20 @@ def test_piped_it_is_plain_text_from_the_move_that_was_asked_for(saved: Path) ->
     assert run("replay", str(saved), "--move", "9999").stdout.startswith(f"move {len(record.actions)} of")
 
 
-def test_a_game_of_an_arena_is_shown_with_its_policies(tmp_path: Path) -> None:
-    game = catbox_agents_game()
-    path = tmp_path / "games.jsonl"
-    specs = [spec(Lowest), spec(Middle)]
-    catbox_agents.run_arena(game, specs, 10, names=["lowest", "middle"], seed=2, record=path)
-    for number in (1, 40, 80):
-        record = read_record(path, number)
-        text = run("replay", str(path), "--game", str(number)).stdout
-        for seat, name in enumerate(record.agents):
-            assert f"player_{seat} ({name}) " in text
-        assert ("its policy" in text) == any(policy is not None for policy in record.policies)
-
-
-def catbox_agents_game() -> catbox_agents.catbox_env.Game:  # type: ignore[name-defined]
-    import catbox_env
-
-    return catbox_env.make_game("cat_in_the_box_v0", num_players=3)
-
-
 def test_a_forfeited_game_is_shown_up_to_the_fault(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
-    catbox_agents.run_arena(
-        catbox_agents_game(),
-        [spec(Raising), "heuristic"],
-        10,
-        names=["lowest", "middle"],
-        seed=2,
-        record=path,
-    )
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    specs, names = [spec(Raising), "heuristic"], ["lowest", "middle"]
+    catbox_agents.run_arena(game, specs, 10, names=names, seed=2, record=path)
     lines = path.read_text().splitlines()[1:]
     number = next(i for i, line in enumerate(lines, 1) if "forfeit" in line)
-    record = read_record(path, number)
-    assert record.forfeit is not None
-    console = Console(width=200, file=io.StringIO())
-    replay(record, console)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    seat = record.forfeit["seat"]
-    assert (
-        f"player_{seat} (lowest) forfeited the game: agent 'lowest' raised RuntimeError: a card too high"
-        in text
-    )
+    forfeit = read_record(path, number).forfeit
+    assert forfeit is not None
+    text = run("replay", str(path), "--game", str(number)).stdout
+    said = f"player_{forfeit['seat']} (lowest) forfeited the game: agent 'lowest' raised RuntimeError: a card too high"
+    assert said in text
     assert "it counts as player_0 " in text
-    assert f"player_{seat} -8" in text
+    assert f"player_{forfeit['seat']} -8" in text
 
 
 def test_a_game_that_was_not_finished_says_so(tmp_path: Path) -> None:
@@ -172,47 +131,22 @@ def test_a_game_that_was_not_finished_says_so(tmp_path: Path) -> None:
     assert "the game was not finished" in run("replay", str(path)).stdout
 
 
-@pytest.mark.parametrize(
-    ("content", "options", "said"),
-    [
-        ("hello\n", [], "line 1: it is no JSON"),
-        (
-            '{"format": "catbox-policy-1"}\n',
-            [],
-            "line 1 is of format 'catbox-policy-1', expected 'catbox-games-1'",
-        ),
-        (None, ["--game", "2"], "holds 1 games; asked for game 2"),
-        (None, ["--seat", "3"], "seat=3: expected a seat, an integer from 0 to 2"),
-    ],
-)
-def test_what_cannot_be_shown_is_one_clear_message(
-    saved: Path, tmp_path: Path, content: str | None, options: list[str], said: str
-) -> None:
-    path = saved
-    if content is not None:
-        path = tmp_path / "games.jsonl"
-        path.write_text(content)
-    ran = run("replay", str(path), *options)
-    assert ran.exit_code == 2
-    assert ran.stdout == ""
-    assert said in ran.stderr
-    assert ran.stderr.startswith("catbox: ")
+def test_what_cannot_be_shown_is_one_clear_message(saved: Path) -> None:
+    for options, said in (
+        (["--game", "2"], "asked for game 2"),
+        (["--seat", "3"], "seat=3: expected a seat"),
+    ):
+        ran = run("replay", str(saved), *options)
+        assert (ran.exit_code, ran.stdout) == (2, "")
+        assert said in ran.stderr
+        assert ran.stderr.startswith("catbox: ")
 
 
 def test_on_a_terminal_the_keys_are_read_one_by_one(saved: Path) -> None:
     last = len(read_record(saved).actions)
     text, code = at_terminal(["replay", str(saved)], ["\x1b[C", " ", "\x1b[D", "1", "\x1b[F", "\x1b", "q"])
     assert code == 0
-    moves = [
-        (line.split("move ")[1].rstrip())
-        for line in text.splitlines()
-        if "move " in line and "discard" not in line
-    ]
-    assert [move for i, move in enumerate(moves) if i == 0 or move != moves[i - 1]] == [
-        f"0 of {last}, all open",
-        f"1 of {last}, all open",
-        f"2 of {last}, all open",
-        f"1 of {last}, all open",
-        f"1 of {last}, as player_1 sees it",
-        f"{last} of {last}, as player_1 sees it",
-    ]
+    moves = re.findall(rf"move (\d+) of {last}, ([\w ]*\w)", text)
+    shown = [("0", "all open"), ("1", "all open"), ("2", "all open"), ("1", "all open")]
+    shown += [("1", "as player_1 sees it"), (str(last), "as player_1 sees it")]
+    assert [move for i, move in enumerate(moves) if i == 0 or move != moves[i - 1]] == shown

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catbox_app.chosen_game import rule_options
+from catbox_app.chosen_game import add_pairs
 from catbox_train.config import load_config
 
 
@@ -36,10 +36,8 @@ TEXTS = [
 def test_an_option_of_the_game_is_the_same_wherever_it_is_written(tmp_path: Path, text: str) -> None:
     for name in ("bids", "rounds"):
         typed = read(overrides={f"game_options.{name}": text})
-        rule = {
-            f"game_options.{key}": value
-            for key, value in rule_options(None, None, [f"{name}={text}"]).items()
-        }
+        rule: dict[str, object] = {}
+        add_pairs(rule, [f"game_options.{name}={text}"], "--rule")
         assert not isinstance(typed, str)
         assert repr(typed) == repr(read(overrides=rule))  # not a number is not equal to itself
         assert repr(typed) == repr(read_file(tmp_path, f"game_options:\n  {name}: {text}\n"))

@@ -35,6 +35,13 @@ def wait_for_turn(page: Page, before: str = "-") -> str:
     return number(page)
 
 
+def play(page: Page) -> str:
+    """Takes the first legal action; the number of the next position as in `wait_for_turn`."""
+    before = number(page)
+    cards(page).first.click()
+    return wait_for_turn(page, before)
+
+
 def mark_picture(page: Page) -> None:
     """Marks the picture that is shown, for `wait_for_new_picture`."""
     page.locator(".picture svg").evaluate("picture => picture.setAttribute('data-marked', '')")

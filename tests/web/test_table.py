@@ -5,17 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import buttons, cards, is_over, number, open_table, play_to_the_end, wait_for_turn
+from tests.web.table import buttons, cards, is_over, number, open_table, play, play_to_the_end, wait_for_turn
 from tests.web.test_accessibility import expect_accessible
-
-
-def play(page: Page) -> None:
-    before = number(page)
-    cards(page).first.click()
-    wait_for_turn(page, before)
 
 
 def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:

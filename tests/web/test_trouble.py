@@ -11,8 +11,8 @@ from tests.web.server import Server
 from tests.web.table import (
     cards,
     mark_picture,
-    number,
     open_table,
+    play,
     play_to_the_end,
     wait_for_new_picture,
     wait_for_turn,
@@ -23,10 +23,8 @@ def test_a_reload_in_the_middle_of_a_game(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3)
     for _ in range(3):
-        before = number(page)
-        cards(page).first.click()
-        wait_for_turn(page, before)
-    at, told = number(page), page.get_by_role("log").inner_text()
+        at = play(page)
+    told = page.get_by_role("log").inner_text()
     page.reload()
     assert wait_for_turn(page) == at
     expect(page.get_by_role("log")).to_have_text(told, use_inner_text=True)
@@ -37,9 +35,7 @@ def test_a_server_that_keeps_its_tables(new_page: NewPage, tmp_path: Path) -> No
     with Server(tmp_path, "--tables", str(tmp_path / "tables")) as own:
         page = new_page(url=own.url)
         open_table(page, "Petrify", 2)
-        before = number(page)
-        cards(page).first.click()
-        at = wait_for_turn(page, before)
+        at = play(page)
         told = page.get_by_role("log").inner_text()
         mark_picture(page)
         own.stop()

@@ -10,18 +10,9 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents import DEAL_SETS, ArenaInterrupted, ArenaResult
-from catbox_app.chosen_game import choose_game
+from catbox_app.chosen_game import GameOptions, choose_game
 from catbox_app.games_progress import games_progress
-from catbox_app.options import (
-    AGENTS,
-    GameOfAgents,
-    Players,
-    RayAddress,
-    Rounds,
-    RuleOptions,
-    complete_agent,
-    complete_words,
-)
+from catbox_app.options import AGENTS, RayAddress, complete_agent, complete_words
 from catbox_app.preconditions import check_writable, require
 
 #: What the command needs: the extra "arena".
@@ -29,6 +20,7 @@ NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
 
 
 def arena(
+    game: GameOptions,
     agents: Annotated[
         list[str],
         typer.Argument(
@@ -93,10 +85,6 @@ def arena(
         ),
     ] = None,
     ray_address: RayAddress = None,
-    game: GameOfAgents = None,
-    players: Players = None,
-    rounds: Rounds = None,
-    rule: RuleOptions = None,
 ) -> None:
     """Compare every agent with every other: one among copies of the other, in both directions.
 
@@ -121,7 +109,7 @@ def arena(
     try:
         with games_progress(console) as progress:
             result = catbox_agents.run_arena(
-                choose_game(agents, game, players, rounds, rule),
+                choose_game(agents, game),
                 agents,
                 deals,
                 until_ci=until_ci,

@@ -9,21 +9,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from catbox_app.chosen_game import GameOptions
 from catbox_app.commands.train import NEEDED, given_settings
-from catbox_app.options import (
-    AGENTS,
-    PRESETS,
-    GameOfPreset,
-    Players,
-    Rounds,
-    RuleOptions,
-    complete_agent,
-    complete_words,
-)
+from catbox_app.options import AGENTS, PRESETS, complete_agent, complete_words
 from catbox_app.preconditions import require
 
 
 def best_response(
+    game: GameOptions,
     target: Annotated[
         str,
         typer.Option(
@@ -63,10 +56,6 @@ def best_response(
             "--output", "-o", help="Folder of the runs and the result.", show_default="runs/best-response"
         ),
     ] = None,
-    game: GameOfPreset = None,
-    players: Players = None,
-    rounds: Rounds = None,
-    rule: RuleOptions = None,
 ) -> None:
     """Train learners against an agent, and measure what they gain.
 
@@ -89,7 +78,7 @@ def best_response(
     from catbox_train.memory import keep_freed_memory
     from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted, command
 
-    given = given_settings(game, None, players, rounds, rule, settings)
+    given = given_settings(game, settings)
     if own := [name for name in given if name.rpartition(".")[2] in SET_HERE]:
         raise ValueError(
             f"--set {', '.join(own)}: best-response sets it itself; the learners' seeds are --seeds"

@@ -16,13 +16,14 @@ import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.report import results_table
 from catbox_agents.files import write_atomically
-from catbox_app.chosen_game import choose_game
+from catbox_app.chosen_game import GameOptions, choose_game
 from catbox_app.games_progress import games_progress
-from catbox_app.options import AGENTS, GameOfAgents, Players, Rounds, RuleOptions, complete_agent
+from catbox_app.options import AGENTS, complete_agent
 from catbox_app.preconditions import check_writable
 
 
 def evaluate(
+    game: GameOptions,
     agents: Annotated[
         list[str],
         typer.Argument(
@@ -38,10 +39,6 @@ def evaluate(
     csv_path: Annotated[
         Path | None, typer.Option("--csv", help="Write one line per agent to this file.")
     ] = None,
-    game: GameOfAgents = None,
-    players: Players = None,
-    rounds: Rounds = None,
-    rule: RuleOptions = None,
 ) -> None:
     """Compare agents on the same deals, from every seat.
 
@@ -56,7 +53,7 @@ def evaluate(
     for path in (json_path, csv_path):
         if path is not None:
             check_writable(path)
-    chosen = choose_game(agents, game, players, rounds, rule)
+    chosen = choose_game(agents, game)
     try:
         with games_progress(Console(stderr=True)) as progress:
             result = catbox_agents.evaluate(chosen, agents, deals, seed, progress=progress)

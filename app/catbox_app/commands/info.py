@@ -6,22 +6,20 @@ from rich.console import Console
 from rich.table import Table
 
 import catbox_env
-from catbox_app.chosen_game import rule_options
-from catbox_app.options import GameId, Players, Rounds, RuleOptions
+from catbox_app.chosen_game import GameOptions
 from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.options import read_options
 
 
-def info(
-    game: GameId = DEFAULT_GAME, players: Players = None, rounds: Rounds = None, rule: RuleOptions = None
-) -> None:
+def info(game: GameOptions) -> None:
     """Show the rules, the actions and the observation of a rule set.
 
     [bold]Example[/]
 
     catbox info --players 2 --rounds match
     """
-    shown = catbox_env.make_game(game, **read_options(game, rule_options(players, rounds, rule)))
+    game_id = game.game_id or DEFAULT_GAME
+    shown = catbox_env.make_game(game_id, **read_options(game_id, game.rules))
     console = Console()
     console.print(f"[bold]{shown.id}[/]: {shown.num_players} players, games: {', '.join(catbox_env.GAMES)}")
 

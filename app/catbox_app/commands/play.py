@@ -8,18 +8,9 @@ import typer
 from rich.console import Console
 
 from catbox_agents.specs import best_agent
-from catbox_app.chosen_game import choose_game, fill
+from catbox_app.chosen_game import GameOptions, choose_game, fill
 from catbox_app.match import Match
-from catbox_app.options import (
-    AGENTS,
-    GameOfAgents,
-    Players,
-    Rounds,
-    RuleOptions,
-    SaveGame,
-    Seed,
-    complete_agent,
-)
+from catbox_app.options import AGENTS, SaveGame, Seed, complete_agent
 from catbox_app.preconditions import check_new
 from catbox_app.rules import command_line
 from catbox_app.terminal.play import play as play_at_terminal
@@ -27,6 +18,7 @@ from catbox_env.core.checks import check_seat
 
 
 def play(
+    game: GameOptions,
     agents: Annotated[
         list[str] | None,
         typer.Argument(
@@ -45,10 +37,6 @@ def play(
     ] = False,
     save: SaveGame = None,
     seed: Seed = None,
-    game: GameOfAgents = None,
-    players: Players = None,
-    rounds: Rounds = None,
-    rule: RuleOptions = None,
 ) -> None:
     """Play against agents at the terminal. Type help at the prompt.
 
@@ -60,7 +48,7 @@ def play(
 
     catbox play runs/quick --save mine.jsonl
     """
-    chosen = choose_game(agents or [], game, players, rounds, rule)
+    chosen = choose_game(agents or [], game)
     check_new(save)
     others = fill(agents or [best_agent(chosen)], chosen.num_players - 1)
     check_seat("seat", seat, chosen.num_players)

@@ -11,17 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from catbox_app.chosen_game import add_pairs, rule_options
-from catbox_app.options import (
-    ALGORITHMS,
-    PRESETS,
-    GameOfPreset,
-    Players,
-    RayAddress,
-    Rounds,
-    RuleOptions,
-    complete_words,
-)
+from catbox_app.chosen_game import GameOptions, add_pairs
+from catbox_app.options import ALGORITHMS, PRESETS, RayAddress, complete_words
 from catbox_app.preconditions import require
 from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.options import QuotedText
@@ -31,6 +22,7 @@ NEEDED = ("filelock", "matplotlib", "psutil", "pydantic", "tensorboard", "torch"
 
 
 def train(
+    game: GameOptions,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -90,10 +82,6 @@ def train(
     ] = None,
     ray_address: RayAddress = None,
     show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and exit.")] = False,
-    game: GameOfPreset = None,
-    players: Players = None,
-    rounds: Rounds = None,
-    rule: RuleOptions = None,
 ) -> None:
     """Train an agent by self-play.
 
@@ -121,7 +109,7 @@ def train(
     if show_settings:
         _print_settings(algorithm)
         return
-    overrides = given_settings(game, algorithm, players, rounds, rule, settings)
+    overrides = given_settings(game, settings, algorithm)
     if workers_on_ray is not None:
         require("catbox train --workers-on-ray", ("ray",), "ray")
         if "workers" in overrides:
@@ -153,7 +141,7 @@ def train(
             device = device or "cpu"
         overrides |= {} if device is None else {"device": device}
         if preset is None and config is None:
-            preset = configuration.default_preset(game or DEFAULT_GAME)
+            preset = configuration.default_preset(game.game_id or DEFAULT_GAME)
         chosen = configuration.load_config(preset, config, overrides, trust)
         from catbox_train.runs.loop import train as train_run
 
@@ -197,19 +185,12 @@ def _crew(workers: int | None, address: str | None) -> Iterator[Any]:
 
 
 def given_settings(
-    game: str | None,
-    algorithm: str | None,
-    players: int | None,
-    rounds: str | None,
-    rule: list[str] | None,
-    settings: list[str] | None,
+    game: GameOptions, settings: list[str] | None, algorithm: str | None = None
 ) -> dict[str, Any]:
     """What the options of a command say, as ``load_config`` takes it."""
-    overrides: dict[str, Any] = {} if game is None else {"game": game}
+    overrides: dict[str, Any] = {} if game.game_id is None else {"game": game.game_id}
     overrides |= {} if algorithm is None else {"algorithm": QuotedText(algorithm)}
-    overrides |= {
-        f"game_options.{name}": value for name, value in rule_options(players, rounds, rule).items()
-    }
+    overrides |= {f"game_options.{name}": value for name, value in game.rules.items()}
     add_pairs(overrides, settings, "--set")
     return overrides
 

@@ -10,18 +10,9 @@ from rich.console import Console
 
 from catbox_agents import read_record
 from catbox_agents.specs import best_agent
-from catbox_app.chosen_game import choose_game, fill
+from catbox_app.chosen_game import GameOptions, choose_game, fill
 from catbox_app.match import Match
-from catbox_app.options import (
-    AGENTS,
-    GameOfAgents,
-    Players,
-    Rounds,
-    RuleOptions,
-    SaveGame,
-    Seed,
-    complete_agent,
-)
+from catbox_app.options import AGENTS, SaveGame, Seed, complete_agent
 from catbox_app.preconditions import check_new
 from catbox_app.rules import command_line
 from catbox_app.terminal.replay import replay as replay_at_terminal
@@ -30,6 +21,7 @@ from catbox_app.terminal.watch import watch as watch_at_terminal
 
 
 def watch(
+    game: GameOptions,
     agents: Annotated[
         list[str] | None,
         typer.Argument(
@@ -60,10 +52,6 @@ def watch(
         ),
     ] = None,
     seed: Seed = None,
-    game: GameOfAgents = None,
-    players: Players = None,
-    rounds: Rounds = None,
-    rule: RuleOptions = None,
 ) -> None:
     """Watch agents play, move by move, with every hand open.
 
@@ -78,16 +66,14 @@ def watch(
     catbox watch easy hard --players 2 --save game.jsonl
     """
     if replay is not None:
-        options = {"--save": save, "--seed": seed, "--game": game, "--players": players, "--rounds": rounds}
-        given = {"agents": agents or None, **options, "--rule": rule or None, "--delay": delay}
-        given |= {"--step": step or None, "--reasons": reasons or None}
-        if said := [name for name, value in given.items() if value is not None]:
+        others = (agents or None, delay, step or None, reasons or None, save, seed)
+        if others != (None,) * len(others) or game != GameOptions():
             raise ValueError(
-                f"--replay with {', '.join(said)}: a saved game is shown as it was played; leave them out"
+                "--replay shows a saved game as it was played: leave out the agents and all other options"
             )
         replay_at_terminal(read_record(replay), Console())
         return
-    chosen = choose_game(agents or [], game, players, rounds, rule)
+    chosen = choose_game(agents or [], game)
     check_new(save)
     match = Match(chosen, fill(agents or [best_agent(chosen)], chosen.num_players), seed)
     again = command_line("watch", agents or [], chosen, match.seed)

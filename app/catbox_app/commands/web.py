@@ -58,8 +58,8 @@ def web(
     """
     require("catbox web", NEEDED, "web")
     from catbox_agents.specs import check_spec
-    from catbox_app.web import kept
     from catbox_app.web.guard import is_local
+    from catbox_app.web.kept import KeptTables
     from catbox_app.web.server import get_ready, web_app
     from catbox_app.web.serving import address_of, listen, serve
     from catbox_app.web.tables import Tables
@@ -68,9 +68,10 @@ def web(
         check_spec(spec)
     console = Console()
     open_tables = Tables(agent or [])
+    kept = None
     if tables is not None:
-        kept.check_folder(tables)
-        found, problems = kept.read_kept(tables, open_tables.clock)
+        kept = KeptTables(tables)
+        found, problems = kept.read(open_tables.clock)
         for table in found:
             open_tables.add(table)
         for problem in problems:
@@ -89,4 +90,4 @@ def web(
                 "cards. Use this in a network that you trust."
             )
             console.print(Text(warning, style="yellow"), soft_wrap=True)
-        serve(web_app(open_tables, host, folder=tables), listening, None if no_browser else address)
+        serve(web_app(open_tables, host, kept), listening, None if no_browser else address)

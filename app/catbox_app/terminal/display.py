@@ -28,6 +28,8 @@ STYLES = {
     "paradox_card": "red",
     "eliminated": "red",
     "petrified": "bold red",
+    "forfeit": "bold red",
+    "unfinished": "bold",
 }
 
 

@@ -15,11 +15,11 @@ from rich.text import Text
 from catbox_agents.arena.records import write_records
 from catbox_app.match import Match
 from catbox_app.terminal.display import Display
-from catbox_app.terminal.typed_actions import parse_action, shortened
+from catbox_app.terminal.typed_actions import parse_action
 
 HELP = """\
 Type what you want to do:
-  an action     in full ("{action}"), shortened to what tells it apart ("{short}"), or by its id ("#{id}")
+  an action     in full ("{action}"), shortened to what tells it apart (y7: play yellow 7), or by its id ("#{id}")
   list          the actions you may take now, with their ids
   hint          what each of them is likely to bring
   table         show the game again
@@ -53,9 +53,7 @@ def play(
                     display.show(match.state)
                     if hints:
                         display.hint(match.state)
-                    if not _take_turn(match, seat, display):
-                        console.print("You left the game. Bye!")
-                        return
+                    _take_turn(match, seat, display)
                 else:
                     match.play_agent()
                     tell_last(match, display)
@@ -67,8 +65,8 @@ def play(
 
 def tell_last(match: Match, display: Display) -> None:
     """Print what happened in the last action."""
-    for step in match.steps(len(match.actions) - 1):
-        display.tell(*step)
+    before, after = match.states[-2:]
+    display.tell(before, match.actions[-1], after)
 
 
 @contextmanager
@@ -88,8 +86,8 @@ def read_any_bytes() -> None:
         sys.stdin.reconfigure(errors="replace")
 
 
-def _take_turn(match: Match, seat: int, display: Display) -> bool:
-    """One action of the person to move, or taking one back; False: the person leaves. Nothing that is typed raises."""
+def _take_turn(match: Match, seat: int, display: Display) -> None:
+    """One action of the person to move, or taking one back. Raises ``EOFError`` where the person leaves."""
     console, state = display.console, match.state
     legal = state.legal_actions()
     only = match.game.action_to_string(legal[0]) if len(legal) == 1 else None
@@ -107,25 +105,24 @@ def _take_turn(match: Match, seat: int, display: Display) -> bool:
         text = console.input("[bold]your move>[/] ").strip()
         word = text.lower()
         if word in ("quit", "exit", "q"):
-            return False
+            raise EOFError
         try:
             if word in words:
                 words[word]()
             elif word == "undo":
                 count = match.undo(seat)
                 console.print(Text(f"Taken back: {count} action{'' if count == 1 else 's'}."))
-                return True
+                return
             elif word or only is not None:
                 match.play(seat, parse_action(state, text) if word else legal[0])
                 tell_last(match, display)
-                return True
+                return
         except ValueError as error:
             console.print(Text(str(error), style="yellow"))
 
 
 def _help(display: Display, legal: list[int]) -> None:
-    name = display.game.action_to_string(legal[0])
-    known = HELP.format(action=name, short=shortened(display.game, legal), id=legal[0])
+    known = HELP.format(action=display.game.action_to_string(legal[0]), id=legal[0])
     display.console.print(known, markup=False, highlight=False)
 
 

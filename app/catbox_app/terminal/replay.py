@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -11,11 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents.arena.records import GameRecord
-from catbox_app.match import printable
-from catbox_app.recorded import positions, shown_position
+from catbox_app.recorded import RecordedGame
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.keys import has_keys, read_key, single_keys
-from catbox_env import GameState
 
 KEYS = (
     "right, space: next   left: back   down, up: next, last round   home, end: beginning, end   "
@@ -32,28 +29,25 @@ def replay(record: GameRecord, console: Console, seat: int | None = None, move: 
     there are: all.
     """
     display = Display(console, record.game, record.agents, seat)
-    at = min(move, len(record.actions))
-    if not (console.is_terminal and has_keys()):
-        for number, (before, after) in enumerate(positions(record)):
-            if number >= at:
-                told, position = frame(record, display, number, before, after)
-                console.print(Group(*told, Text(), position))
+    game = RecordedGame(record)
+    at = min(move, game.last)
+    if console.is_terminal and has_keys():
+        with single_keys():
+            browse(game, display, at, read_key)
         return
-    with single_keys():
-        browse(record, display, at, read_key)
+    for number in range(at, game.last + 1):
+        told, position = frame(game, display, number)
+        console.print(Group(*told, Text(), position))
 
 
-def browse(record: GameRecord, display: Display, at: int, next_key: Callable[[], str]) -> None:
+def browse(game: RecordedGame, display: Display, at: int, next_key: Callable[[], str]) -> None:
     """Show the position after ``at`` actions, and go where the keys lead, until q."""
-    last, seats = len(record.actions), record.game.num_players
-    starts = _round_starts(record)
+    last, seats = game.last, game.record.game.num_players
+    starts = [0, *(at for at, state in enumerate(game.states) if at and state.round_ended)]
     keys = Text(KEYS.format(last=seats - 1), style="dim")
     with Live(auto_refresh=False, console=display.console, screen=True) as live:
         while True:
-            reached = next(islice(positions(record), at, None))
-            live.update(
-                Group(keys, Text(), _side_by_side(*frame(record, display, at, *reached))), refresh=True
-            )
+            live.update(Group(keys, Text(), _side_by_side(*frame(game, display, at))), refresh=True)
             try:
                 key = next_key().lower()
             except KeyboardInterrupt:
@@ -89,29 +83,15 @@ def _side_by_side(told: list[Text], position: Text) -> Group:
     return Group(position[: len(headline)], Text(), table)
 
 
-def frame(
-    record: GameRecord, display: Display, at: int, before: GameState | None, after: GameState
-) -> tuple[list[Text], Text]:
-    """What the last of ``at`` actions did, and the position after it; where it ended a round, the last one of that.
-
-    ``before``, ``after``: item ``at`` of `positions`.
-    """
+def frame(game: RecordedGame, display: Display, at: int) -> tuple[list[Text], Text]:
+    """What the last of ``at`` actions did, and the position after it; where it ended a round, the last one of that."""
     view = "all open" if display.viewer is None else f"as player_{display.viewer} sees it"
-    lines = [Text(f"move {at} of {len(record.actions)}, {view}", style="dim")]
-    if before is not None:
-        action = record.actions[at - 1]
-        lines += display.lines(record.game.events(before, action, after, display.viewer))
-        policy = record.policies[at - 1]
-        if policy is not None and display.viewer in (None, before.current_player):
-            lines.append(_policy(record, policy))
-    if at == len(record.actions):
-        lines += _end(record, after)
-    return lines, display.position(shown_position(record, at, before, after))
-
-
-def _round_starts(record: GameRecord) -> list[int]:
-    """After how many actions each round begins."""
-    return [0, *(at for at, state in enumerate(record.states()) if at and state.round_ended)]
+    lines = [Text(f"move {at} of {game.last}, {view}", style="dim")]
+    lines += display.lines(game.events(at, display.viewer))
+    policy = game.record.policies[at - 1] if at else None
+    if policy is not None and display.viewer in (None, game.states[at - 1].current_player):
+        lines.append(_policy(game.record, policy))
+    return lines, display.position(game.shown(at))
 
 
 def _policy(record: GameRecord, policy: list[tuple[int, float]]) -> Text:
@@ -119,16 +99,3 @@ def _policy(record: GameRecord, policy: list[tuple[int, float]]) -> Text:
     likely = sorted(policy, key=lambda pair: -pair[1])[:MOST_ACTIONS]
     told = ", ".join(f"{record.game.action_to_string(action)} {chance:.0%}" for action, chance in likely)
     return Text(f"  its policy: {told}", style="dim")
-
-
-def _end(record: GameRecord, state: GameState) -> list[Text]:
-    """How the game ended, where its actions do not say so."""
-    if record.forfeit is not None:
-        forfeit = record.forfeit
-        reason = "\n".join(map(printable, forfeit["reason"].splitlines()))
-        text = f"player_{forfeit['seat']} ({forfeit['agent']}) forfeited the game: {reason}"
-        returns = ", ".join(f"player_{seat} {value:g}" for seat, value in enumerate(record.returns or ()))
-        return [Text(text, style="bold red"), Text(f"it counts as {returns}")]
-    if not state.is_terminal():
-        return [Text("the game was not finished", style="bold")]
-    return []

@@ -57,16 +57,6 @@ def _verb(game: Game, action: int) -> str:
     return game.action_to_string(action).partition(" ")[0]
 
 
-def shortened(game: Game, legal: Sequence[int]) -> str:
-    """A short form of the first of the ``legal`` actions that is understood, as an example."""
-    name = game.action_to_string(legal[0])
-    *words, last = name.lower().split()
-    for short in (last, "".join(word[0] for word in words[-1:]) + last):
-        if [action for action in legal if _fits(short, game.action_to_string(action).lower())] == [legal[0]]:
-            return short
-    return name
-
-
 def _listed(game: Game, actions: Sequence[int]) -> str:
     named = ", ".join(game.action_to_string(action) for action in actions[:MOST_SUGGESTED])
     return f"{named}{', ...' if len(actions) > MOST_SUGGESTED else ''}"

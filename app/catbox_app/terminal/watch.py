@@ -39,50 +39,30 @@ def watch(
     """
     display = Display(console, match.game, match.names, viewer=None)
     console.print(Text(f"Seed {match.seed}. The same game again: {again}"), soft_wrap=True)
-    with saving(match, save, console):
+    live = Live(console=console, auto_refresh=False) if console.is_terminal else None
+    with_keys = step and live is not None and has_keys()
+    below = Text("\nany key: the next move; q: stop" if with_keys else "", style="dim")
+    if delay is None:
+        delay = DELAY if live else 0.0
+    read_any_bytes()
+    with saving(match, save, console), single_keys() if with_keys else nullcontext(), live or nullcontext():
         try:
-            if console.is_terminal:
-                _in_place(match, display, DELAY if delay is None else delay, step, reasons)
-            else:
-                _as_text(match, display, delay or 0.0, step, reasons)
+            while not match.is_over:
+                if live:
+                    live.update(Text.assemble("\n", display.position(match.state), below), refresh=True)
+                else:
+                    display.show(match.state)
+                if reasons:
+                    display.reasons(match.agents[match.current_player], match.state)
+                if not step:
+                    time.sleep(delay)
+                elif not with_keys:
+                    console.input("Enter for the next move\n")
+                elif read_key().lower() == "q":
+                    raise KeyboardInterrupt
+                match.play_agent()
+                tell_last(match, display)
+            if live:
+                live.update(Text(), refresh=True)
         except (EOFError, KeyboardInterrupt):
             console.print("\nStopped watching.")
-
-
-def _as_text(match: Match, display: Display, delay: float, step: bool, reasons: bool) -> None:
-    """One position below the other."""
-    read_any_bytes()
-    while not match.is_over:
-        display.show(match.state)
-        if reasons:
-            display.reasons(match.agents[match.current_player], match.state)
-        match.play_agent()
-        tell_last(match, display)
-        if step:
-            display.console.input("Enter for the next move ")
-        elif delay > 0:
-            time.sleep(delay)
-
-
-def _in_place(match: Match, display: Display, delay: float, step: bool, reasons: bool) -> None:
-    """The position in place, and above it what has happened."""
-    with_keys = step and has_keys()
-    below = Text("\nany key: the next move; q: stop" if with_keys else "", style="dim")
-    with (
-        single_keys() if with_keys else nullcontext(),
-        Live(console=display.console, auto_refresh=False) as live,
-    ):
-        while not match.is_over:
-            live.update(Text.assemble("\n", display.position(match.state), below), refresh=True)
-            if reasons:
-                display.reasons(match.agents[match.current_player], match.state)
-            if not step:
-                time.sleep(delay)
-            elif with_keys:
-                if read_key().lower() == "q":
-                    raise KeyboardInterrupt
-            else:
-                display.console.input("Enter for the next move ")
-            match.play_agent()
-            tell_last(match, display)
-        live.update(Text(), refresh=True)

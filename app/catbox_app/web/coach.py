@@ -39,9 +39,9 @@ class Coach:
         self._shows, self._agent = shows, agent
         self._wanted = None
 
-    def ask(self, state: GameState, number: int) -> None:
-        """Advise the seat to move in ``state``, the position after ``number`` actions."""
-        if self._shows is None or state.is_terminal():
+    def ask(self, state: GameState | None, number: int) -> None:
+        """Advise the seat to move in ``state``, the position after ``number`` actions; None: nobody."""
+        if self._shows is None or state is None or state.is_terminal():
             self._wanted = None
             return
         self._wanted = copy.deepcopy(state), number

@@ -5,6 +5,7 @@ Nothing that a page sends raises: it is answered with ``refused`` or ``failed``,
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,8 @@ from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
 
 #: The longest file of records that is read, in characters.
 LONGEST_FILE = 4 << 20
+#: What a page can ask for; each is answered by the method of this name, with an underscore.
+KINDS = ("lobby", "open", "join", "act", "undo", "again", "pace", "coach", "view", "save", "replay", "step")
 _DEALS = ("new", "same", "next_seat")
 
 
@@ -47,21 +50,6 @@ class Connection:
         self._viewer = Viewer(send, Coach(send, tables.give))
         self._table: Table | None = None
         self._recording: Recording | None = None
-        self._opens = False
-        self._handlers: dict[str, Callable[[Message], None]] = {
-            "lobby": self._lobby,
-            "open": self._open,
-            "join": self._join,
-            "act": self._act,
-            "undo": self._undo,
-            "again": self._again,
-            "pace": self._pace,
-            "coach": self._coach,
-            "view": self._view,
-            "save": self._save,
-            "replay": self._replay,
-            "step": self._step,
-        }
 
     def receive_text(self, text: str) -> None:
         """Take a message as JSON text."""
@@ -75,14 +63,14 @@ class Connection:
     def receive(self, message: Message) -> None:
         """Take a message."""
         kind = message.get("type")
-        handler = self._handlers.get(kind) if isinstance(kind, str) else None
-        if handler is None:
-            near = closest(kind, list(self._handlers)) if isinstance(kind, str) and len(kind) < 50 else ""
-            known = ", ".join(self._handlers)
-            self._send({"type": "failed", "text": f"type={brief(kind)}{near}; expected one of {known}"})
+        if kind not in KINDS:
+            near = closest(kind, KINDS) if isinstance(kind, str) and len(kind) < 50 else ""
+            self._send(
+                {"type": "failed", "text": f"type={brief(kind)}{near}; expected one of {', '.join(KINDS)}"}
+            )
             return
         try:
-            handler(message)
+            getattr(self, f"_{kind}")(message)
         except ValueError as error:
             self._send(_answer(error))
 
@@ -91,7 +79,7 @@ class Connection:
         self._leave()
 
     def _lobby(self, message: Message) -> None:
-        theme = choice_of(message, "theme", list(THEMES)) if "theme" in message else self._viewer.theme
+        theme = choice_of({"theme": self._viewer.theme, **message}, "theme", list(THEMES))
         self._send(lobby(self._tables.also, theme))
 
     def _open(self, message: Message) -> None:
@@ -167,11 +155,21 @@ class Connection:
         number = integer_of({"game_number": 1, **message}, "game_number", 1)
         first = integer_of({"number": 0, **message}, "number", 0)
         seat = message.get("seat")
-        read = self._recording_to_read(message, number)
+        path = None
+        if "key" in message:
+            path = self._tables.recordings.get(text_of(message, "key"))
+            if path is None:
+                raise Failed(
+                    "No recorded game has this link: the server that showed it has ended, or the link was copied in "
+                    "part.",
+                    "no_recording",
+                )
+        text = text_of(message, "text", LONGEST_FILE).rstrip() + "\n" if path is None else ""
 
         def think() -> Recording:
             try:
-                recording = read()
+                with path.open("rb") if path else io.BytesIO(text.encode(errors="replace")) as file:
+                    recording = Recording.read(file, path or "the file", number)
             except OSError as error:
                 raise ValueError(f"{error.filename}: {error.strerror}") from None
             if seat is not None:
@@ -186,36 +184,18 @@ class Connection:
         self._begin(think, show)
 
     def _begin(self, think: Callable[[], Any], finish: Callable[[Any], None]) -> None:
-        """Have a table or a file opened by a `Job`; one at a time."""
-        if self._opens:
-            raise ValueError("a table or a file is being opened already; wait for it")
+        """Have a table or a file opened by a `Job`."""
+
+        def failed(error: ValueError) -> None:
+            self._send(_answer(error))
 
         def finished(found: Any) -> None:
-            self._opens = False
             try:
                 finish(found)
             except Failed as error:
-                self._send(_answer(error))
+                failed(error)
 
-        def failed(error: ValueError) -> None:
-            self._opens = False
-            self._send(_answer(error))
-
-        self._opens = True
         self._tables.give(Job(think, finished, failed))
-
-    def _recording_to_read(self, message: Message, number: int) -> Callable[[], Recording]:
-        """What reads the game that the message `replay` asks for: of a file of the host, or one that it brings."""
-        if "key" not in message:
-            text = text_of(message, "text", LONGEST_FILE)
-            return lambda: Recording.of(text, number)
-        path = self._tables.recordings.get(text_of(message, "key"))
-        if path is None:
-            raise Failed(
-                "No recorded game has this link: the server that showed it has ended, or the link was copied in part.",
-                "no_recording",
-            )
-        return lambda: Recording.read(path, number)
 
     def _step(self, message: Message) -> None:
         if self._recording is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import itertools
 import json
 import re
 from collections.abc import Callable
@@ -16,9 +17,7 @@ from html import escape
 from typing import Any
 
 from catbox_agents.arena.records import GameRecord
-from catbox_app.web.coach import Coach
-from catbox_app.web.pages import STATIC, Viewer
-from catbox_app.web.reading import Message
+from catbox_app.web.pages import STATIC
 from catbox_app.web.recording import Recording
 from catbox_env.core.checks import check_seat
 from catbox_env.core.picture import THEMES
@@ -68,58 +67,43 @@ def replay_page(
     """
     if seat is not None:
         seat = check_seat("seat", seat, record.game.num_players)
-    found = recorded_messages(record, progress)
-    found["joined"] |= {"view": seat, "number": min(number, len(record.actions))}
-    packed = gzip.compress(json.dumps(found, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
+    recording = Recording(record)
+    joined = recording.joined(min(number, recording.last), seat)
+    messages = {"joined": joined, **recorded_messages(recording, progress)}
+    packed = gzip.compress(json.dumps(messages, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
     return _PAGE.format(
-        title=escape(f"{found['joined']['title']}: {', '.join(found['joined']['names'])}"),
+        title=escape(f"{joined['title']}: {', '.join(joined['names'])}"),
         style=(STATIC / "style.css").read_text(encoding="utf-8"),
         script=bundled("app.js", "recorded.js"),
         recorded=base64.b64encode(packed).decode(),
     )
 
 
-def recorded_messages(record: GameRecord, progress: Callable[[int, int], None]) -> dict[str, Any]:
+def recorded_messages(recording: Recording, progress: Callable[[int, int], None]) -> dict[str, Any]:
     """Everything that a page can be told of a game; static/recorded.js reads it.
 
-    ``joined``: the message; ``parts``: pieces of SVG; ``views``: for all open, then for each seat, ``events``
+    ``parts``: pieces of SVG; ``views``: for all open, then for each seat, ``events``
     (messages), ``positions`` (messages without ``svg``), ``policies`` (messages ``coach`` or null), and ``pictures``:
     by "theme-size" for each position the numbers of its parts.
     """
-    sent: list[Message] = []
-    viewer = Viewer(sent.append, Coach(sent.append, lambda job: None))
-    recording = Recording(record)
-    recording.begin(viewer)
-    joined = sent[0]
-    last, seats = len(record.actions), [None, *range(record.game.num_players)]
-    total, done = len(seats) * (last + 1) * len(THEMES) * len(SIZES), 0
+    numbers, seats = range(recording.last + 1), [None, *range(recording.record.game.num_players)]
+    total, done = len(seats) * len(numbers) * len(THEMES) * len(SIZES), 0
     parts: dict[str, int] = {}
     views = []
     for seat in seats:
-        if seat is not None:
-            sent.clear()
-            recording.step(viewer, 0, seat)
-        view: dict[str, Any] = {
-            "events": [message for message in sent if message["type"] == "events"],
-            "pictures": {},
-        }
-        for theme in THEMES:
-            for size in SIZES:
-                viewer.theme, viewer.size = theme, size
-                pictures = view["pictures"][f"{theme}-{size}"] = []
-                view["positions"], view["policies"] = [], []
-                for number in range(last + 1):
-                    sent.clear()
-                    recording.step(viewer, number, seat)
-                    position, *policy = sent
-                    svg = position.pop("svg")
-                    pictures.append([parts.setdefault(part, len(parts)) for part in _PART.findall(svg)])
-                    view["positions"].append(position)
-                    view["policies"].append(policy[0] if policy else None)
-                    done += 1
-                    progress(done, total)
-        views.append(view)
-    return {"joined": joined, "parts": list(parts), "views": views}
+        pictures: dict[str, list[list[int]]] = {}
+        for theme, size in itertools.product(THEMES, SIZES):
+            positions = [recording.position(number, seat, theme, size) for number in numbers]
+            drawn = [_PART.findall(position.pop("svg")) for position in positions]
+            pictures[f"{theme}-{size}"] = [
+                [parts.setdefault(part, len(parts)) for part in picture] for picture in drawn
+            ]
+            done += len(numbers)
+            progress(done, total)
+        policies = [recording.policy(number, seat) for number in numbers]
+        told = {"events": recording.told(seat), "positions": positions, "policies": policies}
+        views.append({**told, "pictures": pictures})
+    return {"parts": list(parts), "views": views}
 
 
 def bundled(*names: str) -> str:

@@ -7,15 +7,16 @@ the header Host must name this server, and Origin, which browsers send with ever
 from __future__ import annotations
 
 import ipaddress
-import re
 import socket
+from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
-from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 #: Names of this machine for itself.
-LOCAL = ("localhost", "127.0.0.1", "[::1]")
+LOCAL = ("localhost", "127.0.0.1", "::1")
 #: Sent with every answer. Keys of seats stand behind the # of an address, which browsers do not send.
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
@@ -33,42 +34,47 @@ class Guard:
     """``app`` behind checks of Host and Origin, with the headers above.
 
     ``host``: what the server listens on. On 127.0.0.1 only the names of this machine for itself are answered; else also
-    the machine's own name, ``host``, and all addresses, for a foreign page comes under a name.
+    the machine's own name, ``host``, and all addresses, for a foreign page comes under a name (which is why
+    starlette's TrustedHostMiddleware, a list of names, does not do).
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
-        names = {*LOCAL, f"[{host.lower()}]" if ":" in host else host.lower()}
-        self._open = not is_local(host)
-        if self._open:
-            own = socket.gethostname().lower()
-            names |= {own, f"{own}.local", own.partition(".")[0]}
         self._app = app
-        self._named = TrustedHostMiddleware(app, sorted(names), www_redirect=False)
+        self._any_address = not is_local(host)
+        self._names = {*LOCAL, host.lower()}
+        if self._any_address:
+            own = socket.gethostname().lower()
+            self._names |= {own, f"{own}.local", own.partition(".")[0]}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers()
-        host, origin = headers.get("host", ""), headers.get("origin")
-        if scope["type"] == "websocket" and origin is not None and _place(origin) != host.lower():
-            await send({"type": "websocket.close", "code": 1008, "reason": "foreign page"})
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        host, origin = headers.get("host", "").lower(), headers.get("origin")
+        is_socket = scope["type"] == "websocket"
+        foreign = is_socket and origin is not None and urlsplit(origin).netloc.lower() != host
+        if foreign or not self._is_own(host):
+            refusal = PlainTextResponse("Invalid host header", 400)
+            await (WebSocketClose(1008, "foreign page") if is_socket else refusal)(scope, receive, send)
             return
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                sent = Headers(raw=message["headers"]).mutablecopy()
+                sent = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     sent[name] = value.replace("{sockets}", f"ws://{host} wss://{host}")
-                message["headers"] = sent.raw
-            elif (
-                message["type"] == "websocket.http.response.start"
-            ):  # a refused name: Uvicorn takes no body here
-                message = {"type": "websocket.close", "code": 1008, "reason": "foreign name"}
-            elif message["type"] == "websocket.http.response.body":
-                return
             await send(message)
 
-        by_address = re.fullmatch(r"\[?([\d.]+|[\da-f:.]+)\]?(:\d+)?", host)
-        known = self._open and by_address is not None and _is_address(by_address[1])
-        await (self._app if known else self._named)(scope, receive, with_headers)
+        await self._app(scope, receive, with_headers)
+
+    def _is_own(self, host: str) -> bool:
+        """Whether a header Host names this server."""
+        try:
+            name = urlsplit(f"//{host}").hostname
+        except ValueError:  # an address in brackets that is none
+            return False
+        return name is not None and (name in self._names or (self._any_address and _is_address(name)))
 
 
 def is_local(host: str) -> bool:
@@ -82,9 +88,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _place(origin: str) -> str | None:
-    """``host:port`` of a header Origin."""
-    scheme, _, place = origin.partition("://")
-    return place.lower() if scheme in ("http", "https") else None

@@ -8,26 +8,72 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import catbox_env
-from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
+from catbox_agents.files import WriteError, check_format, parse_json, read_text, write_atomically, writing
 from catbox_app.web.reading import number_of
 from catbox_app.web.table import LONGEST_PAUSE, Table, new_match
 
 FORMAT = "catbox-table-1"
 
 
-def check_folder(folder: Path) -> None:
-    """Make ``folder`` where there is none. Raises `WriteError` where that is not possible."""
-    with writing(folder):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+class KeptTables:
+    """The files of tables in ``folder``, which is made where there is none. Raises `WriteError` where it cannot be."""
+
+    def __init__(self, folder: Path) -> None:
+        with writing(folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._folder = folder
+        self._written: dict[Path, int] = {}
+
+    def read(self, clock: Callable[[], float]) -> tuple[list[Table], list[str]]:
+        """The tables that were kept, and why others could not be read: these files stay as they are."""
+        tables, problems = [], []
+        for path in sorted(self._folder.glob("*.json")):
+            try:
+                table = _read(path, clock)
+            except (OSError, ValueError, TypeError, KeyError) as error:
+                problems.append(f"{path}: this table cannot be taken up again: {error}")
+            else:
+                tables.append(table)
+                self._written[path] = table.changes
+        return tables, problems
+
+    def changes(self, tables: Iterable[Table]) -> dict[Path, bytes | None]:
+        """What `write` has to do since the last call: the new content of each file; None: the table was closed."""
+        files = {self._file_of(table): table for table in tables}
+        found: dict[Path, bytes | None] = dict.fromkeys(self._written.keys() - files.keys())
+        for path, table in files.items():
+            if self._written.get(path) != table.changes:
+                found[path] = _content_of(table)
+        self._written = {path: table.changes for path, table in files.items()}
+        return found
+
+    def _file_of(self, table: Table) -> Path:
+        """Its name says nothing about the keys of the table."""
+        keys = sorted(key for key in table.keys if key is not None)
+        return self._folder / f"{hashlib.sha256(' '.join(keys).encode()).hexdigest()[:24]}.json"
 
 
-def content_of(table: Table) -> bytes:
+def write(changes: dict[Path, bytes | None]) -> None:
+    """Write files for their owner alone, and remove others. What cannot be written is said on standard error."""
+    for path, content in changes.items():
+        try:
+            with writing(path):
+                if content is None:
+                    path.unlink(missing_ok=True)
+                else:
+                    write_atomically(path, content)
+                    path.chmod(0o600)
+        except WriteError as error:
+            print(f"catbox: {error}", file=sys.stderr)
+
+
+def _content_of(table: Table) -> bytes:
     """What is kept of a table."""
     match = table.match
     kept = {
@@ -42,30 +88,6 @@ def content_of(table: Table) -> bytes:
         "policies": match.policies,
     }
     return json.dumps(kept, separators=(",", ":")).encode()
-
-
-def file_of(folder: Path, table: Table) -> Path:
-    """Where a table is kept: its name says nothing about its keys."""
-    keys = sorted(key for key in table.keys if key is not None)
-    return folder / f"{hashlib.sha256(' '.join(keys).encode()).hexdigest()[:24]}.json"
-
-
-def keep(path: Path, content: bytes) -> None:
-    """Write a file for its owner alone. Raises `WriteError`."""
-    write_atomically(path, content)
-    with writing(path):
-        os.chmod(path, 0o600)
-
-
-def read_kept(folder: Path, clock: Callable[[], float]) -> tuple[list[Table], list[str]]:
-    """The tables of a folder, and why others could not be read: these files stay as they are."""
-    tables, problems = [], []
-    for path in sorted(folder.glob("*.json")):
-        try:
-            tables.append(_read(path, clock))
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            problems.append(f"{path}: this table cannot be taken up again: {error}")
-    return tables, problems
 
 
 def _read(path: Path, clock: Callable[[], float]) -> Table:

@@ -46,14 +46,14 @@ def joined(
     }
 
 
-def position(state: GameState, number: int, seat: int | None, viewer: Viewer) -> Message:
+def position(state: GameState, number: int, seat: int | None, theme: str, size: int) -> Message:
     """The position after ``number`` actions as ``seat`` sees it; None: all open."""
     game, to_move = state.game, state.current_player
     legal = state.legal_actions() if seat == to_move >= 0 else []
     return {
         "type": "position",
         "number": number,
-        "svg": game.render_svg(state, seat, viewer.size, viewer.theme),
+        "svg": game.render_svg(state, seat, size, theme),
         "legal": [named(game, action) for action in legal],
         "to_move": to_move,
         "scores": state.returns(),

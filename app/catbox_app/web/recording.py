@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import copy
-import io
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
-from catbox_agents.arena.records import GameRecord, count_games, read_record, read_record_from
-from catbox_app.match import printable, with_names
-from catbox_app.recorded import shown_position
+from catbox_agents.arena.records import GameRecord, read_record_from
+from catbox_app.match import printable
+from catbox_app.recorded import RecordedGame
 from catbox_app.web.coach import advice, probabilities
 from catbox_app.web.pages import MOST_ACTIONS, Viewer, events, joined, position
+from catbox_app.web.reading import Message
 from catbox_env import GameState
 
 
-class Recording:
-    """A game of a file of records.
+class Recording(RecordedGame):
+    """A game of a file of records, as messages; `begin`, `step` and `show` send them to the one page that looks at it.
 
     Args:
         record: the game.
@@ -31,90 +30,81 @@ class Recording:
                 f"a game that may take {record.game.history_length} actions; at most {MOST_ACTIONS} are shown here: "
                 "catbox replay FILE shows it in the terminal"
             )
-        self.record, self._games, self._game_number = record, games, game_number
+        super().__init__(record)
+        self._games, self._game_number = games, game_number
         self._number = 0
         self._seat: int | None = None
-        self._states = [copy.deepcopy(state) for state in record.states()]
         self._names = [printable(name) for name in record.agents]
 
     @classmethod
-    def of(cls, text: str, game_number: int) -> Recording:
-        """Game ``game_number`` of a file of records. Raises ``ValueError`` for a file that is none."""
-        if not text.endswith("\n"):
-            text += "\n"
-        record = read_record_from(io.BytesIO(text.encode(errors="replace")), "the file", game_number)
-        return cls(record, sum(1 for line in text.splitlines() if line.strip()) - 1, game_number)
+    def read(cls, file: BinaryIO, name: Path | str, game_number: int) -> Recording:
+        """Game ``game_number`` of a file of records. Errors as `read_record_from`."""
+        record = read_record_from(file, name, game_number)
+        return cls(record, game_number + sum(1 for line in file if line.strip()), game_number)
 
-    @classmethod
-    def read(cls, path: Path, game_number: int) -> Recording:
-        """Game ``game_number`` of the file at ``path``. Raises ``ValueError`` and ``OSError`` as `read_record` does."""
-        return cls(read_record(path, game_number), count_games(path), game_number)
-
-    def begin(self, viewer: Viewer, number: int = 0, seat: int | None = None) -> None:
-        """Show the position after ``number`` actions, or the last one, as ``seat`` sees it; None: all open."""
-        record = self.record
-        number = min(number, len(record.actions))
-        self._number, self._seat = number, seat
-        told = {
-            "length": len(record.actions),
+    def joined(self, number: int, seat: int | None) -> Message:
+        """What a page is told that begins after ``number`` actions, as ``seat`` sees the game; None: all open."""
+        return {
+            **joined(self.record.game, "replay", self._names, None, None, None),
+            "length": self.last,
             "games": self._games,
             "game_number": self._game_number,
             "number": number,
             "view": seat,
             "can_undo": False,
         }
-        viewer.send({**joined(record.game, "replay", self._names, None, None, None), **told})
+
+    def told(self, seat: int | None) -> list[Message]:
+        """The events of all actions."""
+        return [events(number, self.events(number, seat), self._names) for number in range(1, self.last + 1)]
+
+    def position(self, number: int, seat: int | None, theme: str, size: int) -> Message:
+        """The position after ``number`` actions."""
+        ended = self.states[number].is_terminal()
+        return {
+            **position(self.shown(number), number, seat, theme, size),
+            "waits_for": "over" if ended else "person",
+            "legal": [],
+            "taken": self.record.actions[number] if number < self.last else None,
+        }
+
+    def decision(self, number: int, seat: int | None) -> GameState | None:
+        """The position after ``number`` actions, if ``seat`` sees what there is to decide in it."""
+        state = self.states[number]
+        return state if self.shown(number) is state and seat in (None, state.current_player) else None
+
+    def policy(self, number: int, seat: int | None) -> Message | None:
+        """What the agent that moves next has told of its probabilities, if ``seat`` sees what it decides."""
+        state = self.decision(number, seat)
+        policy = self.record.policies[number] if number < self.last else None
+        if state is None or policy is None:
+            return None
+        told = advice(number, self._names[state.current_player], probabilities(self.record.game, policy))
+        return {**told, "recorded": True}
+
+    def begin(self, viewer: Viewer, number: int, seat: int | None) -> None:
+        """Show the position after ``number`` actions, or the last one, as ``seat`` sees it; None: all open."""
+        self._number, self._seat = min(number, self.last), seat
+        viewer.send(self.joined(self._number, seat))
         self._tell_events(viewer)
         self.show(viewer)
 
     def step(self, viewer: Viewer, number: int, seat: int | None) -> None:
         """Show the position after ``number`` actions as ``seat`` sees it; None: all open."""
-        self._number = number
-        if seat != self._seat:
-            self._seat = seat
+        turned = seat != self._seat
+        self._number, self._seat = number, seat
+        if turned:
             self._tell_events(viewer)
         self.show(viewer)
 
     def show(self, viewer: Viewer) -> None:
-        """Send the position that is shown once more."""
-        number, state = self._number, self._states[self._number]
-        shown = shown_position(self.record, number, self._states[number - 1] if number else None, state)
-        message = position(shown, number, self._seat, viewer)
-        message |= {"waits_for": "over" if state.is_terminal() else "person", "legal": [], "taken": None}
-        if number < len(self.record.actions):
-            message["taken"] = self.record.actions[number]
-        viewer.send(message)
-        if shown is state and self._seat in (None, state.current_player):
-            self._tell_policy(viewer, state, number)
-            viewer.coach.ask(state, number)
-        else:
-            viewer.coach.forget()
-
-    def _tell_policy(self, viewer: Viewer, state: GameState, number: int) -> None:
-        """What the agent that moves next has told of its probabilities, where nobody else is asked."""
-        policy = self.record.policies[number] if number < len(self.record.policies) else None
-        if policy is None or viewer.coach.is_on:
-            return
-        told = advice(number, self._names[state.current_player], probabilities(self.record.game, policy))
-        viewer.send({**told, "recorded": True})
+        """Send the position that is shown once more, and what the coach or else the record says of it."""
+        number, seat = self._number, self._seat
+        viewer.send(self.position(number, seat, viewer.theme, viewer.size))
+        if not viewer.coach.is_on and (policy := self.policy(number, seat)) is not None:
+            viewer.send(policy)
+        viewer.coach.ask(self.decision(number, seat), number)
 
     def _tell_events(self, viewer: Viewer) -> None:
-        record = self.record
-        last = len(record.actions)
-        for number, action in enumerate(record.actions, 1):
-            told = record.game.events(self._states[number - 1], action, self._states[number], self._seat)
-            message = events(number, told, self._names)
-            if number == last:
-                message["lines"] += self._end()
+        for message in self.told(self._seat):
             viewer.send(message)
-
-    def _end(self) -> list[dict[str, Any]]:
-        """How the game ended, where its actions do not say so."""
-        forfeit = self.record.forfeit
-        if forfeit is not None:
-            who = with_names(f"player_{forfeit['seat']}", self._names)
-            text = f"{who} forfeited the game: {printable(forfeit['reason'])}"
-            return [{"text": text, "kind": "forfeit", "seat": forfeit["seat"]}]
-        if not self._states[-1].is_terminal():
-            return [{"text": "the game was not finished", "kind": "unfinished", "seat": None}]
-        return []

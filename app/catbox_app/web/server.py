@@ -13,7 +13,6 @@ import time
 import traceback
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -27,7 +26,7 @@ from catbox_app.rules import REWARD
 from catbox_app.web.connection import Connection
 from catbox_app.web.guard import Guard
 from catbox_app.web.jobs import Job
-from catbox_app.web.kept import content_of, file_of, keep
+from catbox_app.web.kept import KeptTables, write
 from catbox_app.web.lobby import lobby
 from catbox_app.web.pages import STATIC
 from catbox_app.web.reading import Message
@@ -40,10 +39,8 @@ MOST_PAGES = 400
 LARGEST_MESSAGE = 8 << 20
 #: Messages that wait for a page before it is given up: it does not read them.
 MOST_WAITING = 5000
-#: Messages a second that a page may send for long, and at once. Those beyond are read later. One that takes long counts
-#: as one for each `SECONDS` of it: no page keeps the thread that answers all of them busy.
-RATE, BURST = 20.0, 60.0
-SECONDS = 0.01
+#: After a message, a page waits so many times as long as its answer took: it gets a part of the thread that answers all.
+SHARE = 4
 #: Jobs begin one after the other: threads that think side by side keep the one that answers pages waiting. But after so
 #: many seconds the next one begins all the same, so that an agent that thinks long holds up no other table.
 PATIENCE = 0.3
@@ -64,55 +61,44 @@ def get_ready() -> None:
 class JobRunner:
     """Runs the jobs of ``tables`` in threads, and what they find in the loop that handles messages.
 
-    ``folder``: where tables are kept, None: nowhere.
+    ``kept``: keeps the tables in files; None: they end with the server.
     """
 
-    def __init__(self, tables: Tables, folder: Path | None = None) -> None:
-        self.tables = tables
-        self._folder = folder
-        self._kept: dict[Path, int] = (
-            {file_of(folder, table): table.changes for table in tables} if folder else {}
-        )
-        self._writer = ThreadPoolExecutor(1, "catbox-writes")
+    def __init__(self, tables: Tables, kept: KeptTables | None = None) -> None:
+        self.tables, self._kept = tables, kept
         self.pages = 0
         self._thinkers = ThreadPoolExecutor(THINKERS, "catbox-thinks")
         self._turn = asyncio.Semaphore(1)
         self._changed = asyncio.Event()
+        self._ends = False
         self._running: set[asyncio.Task[None]] = set()
 
     def wake(self) -> None:
         """Something has changed: look for jobs."""
         self._changed.set()
 
-    async def run(self) -> None:
-        """Until it is cancelled."""
-        try:
-            while True:
-                self._changed.clear()
-                for job in self.tables.due():
-                    task = asyncio.create_task(self._run(job))
-                    self._running.add(task)
-                    task.add_done_callback(self._running.discard)
-                self._keep()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), self.tables.seconds_to_wait())
-        finally:
-            self._thinkers.shutdown(wait=False, cancel_futures=True)
-            self._keep()
-            self._writer.shutdown()
+    def end(self) -> None:
+        """Let `run` end."""
+        self._ends = True
+        self.wake()
 
-    def _keep(self) -> None:
-        """Write the tables that have changed, and remove those that were closed."""
-        if self._folder is None:
-            return
-        files = {file_of(self._folder, table): table for table in self.tables}
-        for path, table in files.items():
-            if self._kept.get(path) != table.changes:
-                self._kept[path] = table.changes
-                self._writer.submit(_write, path, content_of(table))
-        for path in self._kept.keys() - files.keys():
-            del self._kept[path]
-            self._writer.submit(_remove, path)
+    async def run(self) -> None:
+        """Until `end` is called; all tables are written then."""
+        while not self._ends:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), self.tables.seconds_to_wait())
+            self._changed.clear()
+            for job in self.tables.due():
+                task = asyncio.create_task(self._run(job))
+                self._running.add(task)
+                task.add_done_callback(self._running.discard)
+            await self._keep()
+        await self._keep()  # what has changed while the last files were written
+        self._thinkers.shutdown(wait=False, cancel_futures=True)
+
+    async def _keep(self) -> None:
+        if self._kept is not None:
+            await asyncio.to_thread(write, self._kept.changes(self.tables))
 
     async def _run(self, job: Job) -> None:
         async with self._turn:
@@ -132,47 +118,26 @@ class JobRunner:
         self.wake()
 
 
-def _write(path: Path, content: bytes) -> None:
-    try:
-        keep(path, content)
-    except OSError as error:
-        print(f"catbox: {error}", file=sys.stderr)
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        print(f"catbox: cannot remove {path}: {error.strerror}", file=sys.stderr)
-
-
-def web_app(tables: Tables, host: str = "127.0.0.1", folder: Path | None = None) -> Starlette:
-    """The application. ``host``: what the server listens on; ``folder``: keeps the tables."""
-    runners: list[JobRunner] = []
+def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = None) -> Starlette:
+    """The application. ``host``: what the server listens on; ``kept``: keeps the tables."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        runners.append(JobRunner(tables, folder))
-        running = asyncio.create_task(runners[0].run())
+        app.state.runner = runner = JobRunner(tables, kept)
+        running = asyncio.create_task(runner.run())
         try:
             yield
         finally:
-            running.cancel()
-            await asyncio.wait({running})
-            runners.clear()
+            runner.end()
+            await running
 
-    async def page(socket: WebSocket) -> None:
-        await _serve_page(socket, runners[0])
-
-    routes = [
-        WebSocketRoute("/ws", page),
-        Mount("/", StaticFiles(directory=STATIC, html=True)),
-    ]
+    routes = [WebSocketRoute("/ws", serve_page), Mount("/", StaticFiles(directory=STATIC, html=True))]
     return Starlette(routes=routes, middleware=[Middleware(Guard, host=host)], lifespan=lifespan)
 
 
-async def _serve_page(socket: WebSocket, runner: JobRunner) -> None:
+async def serve_page(socket: WebSocket) -> None:
     """One page, until it goes."""
+    runner: JobRunner = socket.app.state.runner
     await socket.accept()
     if runner.pages >= MOST_PAGES:
         text = f"{MOST_PAGES} pages are open here, the most that this server has. Try again later."
@@ -184,7 +149,14 @@ async def _serve_page(socket: WebSocket, runner: JobRunner) -> None:
     connection = Connection(runner.tables, waiting.put_nowait)
     sending = asyncio.create_task(_send(socket, waiting))
     try:
-        await _receive(socket, connection, waiting, runner)
+        while (message := await socket.receive())["type"] != "websocket.disconnect":
+            if waiting.qsize() > MOST_WAITING:
+                await socket.close(1008, "messages are not read")
+                break
+            begun = time.monotonic()
+            connection.receive_text(message.get("text") or "")  # bytes are no message
+            runner.wake()
+            await asyncio.sleep(SHARE * (time.monotonic() - begun))
     finally:
         runner.pages -= 1
         sending.cancel()
@@ -192,39 +164,9 @@ async def _serve_page(socket: WebSocket, runner: JobRunner) -> None:
         runner.wake()
 
 
-async def _receive(
-    socket: WebSocket, connection: Connection, waiting: asyncio.Queue[Message], runner: JobRunner
-) -> None:
-    """Take the messages of a page, no faster than `RATE`."""
-    allowed, before = BURST, time.monotonic()
-    while True:
-        try:
-            message = await socket.receive()
-        except WebSocketDisconnect:
-            return
-        if message["type"] == "websocket.disconnect":
-            return
-        if waiting.qsize() > MOST_WAITING:
-            await socket.close(1008, "messages are not read")
-            return
-        text = message.get("text")
-        begun = time.monotonic()
-        if text is None:
-            waiting.put_nowait({"type": "failed", "text": "bytes; expected a message as JSON text"})
-        else:
-            connection.receive_text(text)
-            runner.wake()
-        now = time.monotonic()
-        cost = min(BURST, max(1.0, (now - begun) / SECONDS))
-        allowed = min(BURST, allowed + RATE * (now - before)) - cost
-        before = now
-        if allowed < 0:
-            await asyncio.sleep(-allowed / RATE)
-
-
 async def _send(socket: WebSocket, waiting: asyncio.Queue[Message]) -> None:
     """Send what waits, in order."""
-    with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page is gone: `_receive` ends too
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page is gone
         while True:
             message = await waiting.get()
             await socket.send_text(json.dumps(message, separators=(",", ":"), allow_nan=False))

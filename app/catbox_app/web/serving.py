@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import socket
 import sys
 import threading
@@ -21,33 +20,14 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that listens. ``port`` 0: any that is free. Raises ``ValueError`` with what to do."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
     except OSError as error:
         raise ValueError(
-            f"--host {host}: {error.strerror}; expected an address or a name of this machine, such as 127.0.0.1, or "
-            "0.0.0.0 for all its addresses"
+            f"--host {host} --port {port}: {error.strerror}; expected an address of this machine, such as 127.0.0.1, "
+            "or 0.0.0.0 for all, and a port from 1024 on that nothing else uses, or 0: any that is free"
         ) from None
-    family, _, _, _, address = found[0]
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind(address)
-        listening.listen(128)
-    except OSError as error:
-        listening.close()
-        if error.errno == errno.EADDRINUSE:
-            free = _free_port(host)
-            raise ValueError(
-                f"port {port} of {host} is in use, perhaps by another catbox web; {free} is free: --port {free}"
-            ) from None
-        if error.errno == errno.EACCES:
-            raise ValueError(
-                f"port {port} is not yours to use: give one from 1024 on, such as --port 8000"
-            ) from None
-        raise ValueError(
-            f"--host {host}: {error.strerror}; expected an address of this machine, such as 127.0.0.1, or 0.0.0.0 for "
-            "all its addresses"
-        ) from None
-    return listening
 
 
 def address_of(listening: socket.socket, host: str) -> str:
@@ -78,8 +58,3 @@ def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = Non
         threading.Thread(target=webbrowser.open, args=(open_browser,), daemon=True).start()
     sys.setswitchinterval(SWITCH_SECONDS)
     server_of(app).run(sockets=[listening])
-
-
-def _free_port(host: str) -> int:
-    with listen(host, 0) as free:
-        return int(free.getsockname()[1])

@@ -207,7 +207,7 @@ class Table:
         """Send the position to ``seat``, and what its coach says."""
         viewer, match = self.viewers[seat], self.match
         to_move = match.current_player
-        message = position(match.state, len(match.actions), seat, viewer)
+        message = position(match.state, len(match.actions), seat, viewer.theme, viewer.size)
         message["waits_for"] = (
             "over"
             if match.is_over
@@ -219,10 +219,7 @@ class Table:
         )
         message["can_undo"] = self.is_for_one and seat in match.movers
         viewer.send(message)
-        if to_move == seat:
-            viewer.coach.ask(match.state, len(match.actions))
-        else:
-            viewer.coach.forget()
+        viewer.coach.ask(match.state if to_move == seat else None, len(match.actions))
 
     def _changed(self) -> None:
         self.changes += 1
@@ -242,7 +239,12 @@ class Table:
     def _tell_beginning(self, viewer: Viewer) -> None:
         seat = viewer.seat
         assert seat is not None
-        viewer.send(self._joined(seat))
+        # The seed tells all cards to who can compute: several people are told it when the game is over.
+        seed = self.match.seed if self.is_for_one or self.match.is_over else None
+        others = [spec for spec in self.specs if spec != PERSON]
+        command = command_line("play", others, self.game, self.match.seed, seat) if self.is_for_one else None
+        told = joined(self.game, "play", self.match.names, seat, seed, command)
+        viewer.send({**told, "can_undo": self.is_for_one})
         self._tell_events(seat, viewer, max(0, len(self.match.actions) - TOLD_AGAIN))
         self.show(seat)
         if self.trouble:
@@ -259,17 +261,6 @@ class Table:
         ]
         for viewer in self.viewers.values():
             viewer.send({"type": "people", "seats": seats})
-
-    def _joined(self, seat: int) -> Message:
-        """The seed tells all cards to who can compute: several people are told it when the game is over."""
-        known = self.is_for_one or self.match.is_over
-        others = [spec for spec in self.specs if spec != PERSON]
-        command = command_line("play", others, self.game, self.match.seed, seat) if self.is_for_one else None
-        seed = self.match.seed if known else None
-        return {
-            **joined(self.game, "play", self.match.names, seat, seed, command),
-            "can_undo": self.is_for_one,
-        }
 
 
 def new_match(game: Game, specs: Sequence[str], seed: int | None) -> Match:

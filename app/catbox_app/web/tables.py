@@ -16,8 +16,6 @@ from catbox_app.web.table import Table
 MOST_TABLES = 200
 #: A table where nobody sits is closed after so many seconds.
 IDLE_SECONDS = 12 * 3600.0
-#: Keys of closed tables that are remembered, to say so to who comes with one.
-_REMEMBERED = 5000
 
 
 class Tables:
@@ -46,7 +44,6 @@ class Tables:
         self._most, self._idle_seconds = most, idle_seconds
         self._tables: list[Table] = []
         self._seats: dict[str, Table] = {}
-        self._closed: deque[str] = deque(maxlen=_REMEMBERED)
         self._jobs: deque[Job] = deque()
 
     def __iter__(self) -> Iterator[Table]:
@@ -77,22 +74,17 @@ class Tables:
         return table
 
     def seat_of(self, key: str) -> tuple[Table, int]:
-        """The table and the seat of a key. Raises `Failed` for a key that is none, and for one of a closed table."""
+        """The table and the seat of a key. Raises `Failed` for a key that is none, or no more."""
         self.close_idle()
-        table = self._seats.get(key)
-        if table is not None:
-            return table, table.keys.index(key)
-        if key in self._closed:
+        if key not in self._seats:
             raise Failed(
-                f"This table is closed: nobody has sat there for {self._idle_seconds / 3600:g} hours, or its place was "
-                "needed. Open a new one.",
+                "No seat has this link. It may have been copied in part, or the table is gone: the server was started "
+                f"anew, nobody has sat there for {self._idle_seconds / 3600:g} hours, or its place was needed. Ask for "
+                "the link again, or open a new table.",
                 "no_seat",
             )
-        raise Failed(
-            "No seat has this link. It may have been copied in part, or the table is gone, as when the server was "
-            "started anew. Ask for the link again, or open a new table.",
-            "no_seat",
-        )
+        table = self._seats[key]
+        return table, table.keys.index(key)
 
     def close_idle(self) -> None:
         """Close the tables where nobody has sat for long."""
@@ -127,4 +119,3 @@ class Tables:
         for key in table.keys:
             if key is not None:
                 del self._seats[key]
-                self._closed.append(key)

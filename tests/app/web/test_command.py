@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,22 +10,24 @@ from urllib.request import urlopen
 
 import pytest
 
-from catbox_app import preconditions
 from catbox_app.web import server, serving
-from tests.app.table import ROOT, run
-
-
-def started(*arguments: str) -> subprocess.Popen[str]:
-    program = [sys.executable, "-c", "from catbox_app.__main__ import main; main()", "web", "--no-browser"]
-    paths = os.pathsep.join(str(ROOT / part) for part in (".", "agents", "train", "app"))
-    environment = {**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"}
-    return subprocess.Popen(
-        [*program, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+from tests.app.table import CATBOX, ENVIRONMENT, refused, run
 
 
 def test_it_serves_the_page_until_it_is_stopped(tmp_path: Path) -> None:
-    with started("--port", "0", "--tables", str(tmp_path / "kept")) as process:
+    program = [
+        sys.executable,
+        *CATBOX,
+        "web",
+        "--no-browser",
+        "--port",
+        "0",
+        "--tables",
+        str(tmp_path / "kept"),
+    ]
+    with subprocess.Popen(
+        program, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
         assert process.stdout is not None
         said = process.stdout.readline()
         address = said.partition("http://")[2].split()[0]
@@ -51,21 +52,13 @@ def test_leaving_this_machine_is_said_with_what_it_means(monkeypatch: pytest.Mon
     assert served[1] is None
 
 
-def test_what_cannot_be_served_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving.listen("127.0.0.1", 0) as taken:
-        ran = run("web", "--port", str(taken.getsockname()[1]))
-        assert ran.exit_code == 2
-        assert "is in use" in ran.stderr
-    for arguments, said in (
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
         (["--agent", "heruistic"], "did you mean 'heuristic'"),
         (["--host", "no-such-host.invalid"], "--host no-such-host.invalid"),
-        (["--tables", str(tmp_path / "file" / "folder")], "cannot write"),
-    ):
-        (tmp_path / "file").touch()
-        ran = run("web", *arguments)
-        assert ran.exit_code == 2
-        assert said in ran.stderr
-    monkeypatch.setattr(preconditions.importlib.util, "find_spec", lambda name: None)
-    ran = run("web")
-    assert ran.exit_code == 2
-    assert 'pip install "catbox-env[web]"' in ran.stderr
+        (["--tables", f"{__file__}/folder"], "cannot write"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_words(arguments: list[str], said: str) -> None:
+    assert said in refused("web", *arguments)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
-from tests.app.table import ROOT
+from tests.app.table import ENVIRONMENT
 
 PROGRAM = """
 import sys
@@ -28,8 +27,6 @@ print(found)
 
 
 def test_the_server_needs_no_torch() -> None:
-    paths = os.pathsep.join(str(ROOT / part) for part in (".", "agents", "train", "app"))
     command = [sys.executable, "-W", "error", "-c", PROGRAM]
-    environment = {**os.environ, "PYTHONPATH": paths}
-    ran = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    ran = subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True, text=True)
     assert ran.stdout == "['starlette', 'uvicorn', 'typer']\n"

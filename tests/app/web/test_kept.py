@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from catbox_app.web import kept
-from catbox_app.web.table import Table
+from catbox_app.web.kept import KeptTables, write
 from catbox_app.web.tables import Tables
-from tests.app.web.page import Page
+from tests.app.web.page import Clock, Page
 
 
 def kept_table(page: Page, folder: Path) -> Path:
-    (table,) = page.tables
-    path = kept.file_of(folder, table)
-    kept.keep(path, kept.content_of(table))
+    write(KeptTables(folder).changes(page.tables))
+    (path,) = folder.iterdir()
     return path
 
 
@@ -28,7 +26,7 @@ def test_a_table_that_was_kept_goes_on_where_it_was(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o077 == 0
     assert key not in path.name
     tables = Tables()
-    (found,), problems = kept.read_kept(tmp_path, tables.clock)
+    (found,), problems = KeptTables(tmp_path).read(tables.clock)
     assert not problems
     tables.add(found)
     later = Page(tables)
@@ -59,23 +57,28 @@ def test_a_file_that_is_damaged_is_left_alone_and_told(damage: object, tmp_path:
     page.sit("person", "easy", seed=3)
     path = kept_table(page, tmp_path)
     path.write_text(damage(path.read_text()))  # type: ignore[operator]
-    tables, (problem,) = kept.read_kept(tmp_path, page.tables.clock)
+    tables, (problem,) = KeptTables(tmp_path).read(page.tables.clock)
     assert tables == []
     assert str(path) in problem
     assert path.exists()
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(OSError, match="cannot write"):
-        kept.check_folder(tmp_path / "file" / "tables")
-
-
-def test_the_file_follows_the_keys_wherever_the_seats_move(tmp_path: Path) -> None:
-    page = Page(Tables())
+def test_what_has_changed_is_written_wherever_the_seats_move_and_what_is_closed_is_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = Clock()
+    page, kept = Page(Tables(clock=clock, idle_seconds=60)), KeptTables(tmp_path)
     page.sit("person", "easy", "normal", seed=3)
-    (table,) = page.tables
-    before = kept.file_of(tmp_path, table)
+    (path,) = kept.changes(page.tables)
+    assert kept.changes(page.tables) == {}
     page.send("again", deal="next_seat")
-    assert isinstance(table, Table)
-    assert kept.file_of(tmp_path, table) == before
+    assert kept.changes(page.tables).keys() == {path}
+    page.connection.close()
+    clock.now += 61
+    page.tables.close_idle()
+    path.touch()
+    write(kept.changes(page.tables))
+    assert not path.exists()
+    path.mkdir()
+    write({path: None})
+    assert f"cannot write {path}" in capsys.readouterr().err

@@ -16,6 +16,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from catbox_agents import Agent
 from catbox_app.web import server, serving
+from catbox_app.web.kept import KeptTables
 from catbox_app.web.server import web_app
 from catbox_app.web.tables import Tables
 from tests.app.web.page import Page
@@ -214,93 +215,30 @@ def test_pages_are_bounded(client: TestClient, monkeypatch: pytest.MonkeyPatch) 
         until(page, "lobby")
 
 
-@pytest.fixture
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that the server would wait; it goes on at once."""
-    noted: list[float] = []
-    sleep = server.asyncio.sleep
-
-    async def note(seconds: float) -> None:
-        noted.append(seconds)
-        await sleep(0)
-
-    monkeypatch.setattr(server.asyncio, "sleep", note)
-    return noted
-
-
-def test_messages_beyond_the_rate_are_read_later_and_none_is_lost(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, waits: list[float]
-) -> None:
-    monkeypatch.setattr(server, "BURST", 5.0)
-    monkeypatch.setattr(server, "RATE", 50.0)
-    with client.websocket_connect(SOCKET) as page:
-        for _ in range(30):
-            page.send_json({"type": "step"})
-        for _ in range(30):
-            until(page, "failed")
-    assert waits
-
-
-def test_a_message_that_takes_long_counts_as_many(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, waits: list[float]
-) -> None:
-    for seconds, waited in ((1e9, False), (1e-9, True)):
-        monkeypatch.setattr(server, "SECONDS", seconds)
-        with client.websocket_connect(SOCKET) as page:
-            for _ in range(3):
-                page.send_json({"type": "step"})
-            for _ in range(3):
-                until(page, "failed")
-        assert bool(waits) == waited
-
-
-def test_a_file_that_cannot_be_removed_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "folder").mkdir()
-    server._remove(tmp_path / "folder")
-    assert f"cannot remove {tmp_path / 'folder'}" in capsys.readouterr().err
-    server._remove(tmp_path / "nothing")
-    assert not capsys.readouterr().err
-
-
 def test_tables_in_a_folder_go_on_after_a_restart(tmp_path: Path) -> None:
-    from catbox_app.web import kept
+    def started(tables: Tables) -> TestClient:
+        kept = KeptTables(tmp_path)
+        for table in kept.read(tables.clock)[0]:
+            tables.add(table)
+        return TestClient(web_app(tables, kept=kept), base_url=HERE)
 
-    with (
-        TestClient(web_app(Tables(), folder=tmp_path), base_url=HERE) as client,
-        client.websocket_connect(SOCKET) as page,
-    ):
+    with started(Tables()) as client, client.websocket_connect(SOCKET) as page:
         key = sit(page, "person", "person")
         act(page, until(page, "position"))
         until(page, "position")
-    tables = Tables()
-    for table in kept.read_kept(tmp_path, tables.clock)[0]:
-        tables.add(table)
-    with (
-        TestClient(web_app(tables, folder=tmp_path), base_url=HERE) as client,
-        client.websocket_connect(SOCKET) as page,
-    ):
+    with started(Tables()) as client, client.websocket_connect(SOCKET) as page:
         page.send_json({"type": "join", "seat_key": key})
         assert until(page, "position")["number"] == 1
 
 
-def test_a_port_in_use_is_refused_with_one_that_is_free() -> None:
+def test_a_host_or_port_that_cannot_be_used_is_refused() -> None:
     with serving.listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ValueError, match=f"port {port} of 127.0.0.1 is in use") as refused:
+        with pytest.raises(ValueError, match=f"--host 127.0.0.1 --port {port}: Address already in use"):
             serving.listen("127.0.0.1", port)
-    free = int(str(refused.value).rpartition(" ")[2])
-    serving.listen("127.0.0.1", free).close()
-
-
-@pytest.mark.parametrize("host", ["256.1.1.1", "no-such-host.invalid", "192.0.2.1"])
-def test_a_host_that_is_not_here_is_refused(host: str) -> None:
-    with pytest.raises(ValueError, match=f"--host {host}"):
-        serving.listen(host, 0)
-
-
-def test_the_address_is_one_that_a_browser_opens() -> None:
-    with serving.listen("0.0.0.0", 0) as listening:
-        assert serving.address_of(listening, "0.0.0.0").startswith("http://127.0.0.1:")
+    for host in ("256.1.1.1", "no-such-host.invalid", "192.0.2.1"):
+        with pytest.raises(ValueError, match=f"--host {host}"):
+            serving.listen(host, 0)
 
 
 def test_the_server_itself_serves_pages_and_refuses_messages_that_are_too_large() -> None:
@@ -329,3 +267,28 @@ def test_the_server_itself_serves_pages_and_refuses_messages_that_are_too_large(
     running.should_exit = True
     thread.join(20)
     assert not thread.is_alive()
+
+
+def test_a_page_that_only_sends_is_slowed_down_and_given_up(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    sleep = server.asyncio.sleep
+
+    async def note(seconds: float) -> None:
+        waits.append(seconds)
+        await sleep(0)
+
+    async def never(*args: Any) -> None:
+        await server.asyncio.Event().wait()
+
+    monkeypatch.setattr(server.asyncio, "sleep", note)
+    monkeypatch.setattr(server, "MOST_WAITING", 5)
+    monkeypatch.setattr(server, "_send", never)
+    with client.websocket_connect(SOCKET) as page:
+        for _ in range(10):
+            page.send_json({"type": "step"})
+        with pytest.raises(WebSocketDisconnect, match="not read"):
+            page.receive_text()
+    assert len(waits) == 6
+    assert min(waits) > 0

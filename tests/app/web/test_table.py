@@ -35,6 +35,9 @@ def test_a_person_plays_a_whole_game_against_agents(page: Page, game: str) -> No
     assert (joined["seat"], joined["seed"], joined["names"]) == (1, 3, ["easy", "you"])
     assert joined["command"].startswith("catbox play easy --seed 3 --seat 1")
     page.play()
+    lines = [line for message in page.all("events") for line in message["lines"]]
+    assert any(line["text"].startswith("player_0 (easy)") and line["seat"] == 0 for line in lines)
+    assert "game_end" in {line["kind"] for line in lines}
     numbers = [message["number"] for message in page.all("events")]
     assert numbers == list(range(1, page.position["number"] + 1))
     assert {"scores", "svg"} <= page.position.keys()
@@ -44,15 +47,7 @@ def test_a_person_plays_a_whole_game_against_agents(page: Page, game: str) -> No
     assert not page.all("refused")
 
 
-def test_events_are_told_with_their_kinds_and_the_names_of_the_seats(page: Page) -> None:
-    page.sit("person", "normal", "normal", seed=1)
-    page.play()
-    lines = [line for message in page.all("events") for line in message["lines"]]
-    assert {"score", "round_end"} <= {line["kind"] for line in lines}
-    assert any(line["text"].startswith("player_1 (normal)") and line["seat"] == 1 for line in lines)
-
-
-def test_an_action_that_a_rule_forbids_is_refused_with_the_rule(page: Page) -> None:
+def test_an_illegal_action_and_one_for_an_older_position_are_refused(page: Page) -> None:
     page.sit("person", "random", seed=0)
     legal = [one["action"] for one in page.position["legal"]]
     illegal = next(action for action in range(100) if action not in legal)
@@ -61,10 +56,6 @@ def test_an_action_that_a_rule_forbids_is_refused_with_the_rule(page: Page) -> N
     assert answer["type"] == "refused"
     assert "illegal action" in answer["text"]
     assert page.position == before
-
-
-def test_an_action_for_an_older_position_is_refused(page: Page) -> None:
-    page.sit("person", "random", seed=0)
     page.act()
     page.play(5)
     shown, answer = page.send("act", action=0, number=0)
@@ -183,8 +174,7 @@ def test_people_at_one_table_see_each_other_and_play_in_turn(page: Page) -> None
 
 
 def test_with_several_people_nothing_is_taken_back_and_a_new_deal_waits_for_the_end(page: Page) -> None:
-    keys = page.open("person", "person")
-    page.send("join", seat_key=keys[0])
+    page.sit("person", "person")
     assert not page.position["can_undo"]
     for kind, values in (
         ("undo", {}),
@@ -196,7 +186,13 @@ def test_with_several_people_nothing_is_taken_back_and_a_new_deal_waits_for_the_
         assert answer["type"] == "refused", kind
 
 
-def test_the_seed_which_tells_all_cards_is_told_to_several_people_at_the_end_alone(page: Page) -> None:
+def test_the_seed_which_tells_all_cards_is_chosen_by_nobody_of_several_and_told_at_the_end(
+    page: Page,
+) -> None:
+    page.send("open", game="cat_in_the_box_v0", players=2, seats=["person", "person"], seed=77)
+    page.tables.run_due()
+    assert "nobody may choose it" in page.last("failed")["text"]
+    assert not list(page.tables)
     keys = page.open("person", "person")
     (table,) = page.tables
     pages = [page, Page(page.tables)]
@@ -207,24 +203,9 @@ def test_the_seed_which_tells_all_cards_is_told_to_several_people_at_the_end_alo
         assert not page.all("ended")
         pages[page.position["to_move"]].act()
     assert page.last("ended")["seed"] == table.match.seed
+    for deal in ("same", "next_seat"):
+        assert page.send("again", deal=deal)[0]["type"] == "refused"
     assert page.send("again", deal="new")[0]["type"] == "joined"
-
-
-def test_with_several_people_nobody_chooses_the_seed(page: Page) -> None:
-    page.send("open", game="cat_in_the_box_v0", players=2, seats=["person", "person"], seed=77)
-    page.tables.run_due()
-    assert "nobody may choose it" in page.last("failed")["text"]
-    assert not list(page.tables)
-
-
-def test_who_cannot_sit_down_elsewhere_stays_seated(page: Page) -> None:
-    keys = page.open("person", "person")
-    other = Page(page.tables)
-    page.send("join", seat_key=keys[0])
-    other.send("join", seat_key=keys[1])
-    assert page.send("join", seat_key=keys[1])[0]["code"] == "taken"
-    assert page.act()[0]["type"] == "events"
-    assert other.last("people")["seats"][0]["present"]
 
 
 def test_an_agent_that_cannot_be_made_again_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,16 +223,18 @@ def test_an_agent_that_cannot_be_made_again_changes_nothing(monkeypatch: pytest.
 
 
 def test_a_seat_that_is_taken_is_told_and_can_be_taken_over(page: Page) -> None:
-    key = page.sit("person", "random", seed=0)
+    keys = page.open("person", "person")
     other = Page(page.tables)
-    (answer,) = other.send("join", seat_key=key)
-    assert answer["code"] == "taken"
-    other.send("join", seat_key=key, take_over=True)
-    assert other.last("joined")["seat"] == 0
-    assert page.last("failed")["code"] == "taken_over"
-    assert page.send("act", action=0, number=0)[0]["code"] == "not_seated"
-    page.connection.close()
-    assert other.last("people")["seats"][0]["present"]
+    page.send("join", seat_key=keys[0])
+    other.send("join", seat_key=keys[1])
+    assert page.send("join", seat_key=keys[1])[0]["code"] == "taken"
+    assert page.act()[0]["type"] == "events"  # it has kept its seat
+    page.send("join", seat_key=keys[1], take_over=True)
+    assert page.last("joined")["seat"] == 1
+    assert other.last("failed")["code"] == "taken_over"
+    assert other.send("act", action=0, number=0)[0]["code"] == "not_seated"
+    other.connection.close()
+    assert [seat["present"] for seat in page.last("people")["seats"]] == [False, True]
 
 
 def test_a_page_that_is_loaded_again_is_told_everything_anew(page: Page) -> None:
@@ -266,7 +249,7 @@ def test_a_page_that_is_loaded_again_is_told_everything_anew(page: Page) -> None
     assert again.position == position
 
 
-def test_wrong_and_expired_links_are_told_apart() -> None:
+def test_a_table_where_nobody_sits_is_closed_after_a_while() -> None:
     clock = Clock()
     page = Page(Tables(clock=clock, idle_seconds=60))
     key = page.sit("person", "random")
@@ -274,11 +257,8 @@ def test_wrong_and_expired_links_are_told_apart() -> None:
     assert page.send("act", action=page.position["legal"][0]["action"], number=0)
     page.connection.close()
     clock.now += 61
-    (expired,) = Page(page.tables).send("join", seat_key=key)
-    (wrong,) = Page(page.tables).send("join", seat_key="x" + key)
-    assert (expired["code"], wrong["code"]) == ("no_seat", "no_seat")
-    assert "closed" in expired["text"]
-    assert "No seat has this link" in wrong["text"]
+    assert Page(page.tables).send("join", seat_key=key)[0]["code"] == "no_seat"
+    assert not list(page.tables)
 
 
 def test_tables_are_bounded_and_the_one_left_longest_ago_makes_room() -> None:

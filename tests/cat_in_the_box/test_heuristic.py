@@ -134,7 +134,8 @@ def plain_group_points(state: Any, agent: Any, action: int) -> float:
     may = [c for c in range(4) if parts["x_tokens"][0, c] and (c != led or c == color)]
     cells = {(c, r) for c in may for r in range(rules.num_ranks) if hand[r] > 0}
     room = min(len(beside(largest) & cells - taken), int(parts["tricks_left"][0]) - 1)
-    return float(agent.weights.group * (len(largest) + agent.weights.growth * room))
+    weights = agent._weights[0]
+    return float(weights.group * (len(largest) + weights.growth * room))
 
 
 @pytest.mark.nojit

@@ -3,7 +3,7 @@
 One compiled scalar function scores each kind of action, from one observation alone; the module ``cat_in_the_box`` says
 what the reasons are. ``view`` is a record of the game's own `VIEW`, which says how sets of cells are written; most of
 what is computed from it is the same for all actions and is done once, in ``plan``, a record of `PLAN`. ``params`` is
-the record of the game's parameters, ``weights`` one of the ``Weights`` of the module ``cat_in_the_box``.
+the record of the game's parameters, ``weights`` one of the ``WEIGHTS`` of the module ``cat_in_the_box``.
 
 Colours are "kept" where they may still be declared after the action: all that the seat has (place 0), or all but the
 one led (place 1).
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from catbox_agents.heuristics.base import best_action
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import record_dtype
@@ -367,18 +368,9 @@ def score_row(params: Any, seen: Any, mask: Any, weights: Any, view: Any, plan: 
 
 
 @cached_njit(nogil=True)
-def choose_rows(params: Any, observations: Any, masks: Any, weights: Any, points: Any, actions: Any) -> None:
-    """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
+def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points: Any, actions: Any) -> None:
+    """See `ReasonedAgent`."""
     views, plans = np.zeros(1, VIEW), np.zeros(1, PLAN)
     for row in range(len(observations)):
         score_row(params[0], observations[row], masks[row], weights[0], views[0], plans[0], points)
-        best = -np.inf
-        actions[row] = -1
-        for action in range(masks.shape[1]):
-            if masks[row, action]:
-                total = 0.0
-                for reason in range(len(REASONS)):
-                    total += points[action, reason]
-                if total > best:
-                    best = total
-                    actions[row] = action
+        actions[row] = best_action(masks[row], points)

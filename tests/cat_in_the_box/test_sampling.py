@@ -10,7 +10,7 @@ from scipy.stats import chi2, chisquare
 from catbox_env import GameState, make_game
 from catbox_env.core.batch import Vec
 from catbox_env.games.cat_in_the_box.rules import Rules
-from tests.cat_in_the_box.every_play import EveryPlay, World, number_of_ways, turned
+from tests.cat_in_the_box.every_play import World, every_world, number_of_ways, world_of
 from tests.cat_in_the_box.positions import play, start, view
 
 #: Small enough for every deal and every legal course of play. In the last three, red is often led by force.
@@ -43,32 +43,28 @@ SMALL = {
 
 def worlds(vec: Vec, observation: np.ndarray) -> list[World]:
     """The hidden cards of the states in ``vec``, as the seat that sees ``observation`` would name them."""
-    players, ranks = vec.game.num_players, vec.game.rules.num_ranks
+    rules, players = vec.game.rules, vec.game.num_players
     to_move = int(np.argmax(vec.game.observation_layout.unpack(observation)["to_move"]))
-    found = []
-    for state in vec._copied(0)[0]:
-        observer = (int(state.current_player) - to_move) % players
-        hands = tuple(tuple(hand) for hand in state.hand[:players, :ranks].tolist())
-        discards = tuple(state.discarded[:players].tolist())
-        undealt = tuple(state.undealt[:ranks].tolist())
-        found.append((turned(hands, observer), turned(discards, observer), undealt))
-    return found
+    return [
+        world_of(record, rules, (int(record["current_player"]) - to_move) % players)
+        for record in vec._copied(0)[0]
+    ]
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_the_worlds_sampled_are_those_of_all_legal_play_and_equally_likely(name: str) -> None:
     """Every way to give the unseen cards their places counts as one; over all observations, by chi-square."""
-    every_play, game = EveryPlay(SMALL[name]), make_game("cat_in_the_box_v0", rules=SMALL[name])
+    every, game = every_world(SMALL[name]), make_game("cat_in_the_box_v0", rules=SMALL[name])
     draws, statistic, freedom, limited = 60, 0.0, 0, 0
-    observations = sorted(every_play.worlds)
+    observations = sorted(every)
     may_hold = game.observation_layout["may_hold"].slice
     some = observations[:: len(observations) // 300 + 1]
     forced = [key for key in observations if not np.frombuffer(key, np.int8)[may_hold].all()]
     for seed, key in enumerate([*some, *forced[:: len(forced) // 100 + 1]]):
         observation = np.frombuffer(key, np.int8).copy()
         sampled = worlds(game.sample_states(observation, draws, seed), observation)
-        assert set(sampled) <= every_play.worlds[key]
-        possible = sorted(every_play.worlds[key])
+        assert set(sampled) <= every[key]
+        possible = sorted(every[key])
         weights = np.array([number_of_ways(world) for world in possible], float)
         expected = weights / weights.sum() * draws
         counts = Counter(sampled)

@@ -12,8 +12,8 @@ from catbox_env import make_game
 from catbox_env.core.batch import Vec
 from catbox_env.core.game import Game, GameState
 from catbox_env.games.cat_in_the_box.rules import Rules
-from tests.cat_in_the_box.rule_sets import rule_sets
 from tests.core.fuzz import is_sound
+from tests.games.rule_sets import cat_in_the_box_rules
 
 
 def play_to(game: Game, phase: int, seed: int, moves: int = 0) -> GameState:
@@ -28,7 +28,7 @@ def play_to(game: Game, phase: int, seed: int, moves: int = 0) -> GameState:
 
 
 @settings(max_examples=40)
-@given(rule_sets(max_rounds=4), st.integers(0, 1000))
+@given(cat_in_the_box_rules(max_rounds=4), st.integers(0, 1000))
 def test_every_state_of_a_game_is_sound(rules: Rules, seed: int) -> None:
     game = make_game("cat_in_the_box_v0", rules=rules)
     rng = np.random.default_rng(seed)

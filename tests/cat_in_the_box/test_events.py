@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import catbox_env
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
 from tests.cat_in_the_box.positions import play, start
-from tests.cat_in_the_box.rule_sets import rule_sets
 from tests.core.events import checked_rounds, laid_open, of_kind, steps, texts, told
+from tests.games.rule_sets import cat_in_the_box_rules
 
 
 def move(state: Any, name: str) -> int:
@@ -177,7 +177,7 @@ def test_who_has_to_say_paradox_is_told_so_before_and_nobody_else_is() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(rules=rule_sets(), seed=st.integers(0, 2**31))
+@given(rules=cat_in_the_box_rules(), seed=st.integers(0, 2**31))
 def test_the_sums_of_every_round_are_right(rules: Rules, seed: int) -> None:
     """In random games of random rule sets."""
     game = catbox_env.make_game("cat_in_the_box_v0", rules=rules)

@@ -9,7 +9,7 @@ from catbox_env import GameState, make_game
 from catbox_env.games.cat_in_the_box.rules import Rules
 from tests.cat_in_the_box.feature_reference import Position, largest_matching
 from tests.cat_in_the_box.positions import play, start
-from tests.cat_in_the_box.rule_sets import rule_sets
+from tests.games.rule_sets import cat_in_the_box_rules
 
 
 def features_of(state: GameState, seat: int) -> tuple[dict, dict]:
@@ -44,7 +44,7 @@ def check_game(rules: Rules, seed: int) -> None:
 
 
 @settings(max_examples=40)
-@given(rules=rule_sets(max_rounds=2), seed=st.integers(0, 2**32 - 1))
+@given(rules=cat_in_the_box_rules(max_rounds=2), seed=st.integers(0, 2**32 - 1))
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
     check_game(rules, seed)
 

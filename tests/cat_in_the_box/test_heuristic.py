@@ -73,21 +73,6 @@ def test_following_keeps_the_token() -> None:
     assert named["play green 3"]["tokens"] < 0
 
 
-def test_the_reasons_add_up_to_the_choice() -> None:
-    state = game_for(4).new_initial_state(seed=9)
-    agent: Any = catbox_agents.make("heuristic", state.game)
-    while not state.is_terminal():
-        seat = state.current_player
-        why = agent.explain(state.observation(seat), state.action_mask())
-        assert sorted(why) == state.legal_actions()
-        totals = [sum(points.values()) for points in why.values()]
-        assert totals == sorted(totals, reverse=True)
-        action = agent.act(state.observation(seat), state.action_mask())
-        assert action == next(iter(why))
-        assert tuple(why[action]) == reasons.REASONS
-        state.apply_action(action)
-
-
 @pytest.mark.nojit
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_what_is_said_of_an_action_does_not_depend_on_the_others_that_are_legal(players: int) -> None:

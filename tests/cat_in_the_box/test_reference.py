@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import catbox_env
 from catbox_env.games.cat_in_the_box.rules import Rules as EngineRules
 from tests.cat_in_the_box.reference import PARADOX, Deal, ReferenceState, Rules, action_text, make_rules
-from tests.cat_in_the_box.rule_sets import rule_sets
+from tests.games.rule_sets import cat_in_the_box_rules
 
 GAMES_WITHOUT_COMPILATION = 4  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
 
@@ -223,7 +223,7 @@ def check_random_rules(rules: EngineRules, reward: str, seed: int) -> None:
 
 
 RANDOM_GAMES = {
-    "rules": rule_sets(),
+    "rules": cat_in_the_box_rules(),
     "reward": st.sampled_from(REWARDS),
     "seed": st.integers(0, 2**32 - 1),
 }

@@ -28,11 +28,11 @@ from tests.cat_te.reference import (
     rank_of,
     suit_of,
 )
+from tests.games.rule_sets import cat_te_rules
 
 GAMES_WITHOUT_COMPILATION = 3  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
 
 REWARDS = ("score", "margin", "win")
-REGIONS = ("khmer", "laos", "vietnamese")
 
 #: What has to come up in 60 games, and in 700.
 COMMON = ("show", "shown by a follower", "claim", "blind choice", "off suit, face up", "sweep", "khmer round")
@@ -259,26 +259,10 @@ def test_a_few_games_of_each_table_agree(players):
         compare_game(options, REWARDS[seed % 3], 10_000 + seed)
 
 
-@st.composite
-def rule_options(draw: st.DrawFn) -> dict:
-    """Any rule set."""
-    players = draw(st.integers(2, 6))
-    return {
-        "num_players": players,
-        "region": draw(st.sampled_from(REGIONS)),
-        "offsuit_faceup": draw(st.booleans()),
-        "instant_wins": draw(st.booleans()),
-        "instant_wins_double": draw(st.booleans()),
-        "side_pot": draw(st.sampled_from([0, 0, 1, 2, 30, 100])),
-        "rounds": draw(st.sampled_from([1, 1, 2, 3, "match"])),
-        "dealer": draw(st.integers(-1, players - 1)),
-    }
-
-
 @settings(max_examples=40)
-@given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
-def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
-    compare_game(options, reward, seed)
+@given(rules=cat_te_rules(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
+    compare_game(vars(rules), reward, seed)
 
 
 def test_a_long_match_agrees_to_the_end():

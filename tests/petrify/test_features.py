@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from catbox_env import GameState, make_game
 from catbox_env.games.petrify.observe.layout import MOST_COUNTED
 from catbox_env.games.petrify.rules import Rules
+from tests.games.rule_sets import petrify_rules
 from tests.petrify.positions import view
-from tests.petrify.test_conformance import rule_sets
 
 Cell = tuple[int, int]
 WILDCARD, ZERO, TELEPORT = 2, 3, 4
@@ -132,7 +132,7 @@ def check_game(rules: Rules, seed: int) -> None:
 
 
 @settings(max_examples=40)
-@given(rules=rule_sets(), seed=st.integers(0, 2**32 - 1))
+@given(rules=petrify_rules(), seed=st.integers(0, 2**32 - 1))
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
     check_game(rules, seed)
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
+from tests.games.rule_sets import petrify_rules
 from tests.petrify.positions import as_reference
 from tests.petrify.reference import TELEPORT, WALL, WILDCARD, ZERO, ReferenceState
 
@@ -157,38 +158,17 @@ def test_a_few_games_of_each_table_agree(players):
         compare_game({"num_players": players, **RULE_SETS[2 * seed + 1]}, REWARDS[seed % 3], 10_000 + seed)
 
 
-@st.composite
-def rule_options(draw: st.DrawFn) -> dict:
-    """Any rule set that can be played: a few more number cards than players."""
-    players = draw(st.integers(2, 4))
-    size = draw(st.sampled_from([3, 4, 4, 5, 5, 6, 7, 8]))
-    room = size * size - players - 2
-    walls = draw(st.integers(0, min(size, room)))
-    teleports = draw(st.integers(0, min(12, (room - walls) // 2)))
-    zeros = draw(st.integers(0, min(12, room - walls - teleports)))
-    wildcards = draw(st.integers(0, room - walls - teleports - zeros))
-    return {
-        "num_players": players,
-        "size": size,
-        "move_rule": draw(st.sampled_from(["exact", "up_to"])),
-        "teleports": teleports,
-        "walls": walls,
-        "wildcards": wildcards,
-        "zeros": zeros,
-    }
-
-
-any_game = given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+any_game = given(rules=petrify_rules(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 
 
 @settings(max_examples=60)
 @any_game
-def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
-    compare_game(options, reward, seed)
+def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
+    compare_game(vars(rules), reward, seed)
 
 
 @pytest.mark.slow
 @settings(max_examples=1000)
 @any_game
-def test_many_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
-    compare_game(options, reward, seed)
+def test_many_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
+    compare_game(vars(rules), reward, seed)

@@ -119,6 +119,26 @@ def test_a_lead_is_no_news_where_trump_was_broken_or_red_was_not_led(seat: int) 
     assert view(state, seat)["may_hold"].all()
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("hand", 0),
+        ("phase", 0),
+        ("hand", -3),
+        ("x_tokens", 7),
+        ("tricks_left", -100),
+        ("bids", 1),
+        ("board", 1),
+    ],
+)
+def test_a_vector_with_a_part_that_cannot_be_is_refused(part: str, value: int) -> None:
+    game = make_game("cat_in_the_box_v0", num_players=4)
+    observation = game.new_initial_state(seed=0).observation(0)
+    observation[game.observation_layout[part].slice] = value
+    with pytest.raises(ValueError, match="no state of this game agrees with it"):
+        game.sample_state(observation, 0)
+
+
 @pytest.mark.parametrize("rows", [[0], [1, 2]])
 def test_vectors_with_an_own_row_or_two_rows_that_are_limited_are_refused(rows: list[int]) -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)

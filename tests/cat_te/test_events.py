@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -204,34 +203,3 @@ def test_what_a_round_lays_open_is_every_card_that_was_dealt() -> None:
                 for seat in range(game.num_players):
                     hidden = open_now.get(seat, {"folded": [], "held": []})
                     assert public[seat] | {*hidden["folded"], *hidden["held"]} == dealt[seat]
-
-
-# Secrets -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("options", [{}, {"region": "khmer", "rounds": 2}, {"side_pot": 1, "rounds": 2}])
-def test_nothing_is_told_of_hidden_cards_before_the_end_of_the_round(options: dict[str, Any]) -> None:
-    """Deal anew what a seat does not see: if an action looks the same to it, and what it sees then too, so do all
-    events; also at the end of a round, but for the cards that are then laid open."""
-    game = catbox_env.make_game("cat_te_v0", num_players=3, **options)
-    compared = 0
-    for seed in range(8):
-        for before, action, after in steps(game, seed):
-            for seat in range(3):
-                other = game.sample_state(before.observation(seat), seed)
-                for like in other.legal_actions():
-                    then = copy.deepcopy(other)
-                    then.apply_action(like)
-                    looks_alike = np.array_equal(then.log[0, 2], after.log[after.record.num_moves - 1, 2])
-                    own = seat == before.current_player
-                    if not looks_alike or (own and like != action):
-                        continue
-                    one, two = (
-                        [event for event in game.events(*step, seat) if event.kind != "hand"]
-                        for step in ((before, action, after), (other, like, then))
-                    )
-                    if after.round_ended or of_kind(one, "cards_shown"):
-                        continue
-                    assert one == two
-                    compared += 1
-    assert compared > 300

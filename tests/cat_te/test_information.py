@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from catbox_env import cat_te_v0, make_game, make_vec
+from catbox_env import cat_te_v0, make_vec
 from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
 from catbox_env.games.cat_te.show.view import cards_in, cards_to_string
 from tests.cat_te.positions import play, start
@@ -86,33 +86,6 @@ def test_a_blind_choice_is_drawn_like_any_card_of_the_hand() -> None:
     # Seat 0 showed a club on diamonds, so its two cards are of the other suits.
     cards = [card for card in unseen(BLIND[1], "AS 2C 3C 4C 3S 6C 7D AD KD") if card % 4 != DIAMONDS]
     assert_uniform(counts, [((named(a), "", card_to_string(b)),) for a, b in permutations(cards, 2)])
-
-
-@pytest.mark.nojit
-def test_a_sampled_state_holds_every_card_once_and_what_is_known() -> None:
-    rng = np.random.default_rng(1)
-    for seed in range(15):
-        options = {"num_players": 2 + seed % 5, "region": ("khmer", "laos")[seed % 2], "side_pot": seed % 3}
-        game = make_game("cat_te_v0", rounds=1 + seed % 2, **options)
-        state = game.new_initial_state(seed=seed)
-        while not state.is_terminal():
-            observer = int(rng.integers(game.num_players))
-            sampled = game.sample_state(state.observation(observer), seed)
-            cards = [card for seat in range(game.num_players) for card in cards_of(sampled.record, seat)]
-            assert len(cards) == len(set(cards)) == 6 * game.num_players
-            assert int(state.record.upturned) not in cards
-            for seat in range(game.num_players):
-                ours, theirs = hidden_cards(state, seat), hidden_cards(sampled, seat)
-                assert ours == theirs or seat != observer
-                assert [len(part.split()) for part in ours] == [len(part.split()) for part in theirs]
-            state.apply_action(int(rng.choice(state.legal_actions())))
-
-
-def cards_of(record: Any, seat: int) -> list[int]:
-    held = int(record.hand[seat]) | int(record.folded[seat])
-    shown = [int(card) for card in record.faceup[seat] if card >= 0]
-    chosen = [int(record.chosen[seat])] if record.chosen[seat] >= 0 else []
-    return [card for card in range(52) if held >> card & 1] + shown + chosen
 
 
 @pytest.mark.nojit
@@ -224,46 +197,9 @@ def test_the_choice_does_not_reach_anybody_through_pettingzoo() -> None:
     assert seen[0][1] == {f"player_{seat}": {} for seat in range(4)}
 
 
-def test_the_choice_does_not_reach_anybody_through_a_batch() -> None:
-    vec = make_vec("cat_te_v0", 1, seed=0, history=True)
-    arrays = []
-    for choice in ("2C", "4C"):
-        state = blind()
-        vec.set_states(state)
-        vec.step(np.array([card_in_deal(choice)]))
-        assert vec.current_player[0] == 1
-        names = ("observation", "action_mask", "rewards", "terminated", "round_ended", "history")
-        arrays.append({name: getattr(vec, name).tobytes() for name in names})
-        arrays[-1]["info"] = b"".join(values.tobytes() for values in vec.info.values())
-    assert arrays[0] == arrays[1]
-
-
 def test_two_folds_look_alike_to_all_but_their_owner() -> None:
     one, two = (play(start(BLIND), f"AS, fold {card}") for card in ("QC", "9D"))
     for seat in (0, 2, 3):
         assert np.array_equal(one.observation(seat), two.observation(seat))
         assert np.array_equal(one.history_observation(seat), two.history_observation(seat))
     assert not np.array_equal(one.observation(1), two.observation(1))
-
-
-def test_dealing_the_unseen_cards_anew_changes_nothing_that_a_seat_sees() -> None:
-    rng = np.random.default_rng(5)
-    for seed in range(12):
-        game = make_game("cat_te_v0", num_players=3 + seed % 4, side_pot=seed % 2, rounds=1 + seed % 3)
-        state = game.new_initial_state(seed=seed)
-        while not state.is_terminal():
-            for seat in range(game.num_players):
-                other = game.sample_state(state.observation(seat), seed)
-                assert np.array_equal(other.observation(seat), state.observation(seat))
-                assert np.array_equal(other.action_mask(seat), state.action_mask(seat))
-            state.apply_action(int(rng.choice(state.legal_actions())))
-
-
-def test_a_clone_does_not_tell_the_next_deal() -> None:
-    state = make_game("cat_te_v0", num_players=2, rounds=2).new_initial_state(seed=3)
-    while state.record.rounds_ended == 0:
-        twin, other = state.clone(), state.clone()
-        action = state.legal_actions()[0]
-        for each in (state, twin, other):
-            each.apply_action(action)
-    assert len({each.record.hand.tobytes() for each in (state, twin, other)}) == 3

@@ -26,6 +26,7 @@ from catbox_env.games.cat_in_the_box.observe.view import (
     LOST,
     VIEW,
     find_groups,
+    largest_group_with,
     neighbours,
     read_table,
 )
@@ -305,14 +306,7 @@ def score_play(
     chance *= plan.finished
     hit = plan.finished * hit + (1.0 - plan.finished) * (plan.least <= 0 <= plan.most)
 
-    beside = here | neighbours(here, stride)
-    group = here
-    for i in range(view.first_group[1]):
-        if view.groups[i] & beside:
-            group |= view.groups[i]
-    group_size = popcount(group)
-    if group_size < view.largest_size[0]:
-        group, group_size = view.largest[0], view.largest_size[0]
+    group, group_size = largest_group_with(view, here, stride)
     reachable = view.held & view.kept_rows[place]
     if view.hand[rank] == 1:  # the last card of the rank
         reachable &= ~(view.column << rank)

@@ -53,15 +53,6 @@ def test_the_players_say_tricks_bid_group_and_lost_x_tokens() -> None:
     )
 
 
-def test_legal_actions_are_buttons_for_the_seat_to_move_and_for_nobody_else() -> None:
-    state = play(table(), *TRICK)
-    names = {state.game.action_to_string(action) for action in state.legal_actions()}
-    assert "play red 2" in names
-    assert names <= set(labels(state, 2))
-    assert names <= set(labels(state))
-    assert not names & set(labels(state, 0))
-
-
 def test_own_largest_group_is_outlined_and_only_the_own_one() -> None:
     """Seat 0 has blue 3 and blue 4, side by side, seat 2 red 1 and red 2."""
     state = play(table(), *TRICK, "red 2, blue 4, yellow 1")

@@ -90,9 +90,6 @@ def test_the_bonus_is_the_largest_group_and_not_the_sum_of_groups():
 # ---------------------------------------------------------------- two players: no bids
 
 
-# ---------------------------------------------------------------- two players: no bids
-
-
 @pytest.mark.parametrize(
     ("options", "last_answer", "won", "bonus"),
     [

@@ -8,9 +8,6 @@ import pytest
 from catbox_env import make_game
 from catbox_env.petrify_v0 import Deal
 
-TILES = [["1.1", "2.2", "3.3"], ["1.4", "2.3", "3.2"], ["1.3", "2.4", "1.2"]]
-
-
 BOARD = [["2.1", "W", "1.3", "1.1"], ["T1", "4.2", "2.1", "T0"], ["1.2", "1.4", "1.3", "4.4"], ["3.1"] * 4]
 
 

@@ -88,38 +88,6 @@ def test_a_blind_choice_is_drawn_like_any_card_of_the_hand() -> None:
     assert_uniform(counts, [((named(a), "", card_to_string(b)),) for a, b in permutations(cards, 2)])
 
 
-@pytest.mark.nojit
-@pytest.mark.parametrize(
-    "what", ["finished", "own cards", "leader", "led suit", "claimer", "numbers", "dealer"]
-)
-def test_a_vector_that_no_seat_can_see_is_refused(what: str) -> None:
-    hands = ["AS KS QS JS 9H 8H", "2S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
-    state = play(start(hands, upturned="9D", side_pot=1), "AS, 2S, 2D", "KS")
-    game, observer = state.game, 1
-    if what == "finished":
-        while not state.is_terminal():
-            state.apply_action(state.legal_actions()[0])
-    observation = state.observation(observer)
-    parts = game.observation_layout.unpack(observation)
-    if what == "own cards":
-        parts["hand"][:] = 0
-    elif what == "leader":
-        parts["leader"][:] = [1, 0, 0]
-    elif what == "led suit":
-        parts["led_suit"][:] = [0, 1, 0, 0]
-    elif what == "claimer":  # of a card that the observer has
-        parts["claimed"][:] = [0, 1, 0]
-        parts["upturned"][:] = 0
-        parts["upturned"][card_in_deal("9H")] = 1
-        assert parts["hand"][card_in_deal("10H")]
-    elif what == "numbers":
-        parts["num_folded"][:] = [0, 5, 5]
-    elif what == "dealer":
-        parts["dealer"][:] = 0
-    with pytest.raises(ValueError, match="observation: no state of this game agrees"):
-        game.sample_state(observation, 0)
-
-
 # What the blind trick tells -------------------------------------------------------------------------------------
 
 BEFORE = "AS, 2S, 3S, 4S", "3C, QC, 6C, fold 7C", "8D, 7D, fold JC, fold KS", "6D, AD, fold 9C, fold 5C"

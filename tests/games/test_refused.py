@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+import numpy as np
 import pytest
 
 from catbox_env import make_game
@@ -202,3 +203,42 @@ def test_what_is_seen_after_the_end_gives_no_state(game_id: str) -> None:
         state.apply_action(state.legal_actions()[0])
     with pytest.raises(ValueError, match="before the end"):
         game.sample_state(state.observation(0))
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("game_id", "options"),
+    [
+        (CAT_IN_THE_BOX, {"num_players": 2}),
+        (CAT_IN_THE_BOX, {"num_players": 4, "num_colors": 2, "hand_size": 4, "rounds": "match"}),
+        (CAT_IN_THE_BOX, {"num_players": 3, "num_ranks": 7, "hand_size": 4, "start_player": "random"}),
+        (CAT_TE, {"num_players": 3, "region": "khmer", "side_pot": 1}),
+        (CAT_TE, {"num_players": 4, "side_pot": 2, "rounds": 2}),
+        (PETRIFY, {"num_players": 3, "walls": 2, "teleports": 2}),
+    ],
+    ids=str,
+)
+def test_a_changed_vector_is_refused_or_seen_again_in_a_world_that_can_be_played(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game, rng, refused, accepted = make_game(game_id, **options), np.random.default_rng(3), 0, 0
+    low, high = (bounds.astype(int) for bounds in game.observation_layout.bounds())
+    for seed in range(4):
+        state = game.new_initial_state(seed=seed)
+        while not state.is_terminal():
+            for changes in (0, 1, 2):
+                seen = state.observation(int(rng.integers(game.num_players)))
+                places = rng.integers(len(seen), size=changes)
+                seen[places] = rng.integers(low[places], high[places] + 1)
+                try:
+                    world = game.sample_state(seen, seed)
+                except ValueError:
+                    assert changes
+                    refused += 1
+                    continue
+                accepted += 1
+                assert any(np.array_equal(world.observation(seat), seen) for seat in range(game.num_players))
+                while not world.is_terminal():
+                    world.apply_action(int(rng.choice(world.legal_actions())))
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    assert min(refused, accepted) > 10

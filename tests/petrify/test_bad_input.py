@@ -1,8 +1,5 @@
 """What Petrify refuses, and that it says why and what to do."""
 
-from collections.abc import Callable
-
-import numpy as np
 import pytest
 
 from catbox_env import make_game
@@ -37,41 +34,3 @@ def test_an_illegal_move_says_which_rule_forbids_it_and_changes_nothing(
     with pytest.raises(ValueError, match=f"illegal action {action} .*{said}"):
         state.apply_action(action)
     assert state.serialize() == data
-
-
-def cell_of(parts: dict[str, np.ndarray], part: str, index: int) -> tuple[int, int]:
-    row, column = np.argwhere(parts[part][index])[0]
-    return int(row), int(column)
-
-
-#: What is wrong with an observation: a change of its parts.
-WRONG_PARTS: dict[str, Callable[[dict[str, np.ndarray]], None]] = {
-    "two places": lambda parts: parts["positions"][0].fill(1),
-    "no place": lambda parts: parts["positions"][1].fill(0),
-    "two pawns on a cell": lambda parts: np.copyto(parts["positions"][1], parts["positions"][0]),
-    "a pawn on a closed cell": lambda parts: parts["open"].__setitem__(cell_of(parts, "positions", 0), 0),
-    "nobody to move": lambda parts: parts["to_move"].fill(0),
-    "no seat": lambda parts: parts["seat"].fill(0),
-    "a tile of no kind": lambda parts: parts["kinds"][:, 0, 0].fill(0),
-    "a number without a colour": lambda parts: parts["colors"].__setitem__(
-        (slice(None), *cell_of(parts, "kinds", 0)), [1, 0, 0, 0, 0]
-    ),
-    "an open wall": lambda parts: parts["open"].__setitem__(cell_of(parts, "kinds", 1), 1),
-    "out without a place": lambda parts: parts["in_game"].__setitem__(2, 0),
-    "a winner while others play": lambda parts: parts["place"].__setitem__((2, 0), 1),
-    "nowhere to go": lambda parts: np.copyto(parts["open"], parts["positions"].sum(0)),
-    "more than 1": lambda parts: np.multiply(parts["symbols"], 2, parts["symbols"]),
-    "other end cells": lambda parts: parts["end_cells"][1].fill(0),
-    "other end cells after": lambda parts: parts["end_cells_after"].fill(0),
-}
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize("wrong", WRONG_PARTS)
-def test_a_vector_that_no_seat_can_see_is_refused(wrong: str) -> None:
-    game = make_game("petrify_v0", num_players=3, size=5, walls=2, teleports=2)
-    observation = game.new_initial_state(seed=4).observation(0)
-    assert game.sample_state(observation).legal_actions()
-    WRONG_PARTS[wrong](game.observation_layout.unpack(observation))
-    with pytest.raises(ValueError, match="no state of this game agrees with it"):
-        game.sample_state(observation)

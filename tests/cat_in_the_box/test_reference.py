@@ -132,25 +132,6 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
     assert all(low <= value <= high for value in reference.returns), f"outside the stated {low} to {high}"
 
 
-@pytest.mark.parametrize("players", [2, 3, 4, 5])
-def test_the_default_rules_are_those_of_the_rules_page(players):
-    for options in RULE_SETS[players]:
-        expected = make_rules(num_players=players, **options)
-        rules = catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options).rules
-        for name in (
-            "num_players",
-            "num_ranks",
-            "num_colors",
-            "copies",
-            "hand_size",
-            "revealed_cards",
-            "start_player",
-        ):
-            assert getattr(rules, name) == getattr(expected, name), name
-        assert tuple(rules.bids) == expected.bids
-        assert rules.bonus_max_tricks == expected.bonus_max_tricks
-
-
 @pytest.mark.parametrize("games", [80, pytest.param(600, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_seeded_games_agree_move_by_move(players, games):

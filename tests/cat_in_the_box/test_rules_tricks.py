@@ -51,10 +51,6 @@ def test_a_cell_that_is_taken_cannot_be_declared_again():
     state = play(three_players(), "yellow 6")
     assert "yellow 6" not in legal(state)
     assert {"red 6", "blue 6", "green 6"} <= legal(state)
-    before = state.serialize()
-    with pytest.raises(ValueError, match="yellow 6"):
-        play(state, "yellow 6")
-    assert state.serialize() == before
     play(state, "yellow 5", "yellow 4")
     own_cell, taken_cell = "yellow 6", "yellow 5"
     assert not {own_cell, taken_cell} & legal(state)
@@ -75,10 +71,6 @@ def test_a_colour_without_its_x_token_cannot_be_declared():
     state = play(three_players(), "yellow 6", "green 5", "yellow 5", "yellow 4")
     assert state.current_player == 1
     assert not {move for move in legal(state) if move.startswith("yellow")}
-    before = state.serialize()
-    with pytest.raises(ValueError, match="yellow 3"):
-        play(state, "yellow 3")
-    assert state.serialize() == before
     play(state, "red 4", "yellow 3")
     assert state.current_player == 1
     assert not {move for move in legal(state) if move.startswith("yellow")}, "nor can it be led"
@@ -92,10 +84,6 @@ def test_red_cannot_be_led_before_trump_is_broken():
     assert legal(state) == {
         f"{colour} {rank}" for colour in ("blue", "yellow", "green") for rank in range(2, 7)
     }
-    before = state.serialize()
-    with pytest.raises(ValueError, match=r"red 6(.|\n)*(broken|trump)"):
-        play(state, "red 6")
-    assert state.serialize() == before
     play(state, "yellow 6", "green 5", "blue 5")
     assert view(state, 0)["trump_broken"].tolist() == [0]
     assert not {move for move in legal(state) if move.startswith("red")}
@@ -191,10 +179,6 @@ def test_paradox_is_illegal_while_anything_else_is_legal(stage):
     }
     state = states[stage]
     assert "paradox" not in legal(state)
-    before = state.serialize()
-    with pytest.raises(ValueError, match=r"(?i)paradox"):
-        play(state, "paradox")
-    assert state.serialize() == before
 
 
 # ---------------------------------------------------------------- end of the round
@@ -215,3 +199,23 @@ def test_the_round_ends_when_every_player_has_one_card_left():
     assert [view(state, seat)["hand"].sum() for seat in range(3)] == [1, 1, 1]
     assert tricks(state) == [2, 1, 1]
     assert view(state, 0)["tricks_left"].tolist() == [0]
+
+
+# ---------------------------------------------------------------- what is said of an illegal action
+
+
+@pytest.mark.parametrize(
+    ("moves", "action", "reason"),
+    [
+        ([], "blue 2", "this is the time to discard, not to play"),
+        (["discard 1"] * 3, "blue 1", "there is no 1 in the hand"),
+        (["discard 1"] * 3, "red 6", "red cannot be led before trump is broken"),
+        (["discard 1"] * 3, "paradox", "a paradox is the last resort"),
+        ([*["discard 1"] * 3, "yellow 6"], "yellow 6", "is taken on the research board by a token of seat 0"),
+        ([*["discard 1"] * 3, "yellow 6, green 5, yellow 5, yellow 4"], "yellow 3", "given up its X-token of yellow"),
+    ],
+)  # fmt: skip
+def test_an_illegal_action_is_refused_with_the_rule_that_forbids_it(moves, action, reason):
+    state = play(start(EVERY_RANK, bids=()), *moves)
+    with pytest.raises(ValueError, match=reason):
+        play(state, action)

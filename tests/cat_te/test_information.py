@@ -123,24 +123,6 @@ def test_a_blind_choice_is_seen_by_its_owner_alone() -> None:
     assert one.history_observation(1)[len(one.history()) - 1].tolist() == [3, -1]
 
 
-def test_the_led_card_of_the_blind_trick_is_open() -> None:
-    state = blind()
-    for seat in (0, 1, 3):
-        faceup = state.game.observation_layout.unpack(state.observation(seat))["faceup"]
-        leader = faceup[(2 - seat) % 4, 4]
-        assert np.flatnonzero(leader).tolist() == [11, 13 + DIAMONDS]
-    assert state.history_observation(0)[len(state.history()) - 1].tolist() == [2, card_in_deal("KD")]
-
-
-def test_all_choices_are_shown_when_the_last_has_chosen() -> None:
-    state = play(blind(), "2C", "9D")
-    faceup = state.game.observation_layout.unpack(state.observation(3))["faceup"]
-    shown = [np.flatnonzero(faceup[(seat - 3) % 4, 4]).tolist() for seat in range(3)]
-    assert shown == [[0, 13 + CLUBS], [7, 13 + DIAMONDS], [11, 13 + DIAMONDS]]
-    assert not state.game.observation_layout.unpack(state.observation(0))["chosen"].any()
-    assert state.is_terminal()
-
-
 def test_the_choice_does_not_reach_anybody_through_pettingzoo() -> None:
     seen = []
     for choice in ("2C", "4C"):
@@ -163,11 +145,3 @@ def test_the_choice_does_not_reach_anybody_through_pettingzoo() -> None:
         )
     assert seen[0] == seen[1]
     assert seen[0][1] == {f"player_{seat}": {} for seat in range(4)}
-
-
-def test_two_folds_look_alike_to_all_but_their_owner() -> None:
-    one, two = (play(start(BLIND), f"AS, fold {card}") for card in ("QC", "9D"))
-    for seat in (0, 2, 3):
-        assert np.array_equal(one.observation(seat), two.observation(seat))
-        assert np.array_equal(one.history_observation(seat), two.history_observation(seat))
-    assert not np.array_equal(one.observation(1), two.observation(1))

@@ -54,13 +54,6 @@ def test_the_sampled_state_is_the_state_itself_from_every_seat_and_plays_on_as_i
             assert other.returns() == one.returns()
 
 
-@pytest.mark.nojit
-def test_the_sampled_state_is_the_state_itself_without_compilation() -> None:
-    game = make_game("petrify_v0", num_players=3, size=4, teleports=2, zeros=2, wildcards=1)
-    for index, state in enumerate(random_states(game, seed=2)):
-        assert position_of(game.sample_state(state.observation(index % 3), seed=0)) == position_of(state)
-
-
 def test_a_game_can_last_as_long_as_history_length_says() -> None:
     """On a board of wildcards two players can fill all but two of the cells."""
     game = make_game("petrify_v0", size=3, wildcards=9, move_rule="up_to")

@@ -49,7 +49,7 @@ class Draws(ABC):
     def every_deal(self) -> Iterator[tuple[list[int], float]]:
         """The draws of every possible deal of the first round, ascending, with the probability that they are drawn.
 
-        Where deals are not possible the probabilities sum to less than 1. A game may have a faster way to list them.
+        Where deals are not possible the probabilities sum to less than 1.
         """
         drawn: list[int] = []
 

@@ -11,7 +11,7 @@ import catbox_env
 from catbox_agents import Agent, RolloutSearch, SearchResult
 from catbox_env import GameState, Vec
 from catbox_env.games.cat_in_the_box.rules import Rules
-from tests.cat_in_the_box.every_play import EveryPlay, World, number_of_ways, turned
+from tests.cat_in_the_box.every_play import World, every_world, number_of_ways, world_of
 
 
 class Highest(Agent):
@@ -80,19 +80,14 @@ def played_on(state: GameState, action: int, policy: Agent) -> float:
 
 def cards_of(state: GameState) -> World:
     """The cards of a state, by seat from the one to move on."""
-    record, players, ranks = state.record, state.game.num_players, state.game.rules.num_ranks
-    return (
-        turned(tuple(map(tuple, record["hand"][:players, :ranks].tolist())), state.current_player),
-        turned(tuple(record["discarded"][:players].tolist()), state.current_player),
-        tuple(record["undealt"][:ranks].tolist()),
-    )
+    return world_of(state.record, state.game.rules, state.current_player)
 
 
 def test_the_value_of_an_action_is_its_mean_over_all_worlds() -> None:
     """Every deal and every legal course of play is enumerated; the rollouts are done one at a time."""
     rules = Rules.tiny()
     game = catbox_env.make_game("cat_in_the_box_v0", rules=rules)
-    policy, everything = Highest(game), EveryPlay(rules).worlds
+    policy, everything = Highest(game), every_world(rules)
     search = RolloutSearch(game, policy, worlds=3000)
     checked = 0
     for key in sorted(everything, key=lambda key: -len(everything[key])):

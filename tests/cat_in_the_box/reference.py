@@ -184,13 +184,8 @@ class ReferenceState:
         plays = [("play", colour, rank) for colour, rank in self.legal_declarations()]
         return plays if plays else [PARADOX]
 
-    def mask(self, player: int) -> np.ndarray:
-        """int8 (A,): the legal actions of a player to move, zeros for anybody else."""
-        mask = np.zeros(len(self.actions), np.int8)
-        if player == self.current_player:
-            for action in self.legal_actions():
-                mask[self.ids[action]] = 1
-        return mask
+    def action_id(self, action: tuple) -> int:
+        return self.ids[action]
 
     # ---------------------------------------------------------------- playing
 
@@ -396,9 +391,6 @@ class ReferenceState:
                 parts["may_hold"][self.relative(player, observer)] = row
         return parts
 
-    def observation(self, observer: int) -> np.ndarray:
-        return np.concatenate([part.ravel() for part in self.observation_parts(observer).values()])
-
     def state_parts(self, observer: int) -> dict[str, np.ndarray]:
         """The named parts of the full state: those of an observation, with the rows of all seats in hidden ones."""
         parts = self.observation_parts(observer)
@@ -411,10 +403,12 @@ class ReferenceState:
         )
         return parts
 
-    def history_view(self, observer: int) -> np.ndarray:
-        """int8 (T, 2): rows of (relative seat, action id), others' discards -1, unused rows -2."""
-        rows = np.full((self.rules.history_length, 2), -2, np.int8)
-        for row, (player, action) in enumerate(self.history):
-            hidden = action[0] == "discard" and player != observer
-            rows[row] = self.relative(player, observer), -1 if hidden else self.ids[action]
-        return rows
+    def history_rows(self, observer: int) -> list[tuple[int, int]]:
+        """Rows (relative seat, action id); a discard of another player is -1."""
+        return [
+            (
+                self.relative(player, observer),
+                -1 if action[0] == "discard" and player != observer else self.ids[action],
+            )
+            for player, action in self.history
+        ]

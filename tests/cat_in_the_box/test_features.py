@@ -1,6 +1,5 @@
 """Features of Cat in the Box against a slow reference, and positions that show what they mean."""
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,42 +8,17 @@ from catbox_env import GameState, make_game
 from catbox_env.games.cat_in_the_box.rules import Rules
 from tests.cat_in_the_box.feature_reference import Position, largest_matching
 from tests.cat_in_the_box.positions import play, start
-from tests.cat_in_the_box.rule_sets import rule_sets
-
-
-def features_of(state: GameState, seat: int) -> tuple[dict, dict]:
-    """The features of the position that ``seat`` sees, by part, and those of each legal action that are not 0."""
-    features, mask = state.game.features, state.action_mask(seat).astype(bool)
-    out, action_out = features.compute(state.observation(seat)[None], mask[None])
-    parts = {name: array.tolist() for name, array in features.layout.unpack(out[0]).items()}
-    actions = {}
-    for action in np.flatnonzero(mask):
-        named = features.action_layout.unpack(action_out[0, action])
-        actions[int(action)] = {name: int(array[0]) for name, array in named.items() if array[0]}
-    assert not action_out[0, ~mask].any()
-    return parts, actions
-
-
-def check_position(state: GameState, seat: int) -> None:
-    reference = Position(state.game, state.observation(seat))
-    parts, actions = features_of(state, seat)
-    assert parts == reference.features()
-    assert actions == {action: reference.action_features(action) for action in actions}
+from tests.games.features import check_features, features_of
+from tests.games.rule_sets import cat_in_the_box_rules
 
 
 def check_game(rules: Rules, seed: int) -> None:
-    """Compare in every position of a random game, for the seat to move and another one."""
     game = make_game("cat_in_the_box_v0", rules=rules)
-    state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)
-    while not state.is_terminal():
-        check_position(state, state.current_player)
-        check_position(state, int(rng.integers(game.num_players)))
-        state.apply_action(int(rng.choice(state.legal_actions())))
-    check_position(state, 0)
+    check_features(game, seed, lambda state, seat: Position(game, state.observation(seat)))
 
 
 @settings(max_examples=40)
-@given(rules=rule_sets(max_rounds=2), seed=st.integers(0, 2**32 - 1))
+@given(rules=cat_in_the_box_rules(max_rounds=2), seed=st.integers(0, 2**32 - 1))
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
     check_game(rules, seed)
 

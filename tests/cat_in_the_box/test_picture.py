@@ -10,8 +10,8 @@ from catbox_env.games.cat_in_the_box.play import board
 from catbox_env.games.cat_in_the_box.play.state import NONE
 from catbox_env.games.cat_in_the_box.show.view import View, largest_group, winning_play
 from tests.cat_in_the_box.positions import play, start
-from tests.cat_in_the_box.rule_sets import rule_sets
 from tests.core.pictures import labels
+from tests.games.rule_sets import cat_in_the_box_rules
 
 HANDS = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
 TRICK = ("discard 5", "discard 5", "discard 5", "bid 1", "bid 0", "bid 2", "blue 3", "green 2", "red 1")
@@ -53,15 +53,6 @@ def test_the_players_say_tricks_bid_group_and_lost_x_tokens() -> None:
     )
 
 
-def test_legal_actions_are_buttons_for_the_seat_to_move_and_for_nobody_else() -> None:
-    state = play(table(), *TRICK)
-    names = {state.game.action_to_string(action) for action in state.legal_actions()}
-    assert "play red 2" in names
-    assert names <= set(labels(state, 2))
-    assert names <= set(labels(state))
-    assert not names & set(labels(state, 0))
-
-
 def test_own_largest_group_is_outlined_and_only_the_own_one() -> None:
     """Seat 0 has blue 3 and blue 4, side by side, seat 2 red 1 and red 2."""
     state = play(table(), *TRICK, "red 2, blue 4, yellow 1")
@@ -94,7 +85,7 @@ def test_the_result_is_the_sum_of_tricks_and_bonus_and_names_the_paradox() -> No
     assert (culprit or ["no paradox"])[0] in found[0]
 
 
-@given(rule_sets(), st.integers(0, 2**32 - 1), st.integers(0, 60))
+@given(cat_in_the_box_rules(), st.integers(0, 2**32 - 1), st.integers(0, 60))
 def test_groups_and_winners_are_those_of_the_rules(rules: object, seed: int, moves: int) -> None:
     game = make_game("cat_in_the_box_v0", rules=rules)
     state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)

@@ -5,7 +5,6 @@ alone runs into a paradox within a few tricks, so the players follow the led col
 that gives full rounds, broken trump by force and long lists of lost X-tokens as well.
 """
 
-import dataclasses
 import random
 from collections import Counter
 
@@ -17,11 +16,10 @@ from hypothesis import strategies as st
 import catbox_env
 from catbox_env.games.cat_in_the_box.rules import Rules as EngineRules
 from tests.cat_in_the_box.reference import PARADOX, Deal, ReferenceState, Rules, action_text, make_rules
-from tests.cat_in_the_box.rule_sets import rule_sets
+from tests.games.compare import REWARDS, assert_same, assert_same_history
+from tests.games.rule_sets import cat_in_the_box_rules
 
 GAMES_WITHOUT_COMPILATION = 4  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
-
-REWARDS = ("score", "margin", "win")
 
 RULE_SETS: dict[int, list[dict]] = {
     2: [
@@ -81,40 +79,6 @@ def read_deal(state, rules: Rules) -> Deal:
     return Deal(hands, [rank for rank in rules.ranks for _ in range(revealed[rank - 1])], start_player)
 
 
-def assert_same_observation(state, reference: ReferenceState, seat: int) -> None:
-    actual, expected = state.observation(seat), reference.observation(seat)
-    if actual.dtype == np.int8 and np.array_equal(actual, expected):
-        return
-    parts = reference.observation_parts(seat)
-    layout = state.game.observation_layout
-    assert {name: layout[name].shape for name in layout} == {name: part.shape for name, part in parts.items()}
-    named = layout.unpack(actual)
-    for name, part in parts.items():
-        assert named[name].tolist() == part.tolist(), f"{name}, seen by seat {seat}"
-    raise AssertionError(f"same parts, but not the same vector: {actual.dtype}, {actual.shape}")
-
-
-def assert_same(state, reference: ReferenceState, history_seats: list[int]) -> None:
-    """Everything that a player, a learner or a search can read."""
-    assert state.current_player == reference.current_player
-    assert state.is_terminal() == reference.is_terminal
-    assert state.round_ended == reference.round_ended
-    legal_ids = sorted(reference.ids[action] for action in reference.legal_actions())
-    assert [int(action) for action in state.legal_actions()] == legal_ids
-    assert list(state.rewards()) == pytest.approx(reference.rewards, abs=1e-5)  # the engine keeps float32
-    assert list(state.returns()) == pytest.approx(reference.returns, abs=1e-5)
-    assert list(state.history()) == [reference.ids[action] for _, action in reference.history]
-    for seat in reference.players:
-        assert_same_observation(state, reference, seat)
-        assert np.array_equal(state.action_mask(seat), reference.mask(seat)), f"mask of seat {seat}"
-        assert state.info(seat) == reference.infos[seat]
-    seat = history_seats[0]
-    hidden = np.concatenate([part.ravel() for part in reference.state_parts(seat).values()])
-    assert np.array_equal(state.state_vector(seat), hidden), f"state vector of seat {seat}"
-    for seat in history_seats:
-        assert np.array_equal(state.history_observation(seat), reference.history_view(seat)), f"seat {seat}"
-
-
 def draw_action(reference: ReferenceState, rng: random.Random, chance_to_follow: float) -> tuple:
     legal = reference.legal_actions()
     if reference.trick and rng.random() < chance_to_follow:
@@ -160,30 +124,12 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
             seen["bonus"] += any(info["bonus"] > 1 for info in reference.infos)
         if reference.awaits_deal:
             reference.start_round(read_deal(state, rules))
-        history_seats = reference.players if reference.round_ended else [rng.choice(reference.players)]
-        assert_same(state, reference, history_seats)
+        assert_same(state, reference, reference.players)
+        for seat in reference.players if reference.round_ended else [rng.choice(reference.players)]:
+            assert_same_history(state, reference, seat)
     seen["shared wins"] += reward == "win" and max(reference.returns) < 1
     low, high = game.min_utility, game.max_utility
     assert all(low <= value <= high for value in reference.returns), f"outside the stated {low} to {high}"
-
-
-@pytest.mark.parametrize("players", [2, 3, 4, 5])
-def test_the_default_rules_are_those_of_the_rules_page(players):
-    for options in RULE_SETS[players]:
-        expected = make_rules(num_players=players, **options)
-        rules = catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options).rules
-        for name in (
-            "num_players",
-            "num_ranks",
-            "num_colors",
-            "copies",
-            "hand_size",
-            "revealed_cards",
-            "start_player",
-        ):
-            assert getattr(rules, name) == getattr(expected, name), name
-        assert tuple(rules.bids) == expected.bids
-        assert rules.bonus_max_tricks == expected.bonus_max_tricks
 
 
 @pytest.mark.parametrize("games", [80, pytest.param(600, marks=pytest.mark.slow)])
@@ -217,13 +163,8 @@ def test_a_few_games_of_each_table_agree(players):
         )
 
 
-def check_random_rules(rules: EngineRules, reward: str, seed: int) -> None:
-    options = {field.name: getattr(rules, field.name) for field in dataclasses.fields(rules)}
-    compare_game(options, reward, seed)
-
-
 RANDOM_GAMES = {
-    "rules": rule_sets(),
+    "rules": cat_in_the_box_rules(),
     "reward": st.sampled_from(REWARDS),
     "seed": st.integers(0, 2**32 - 1),
 }
@@ -232,11 +173,11 @@ RANDOM_GAMES = {
 @settings(max_examples=60)
 @given(**RANDOM_GAMES)
 def test_games_over_random_rule_sets_agree_move_by_move(rules: EngineRules, reward: str, seed: int):
-    check_random_rules(rules, reward, seed)
+    compare_game(vars(rules), reward, seed)
 
 
 @pytest.mark.slow
 @settings(max_examples=1000)
 @given(**RANDOM_GAMES)
 def test_many_games_over_random_rule_sets_agree_move_by_move(rules: EngineRules, reward: str, seed: int):
-    check_random_rules(rules, reward, seed)
+    compare_game(vars(rules), reward, seed)

@@ -90,39 +90,27 @@ def test_the_bonus_is_the_largest_group_and_not_the_sum_of_groups():
 # ---------------------------------------------------------------- two players: no bids
 
 
-def five_tricks(last_answer):
-    """Two players, no bids; seat 0 wins four tricks and leads yellow 4 to the fifth and last."""
-    state = start([[4, 4, 4, 5, 5, 5, 4], [1, 1, 2, 2, 3, 3, 3]])
+@pytest.mark.parametrize(
+    ("options", "last_answer", "won", "bonus"),
+    [
+        ({}, "red 3", [4, 1], [5, 3]),  # four tricks or fewer
+        ({}, "yellow 3", [5, 0], [0, 3]),
+        ({"bonus_max_tricks": 0}, "red 3", [4, 1], [0, 0]),
+        ({"bonus_max_tricks": 1}, "red 3", [4, 1], [0, 3]),
+        ({"bonus_max_tricks": 3}, "red 3", [4, 1], [0, 3]),
+        ({"bonus_max_tricks": 4}, "red 3", [4, 1], [5, 3]),
+    ],
+)
+def test_without_bids_the_bonus_is_for_few_tricks(options, last_answer, won, bonus):
+    state = start([[4, 4, 4, 5, 5, 5, 4], [1, 1, 2, 2, 3, 3, 3]], **options)
     play(state, "discard 4", "discard 3")
     play(state, "blue 5, blue 1", "yellow 5, yellow 1", "green 5, green 2", "blue 4, blue 2")
     play(state, "yellow 4", last_answer)
     assert state.is_terminal()
-    return state
-
-
-def test_with_two_players_the_bonus_is_for_winning_four_tricks_or_fewer():
-    state = five_tricks("red 3")
-    assert tricks(state) == [4, 1]
-    assert statistics(state, "bonus") == [5, 3]
-    assert statistics(state, "score") == [9, 4]
-    assert statistics(state, "bid") == [0, 0], "there are no bids"
-
-
-def test_with_two_players_there_is_no_bonus_for_five_tricks():
-    state = five_tricks("yellow 3")
-    assert tricks(state) == [5, 0]
-    assert statistics(state, "bonus") == [0, 3]
-    assert statistics(state, "score") == [5, 3]
-
-
-@pytest.mark.parametrize(("most", "bonus"), [(0, [0, 0]), (1, [0, 3]), (3, [0, 3]), (4, [5, 3])])
-def test_without_bids_the_limit_is_bonus_max_tricks(most, bonus):
-    state = start([[4, 4, 4, 5, 5, 5, 4], [1, 1, 2, 2, 3, 3, 3]], bids=(), bonus_max_tricks=most)
-    play(state, "discard 4", "discard 3")
-    play(state, "blue 5, blue 1", "yellow 5, yellow 1", "green 5, green 2", "blue 4, blue 2")
-    play(state, "yellow 4", "red 3")
-    assert tricks(state) == [4, 1]
+    assert tricks(state) == won
     assert statistics(state, "bonus") == bonus
+    assert statistics(state, "score") == [a + b for a, b in zip(won, bonus, strict=True)]
+    assert statistics(state, "bid") == [0, 0], "there are no bids"
 
 
 # ---------------------------------------------------------------- paradox
@@ -189,9 +177,3 @@ def test_info_is_plain_ints_under_the_promised_names():
     for seat in range(3):
         assert tuple(state.info(seat)) == INFO_NAMES
         assert {type(value) for value in state.info(seat).values()} == {int}
-
-
-def test_an_unknown_reward_is_refused():
-    with pytest.raises(ValueError, match="points") as error:
-        start([[1, 2, 3]] * 2, reward="points")
-    assert all(known in str(error.value) for known in ("score", "margin", "win"))

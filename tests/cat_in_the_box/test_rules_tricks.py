@@ -1,9 +1,8 @@
 """The rules page of Cat in the Box, sentence by sentence: tricks, X-tokens, trump, paradox, end of the round."""
 
-import numpy as np
 import pytest
 
-from tests.cat_in_the_box.positions import BLUE, RED, YELLOW, colours, legal, play, start, tricks, view
+from tests.cat_in_the_box.positions import BLUE, colours, legal, play, start, tricks, view
 
 pytestmark = pytest.mark.nojit
 
@@ -48,34 +47,10 @@ def test_a_trick_goes_to_the_highest_red_or_else_the_highest_of_the_led_colour(c
     assert state.current_player == (winner + 1) % 3, "play goes on clockwise from the leader"
 
 
-def test_every_seat_sees_the_cards_of_the_current_trick_and_who_led():
-    state = play(three_players(), "yellow 6", "red 2")
-    parts = view(state, 2)
-    assert parts["led"].tolist() == [0, 0, 1, 0]
-    assert {tuple(map(int, cell)) for cell in np.argwhere(parts["trick"])} == {(1, YELLOW, 5), (2, RED, 1)}
-    assert parts["leader"].tolist() == [0, 1, 0]
-    assert parts["to_move"].tolist() == [1, 0, 0]
-    play(state, "yellow 5")
-    assert view(state, 2)["trick"].sum() == 0
-    assert view(state, 2)["led"].sum() == 0
-
-
-def test_the_declarers_token_goes_on_the_cell():
-    state = play(three_players(), "yellow 6", "red 2")
-    for observer in range(3):
-        board = view(state, observer)["board"]
-        cells = {tuple(map(int, cell)) for cell in np.argwhere(board)}
-        assert cells == {(YELLOW, 5, (0 - observer) % 3), (RED, 1, (1 - observer) % 3)}
-
-
 def test_a_cell_that_is_taken_cannot_be_declared_again():
     state = play(three_players(), "yellow 6")
     assert "yellow 6" not in legal(state)
     assert {"red 6", "blue 6", "green 6"} <= legal(state)
-    before = state.serialize()
-    with pytest.raises(ValueError, match="yellow 6"):
-        play(state, "yellow 6")
-    assert state.serialize() == before
     play(state, "yellow 5", "yellow 4")
     own_cell, taken_cell = "yellow 6", "yellow 5"
     assert not {own_cell, taken_cell} & legal(state)
@@ -96,10 +71,6 @@ def test_a_colour_without_its_x_token_cannot_be_declared():
     state = play(three_players(), "yellow 6", "green 5", "yellow 5", "yellow 4")
     assert state.current_player == 1
     assert not {move for move in legal(state) if move.startswith("yellow")}
-    before = state.serialize()
-    with pytest.raises(ValueError, match="yellow 3"):
-        play(state, "yellow 3")
-    assert state.serialize() == before
     play(state, "red 4", "yellow 3")
     assert state.current_player == 1
     assert not {move for move in legal(state) if move.startswith("yellow")}, "nor can it be led"
@@ -113,10 +84,6 @@ def test_red_cannot_be_led_before_trump_is_broken():
     assert legal(state) == {
         f"{colour} {rank}" for colour in ("blue", "yellow", "green") for rank in range(2, 7)
     }
-    before = state.serialize()
-    with pytest.raises(ValueError, match=r"red 6(.|\n)*(broken|trump)"):
-        play(state, "red 6")
-    assert state.serialize() == before
     play(state, "yellow 6", "green 5", "blue 5")
     assert view(state, 0)["trump_broken"].tolist() == [0]
     assert not {move for move in legal(state) if move.startswith("red")}
@@ -212,10 +179,6 @@ def test_paradox_is_illegal_while_anything_else_is_legal(stage):
     }
     state = states[stage]
     assert "paradox" not in legal(state)
-    before = state.serialize()
-    with pytest.raises(ValueError, match=r"(?i)paradox"):
-        play(state, "paradox")
-    assert state.serialize() == before
 
 
 # ---------------------------------------------------------------- end of the round
@@ -236,3 +199,23 @@ def test_the_round_ends_when_every_player_has_one_card_left():
     assert [view(state, seat)["hand"].sum() for seat in range(3)] == [1, 1, 1]
     assert tricks(state) == [2, 1, 1]
     assert view(state, 0)["tricks_left"].tolist() == [0]
+
+
+# ---------------------------------------------------------------- what is said of an illegal action
+
+
+@pytest.mark.parametrize(
+    ("moves", "action", "reason"),
+    [
+        ([], "blue 2", "this is the time to discard, not to play"),
+        (["discard 1"] * 3, "blue 1", "there is no 1 in the hand"),
+        (["discard 1"] * 3, "red 6", "red cannot be led before trump is broken"),
+        (["discard 1"] * 3, "paradox", "a paradox is the last resort"),
+        ([*["discard 1"] * 3, "yellow 6"], "yellow 6", "is taken on the research board by a token of seat 0"),
+        ([*["discard 1"] * 3, "yellow 6, green 5, yellow 5, yellow 4"], "yellow 3", "given up its X-token of yellow"),
+    ],
+)  # fmt: skip
+def test_an_illegal_action_is_refused_with_the_rule_that_forbids_it(moves, action, reason):
+    state = play(start(EVERY_RANK, bids=()), *moves)
+    with pytest.raises(ValueError, match=reason):
+        play(state, action)

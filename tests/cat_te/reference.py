@@ -19,6 +19,13 @@ SHOW = ("show",)
 ACTIONS = [("play", card) for card in DECK] + [("fold", card) for card in DECK] + [CLAIM, SHOW]
 IDS = {action: action_id for action_id, action in enumerate(ACTIONS)}
 
+#: The parts of an observation, in the contract's order.
+PARTS = (
+    "hand", "folded", "chosen", "faceup", "num_folded", "early_tricks", "tricks_won", "in_round", "led_suit", "leader",
+    "to_move", "trick", "upturned", "claimed", "side_pot", "dealer", "rounds_left", "scores", "seat", "claim_trick",
+    "exact_scores",
+)  # fmt: skip
+
 
 def rank_of(card: str) -> int:
     """0 for a two up to 12 for an ace."""
@@ -173,13 +180,8 @@ class ReferenceState:
             announcements.append(SHOW)
         return announcements
 
-    def mask(self, player: int) -> np.ndarray:
-        """int8 (106,): the legal actions of a player to move, zeros for anybody else."""
-        mask = np.zeros(len(ACTIONS), np.int8)
-        if player == self.current_player:
-            for action in self.legal_actions():
-                mask[IDS[action]] = 1
-        return mask
+    def action_id(self, action: tuple) -> int:
+        return IDS[action]
 
     # ---------------------------------------------------------------- playing
 
@@ -309,7 +311,7 @@ class ReferenceState:
         return (player - observer) % self.rules.num_players
 
     def observation_parts(self, observer: int) -> dict[str, np.ndarray]:
-        """The parts of the observation by name, in no particular order."""
+        """The parts of the observation by name, in the contract's order."""
         rules = self.rules
         P = rules.num_players
 
@@ -361,7 +363,7 @@ class ReferenceState:
                     [digits(self.totals[(observer + step) % P]) for step in range(P)], np.int8
                 )
             parts["rounds_left"] = np.array([max(0, rules.num_rounds - 1 - self.rounds_over)], np.int8)
-        return parts
+        return {name: parts[name] for name in PARTS if name in parts}
 
     def state_parts(self, observer: int) -> dict[str, np.ndarray]:
         """The parts of the state vector by name: what the observer sees, and the hidden cards of all, its own first."""

@@ -1,6 +1,5 @@
 """Features of Cat Te against a slow reference, which looks at the state and not at the observation."""
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +7,8 @@ from hypothesis import strategies as st
 from catbox_env import GameState, make_game
 from catbox_env.games.cat_te.rules import Rules
 from tests.cat_te.positions import move_id, play, start
-from tests.cat_te.rule_sets import cat_te_rule_sets
+from tests.games.features import check_features, features_of
+from tests.games.rule_sets import cat_te_rules
 
 DECK = range(52)
 FOLD, CLAIM, SHOW = 52, 104, 105
@@ -18,33 +18,14 @@ def members(cards: int) -> set[int]:
     return {card for card in DECK if int(cards) >> card & 1}
 
 
-class Watcher:
-    """Plays a game and remembers who had to show that it has no card of a suit."""
-
-    def __init__(self, state: GameState) -> None:
-        self.state = state
-        self.voids: set[tuple[int, int]] = set()
-
-    def apply(self, action: int) -> None:
-        record = self.state.record
-        seat, led = int(record.current_player), int(record.led)
-        blind = self.state.game.rules.eliminates and record.trick == 4
-        rounds = int(record.rounds_ended)
-        if led >= 0 and action < FOLD and action % 4 != led and not blind:
-            self.voids.add((seat, led))
-        self.state.apply_action(action)
-        if record.rounds_ended > rounds:
-            self.voids.clear()
-
-
 class Position:
     """What ``seat`` knows, from the state."""
 
-    def __init__(self, watcher: Watcher, seat: int) -> None:
-        self.seat, self.record, self.rules = seat, watcher.state.record, watcher.state.game.rules
+    def __init__(self, state: GameState, seat: int, voids: set[tuple[int, int]]) -> None:
+        self.seat, self.record, self.rules = seat, state.record, state.game.rules
         record, players = self.record, self.rules.num_players
         self.seats = [(seat + i) % players for i in range(players)]
-        self.voids = watcher.voids
+        self.voids = voids
         self.hand = members(record.hand[seat])
         shown = {int(card) for card in record.faceup[:players].ravel() if card >= 0}
         own = members(record.folded[seat]) | {int(record.chosen[seat]), int(record.upturned)}
@@ -112,34 +93,25 @@ class Position:
         return {name: int(number) for name, number in found.items() if number}
 
 
-def features_of(state: GameState, seat: int) -> tuple[dict, dict]:
-    """The features of the position that ``seat`` sees, by part, and those of each legal action that are not 0."""
-    features, mask = state.game.features, state.action_mask(seat).astype(bool)
-    out, action_out = features.compute(state.observation(seat)[None], mask[None])
-    parts = {name: array.tolist() for name, array in features.layout.unpack(out[0]).items()}
-    actions = {}
-    for action in np.flatnonzero(mask):
-        named = features.action_layout.unpack(action_out[0, action])
-        actions[int(action)] = {name: int(array[0]) for name, array in named.items() if array[0]}
-    return parts, actions
-
-
 def check_game(rules: Rules, seed: int) -> None:
-    """Compare in every position of a random game, for the seat to move and another one."""
+    voids: set[tuple[int, int]] = set()  # who had to show that it has no card of a suit
+
+    def watch(state: GameState, action: int) -> None:
+        record = state.record
+        after = state.clone()
+        after.apply_action(action)
+        blind = rules.eliminates and record.trick == 4
+        if record.led >= 0 and action < FOLD and action % 4 != record.led and not blind:
+            voids.add((int(record.current_player), int(record.led)))
+        if after.round_ended:
+            voids.clear()
+
     game = make_game("cat_te_v0", rules=rules)
-    watcher, rng = Watcher(game.new_initial_state(seed=seed)), np.random.default_rng(seed)
-    state = watcher.state
-    while not state.is_terminal():
-        for seat in (state.current_player, int(rng.integers(game.num_players))):
-            reference = Position(watcher, seat)
-            parts, actions = features_of(state, seat)
-            assert parts == reference.features()
-            assert actions == {action: reference.action_features(action) for action in actions}
-        watcher.apply(int(rng.choice(state.legal_actions())))
+    check_features(game, seed, lambda state, seat: Position(state, seat, voids), watch)
 
 
 @settings(max_examples=60)
-@given(rules=cat_te_rule_sets(max_rounds=2), seed=st.integers(0, 2**32 - 1))
+@given(rules=cat_te_rules(max_rounds=2), seed=st.integers(0, 2**32 - 1))
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
     check_game(rules, seed)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from catbox_env import cat_te_v0, make_game, make_vec
+from catbox_env import cat_te_v0, make_vec
 from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
 from catbox_env.games.cat_te.show.view import cards_in, cards_to_string
 from tests.cat_te.positions import play, start
@@ -88,65 +88,6 @@ def test_a_blind_choice_is_drawn_like_any_card_of_the_hand() -> None:
     assert_uniform(counts, [((named(a), "", card_to_string(b)),) for a, b in permutations(cards, 2)])
 
 
-@pytest.mark.nojit
-def test_a_sampled_state_holds_every_card_once_and_what_is_known() -> None:
-    rng = np.random.default_rng(1)
-    for seed in range(15):
-        options = {"num_players": 2 + seed % 5, "region": ("khmer", "laos")[seed % 2], "side_pot": seed % 3}
-        game = make_game("cat_te_v0", rounds=1 + seed % 2, **options)
-        state = game.new_initial_state(seed=seed)
-        while not state.is_terminal():
-            observer = int(rng.integers(game.num_players))
-            sampled = game.sample_state(state.observation(observer), seed)
-            cards = [card for seat in range(game.num_players) for card in cards_of(sampled.record, seat)]
-            assert len(cards) == len(set(cards)) == 6 * game.num_players
-            assert int(state.record.upturned) not in cards
-            for seat in range(game.num_players):
-                ours, theirs = hidden_cards(state, seat), hidden_cards(sampled, seat)
-                assert ours == theirs or seat != observer
-                assert [len(part.split()) for part in ours] == [len(part.split()) for part in theirs]
-            state.apply_action(int(rng.choice(state.legal_actions())))
-
-
-def cards_of(record: Any, seat: int) -> list[int]:
-    held = int(record.hand[seat]) | int(record.folded[seat])
-    shown = [int(card) for card in record.faceup[seat] if card >= 0]
-    chosen = [int(record.chosen[seat])] if record.chosen[seat] >= 0 else []
-    return [card for card in range(52) if held >> card & 1] + shown + chosen
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize(
-    "what", ["finished", "own cards", "leader", "led suit", "claimer", "numbers", "dealer"]
-)
-def test_a_vector_that_no_seat_can_see_is_refused(what: str) -> None:
-    hands = ["AS KS QS JS 9H 8H", "2S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
-    state = play(start(hands, upturned="9D", side_pot=1), "AS, 2S, 2D", "KS")
-    game, observer = state.game, 1
-    if what == "finished":
-        while not state.is_terminal():
-            state.apply_action(state.legal_actions()[0])
-    observation = state.observation(observer)
-    parts = game.observation_layout.unpack(observation)
-    if what == "own cards":
-        parts["hand"][:] = 0
-    elif what == "leader":
-        parts["leader"][:] = [1, 0, 0]
-    elif what == "led suit":
-        parts["led_suit"][:] = [0, 1, 0, 0]
-    elif what == "claimer":  # of a card that the observer has
-        parts["claimed"][:] = [0, 1, 0]
-        parts["upturned"][:] = 0
-        parts["upturned"][card_in_deal("9H")] = 1
-        assert parts["hand"][card_in_deal("10H")]
-    elif what == "numbers":
-        parts["num_folded"][:] = [0, 5, 5]
-    elif what == "dealer":
-        parts["dealer"][:] = 0
-    with pytest.raises(ValueError, match="observation: no state of this game agrees"):
-        game.sample_state(observation, 0)
-
-
 # What the blind trick tells -------------------------------------------------------------------------------------
 
 BEFORE = "AS, 2S, 3S, 4S", "3C, QC, 6C, fold 7C", "8D, 7D, fold JC, fold KS", "6D, AD, fold 9C, fold 5C"
@@ -182,24 +123,6 @@ def test_a_blind_choice_is_seen_by_its_owner_alone() -> None:
     assert one.history_observation(1)[len(one.history()) - 1].tolist() == [3, -1]
 
 
-def test_the_led_card_of_the_blind_trick_is_open() -> None:
-    state = blind()
-    for seat in (0, 1, 3):
-        faceup = state.game.observation_layout.unpack(state.observation(seat))["faceup"]
-        leader = faceup[(2 - seat) % 4, 4]
-        assert np.flatnonzero(leader).tolist() == [11, 13 + DIAMONDS]
-    assert state.history_observation(0)[len(state.history()) - 1].tolist() == [2, card_in_deal("KD")]
-
-
-def test_all_choices_are_shown_when_the_last_has_chosen() -> None:
-    state = play(blind(), "2C", "9D")
-    faceup = state.game.observation_layout.unpack(state.observation(3))["faceup"]
-    shown = [np.flatnonzero(faceup[(seat - 3) % 4, 4]).tolist() for seat in range(3)]
-    assert shown == [[0, 13 + CLUBS], [7, 13 + DIAMONDS], [11, 13 + DIAMONDS]]
-    assert not state.game.observation_layout.unpack(state.observation(0))["chosen"].any()
-    assert state.is_terminal()
-
-
 def test_the_choice_does_not_reach_anybody_through_pettingzoo() -> None:
     seen = []
     for choice in ("2C", "4C"):
@@ -222,48 +145,3 @@ def test_the_choice_does_not_reach_anybody_through_pettingzoo() -> None:
         )
     assert seen[0] == seen[1]
     assert seen[0][1] == {f"player_{seat}": {} for seat in range(4)}
-
-
-def test_the_choice_does_not_reach_anybody_through_a_batch() -> None:
-    vec = make_vec("cat_te_v0", 1, seed=0, history=True)
-    arrays = []
-    for choice in ("2C", "4C"):
-        state = blind()
-        vec.set_states(state)
-        vec.step(np.array([card_in_deal(choice)]))
-        assert vec.current_player[0] == 1
-        names = ("observation", "action_mask", "rewards", "terminated", "round_ended", "history")
-        arrays.append({name: getattr(vec, name).tobytes() for name in names})
-        arrays[-1]["info"] = b"".join(values.tobytes() for values in vec.info.values())
-    assert arrays[0] == arrays[1]
-
-
-def test_two_folds_look_alike_to_all_but_their_owner() -> None:
-    one, two = (play(start(BLIND), f"AS, fold {card}") for card in ("QC", "9D"))
-    for seat in (0, 2, 3):
-        assert np.array_equal(one.observation(seat), two.observation(seat))
-        assert np.array_equal(one.history_observation(seat), two.history_observation(seat))
-    assert not np.array_equal(one.observation(1), two.observation(1))
-
-
-def test_dealing_the_unseen_cards_anew_changes_nothing_that_a_seat_sees() -> None:
-    rng = np.random.default_rng(5)
-    for seed in range(12):
-        game = make_game("cat_te_v0", num_players=3 + seed % 4, side_pot=seed % 2, rounds=1 + seed % 3)
-        state = game.new_initial_state(seed=seed)
-        while not state.is_terminal():
-            for seat in range(game.num_players):
-                other = game.sample_state(state.observation(seat), seed)
-                assert np.array_equal(other.observation(seat), state.observation(seat))
-                assert np.array_equal(other.action_mask(seat), state.action_mask(seat))
-            state.apply_action(int(rng.choice(state.legal_actions())))
-
-
-def test_a_clone_does_not_tell_the_next_deal() -> None:
-    state = make_game("cat_te_v0", num_players=2, rounds=2).new_initial_state(seed=3)
-    while state.record.rounds_ended == 0:
-        twin, other = state.clone(), state.clone()
-        action = state.legal_actions()[0]
-        for each in (state, twin, other):
-            each.apply_action(action)
-    assert len({each.record.hand.tobytes() for each in (state, twin, other)}) == 3

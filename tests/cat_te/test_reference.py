@@ -8,13 +8,11 @@ a game have a style: how readily they fold, show and claim, and perhaps a seat t
 import random
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
-from catbox_env import Layout
 from tests.cat_te.positions import cards
 from tests.cat_te.reference import (
     CLAIM,
@@ -28,11 +26,10 @@ from tests.cat_te.reference import (
     rank_of,
     suit_of,
 )
+from tests.games.compare import REWARDS, assert_same, assert_same_history
+from tests.games.rule_sets import cat_te_rules
 
 GAMES_WITHOUT_COMPILATION = 3  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
-
-REWARDS = ("score", "margin", "win")
-REGIONS = ("khmer", "laos", "vietnamese")
 
 #: What has to come up in 60 games, and in 700.
 COMMON = ("show", "shown by a follower", "claim", "blind choice", "off suit, face up", "sweep", "khmer round")
@@ -85,49 +82,6 @@ def unusual_deal(rules: Rules, rng: random.Random) -> dict:
         dealt = {card for hand in hands for card in hand}
         deal["upturned"] = next((card for card in rest if next_higher(card) in dealt), rest[0])
     return deal
-
-
-def assert_same_vector(
-    vector: np.ndarray, layout: Layout, expected: dict[str, np.ndarray], seat: int
-) -> None:
-    assert vector.dtype == np.int8
-    assert set(layout) == set(expected)
-    if vector.tolist() == [number for name in layout for number in expected[name].ravel().tolist()]:
-        return
-    for name, part in layout.unpack(vector).items():
-        assert part.tolist() == expected[name].tolist(), f"{name}, seen by seat {seat}"
-    raise AssertionError("same numbers, but not in the same order")
-
-
-def same_numbers(actual: list[float], expected: list[float]) -> bool:
-    """Equal to what float32, in which the engine keeps them, can tell."""
-    pairs = zip(actual, expected, strict=True)
-    return all(abs(number - other) <= 1e-3 + 1e-6 * abs(other) for number, other in pairs)
-
-
-def assert_same(state, reference: ReferenceState, seats: list[int]) -> None:
-    """Everything that a player, a learner or a search can read; what is seen and remembered by these seats."""
-    assert state.current_player == reference.current_player
-    assert state.is_terminal() == reference.is_terminal
-    assert state.round_ended == reference.round_ended
-    assert state.legal_actions() == sorted(IDS[action] for action in reference.legal_actions())
-    assert same_numbers(state.rewards(), reference.rewards)
-    assert same_numbers(state.returns(), reference.returns)
-    assert list(state.history()) == [IDS[action] for _, action, _ in reference.history]
-    for seat in reference.players:
-        assert np.array_equal(state.action_mask(seat), reference.mask(seat)), f"mask of seat {seat}"
-        assert state.info(seat) == reference.infos[seat]
-    for seat in seats:
-        seen, expected = state.observation(seat), reference.observation_parts(seat)
-        assert_same_vector(seen, state.game.observation_layout, expected, seat)
-    everything = state.state_vector(seats[0])
-    assert_same_vector(everything, state.game.state_layout, reference.state_parts(seats[0]), seats[0])
-
-
-def assert_same_history(state, reference: ReferenceState, seat: int) -> None:
-    rows = [list(row) for row in reference.history_rows(seat)]
-    unused = [[-2, -2]] * (state.game.history_length - len(rows))
-    assert state.history_observation(seat).tolist() == rows + unused
 
 
 class Style:
@@ -259,26 +213,10 @@ def test_a_few_games_of_each_table_agree(players):
         compare_game(options, REWARDS[seed % 3], 10_000 + seed)
 
 
-@st.composite
-def rule_options(draw: st.DrawFn) -> dict:
-    """Any rule set."""
-    players = draw(st.integers(2, 6))
-    return {
-        "num_players": players,
-        "region": draw(st.sampled_from(REGIONS)),
-        "offsuit_faceup": draw(st.booleans()),
-        "instant_wins": draw(st.booleans()),
-        "instant_wins_double": draw(st.booleans()),
-        "side_pot": draw(st.sampled_from([0, 0, 1, 2, 30, 100])),
-        "rounds": draw(st.sampled_from([1, 1, 2, 3, "match"])),
-        "dealer": draw(st.integers(-1, players - 1)),
-    }
-
-
 @settings(max_examples=40)
-@given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
-def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
-    compare_game(options, reward, seed)
+@given(rules=cat_te_rules(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
+    compare_game(vars(rules), reward, seed)
 
 
 def test_a_long_match_agrees_to_the_end():

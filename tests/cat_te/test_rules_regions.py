@@ -202,9 +202,6 @@ def test_the_choices_are_shown_and_the_winner_of_trick_6_wins_the_round(
     assert view(state, 0)["hand"].sum() == 0
 
 
-# ---------------------------------------------------------------- laos and vietnamese are one rule set
-
-
 # ---------------------------------------------------------------- the end
 
 

@@ -14,7 +14,6 @@ from scipy.stats import chisquare
 import catbox_env
 from catbox_env import Game, GameState, make_game
 from catbox_env.cat_in_the_box_v0 import Rules
-from catbox_env.core.draws import Draws
 from catbox_env.games.petrify.hidden import _next_tiles
 from catbox_env.petrify_v0 import Rules as PetrifyRules
 from tests.core.bad_values import VALUES, is_one_of
@@ -188,21 +187,6 @@ def test_random_deals_of_the_kernels_come_up_as_the_draws_say() -> None:
             assert found[~often].sum() == pytest.approx(expected[~often].sum(), abs=15)
             scale = found[often].sum() / expected[often].sum()
             assert chisquare(found[often], expected[often] * scale).pvalue > 1e-3
-
-
-def test_the_fast_list_of_deals_is_the_one_that_the_draws_give() -> None:
-    options = {
-        "num_players": 3,
-        "num_ranks": 3,
-        "copies": 4,
-        "hand_size": 3,
-        "revealed_cards": 2,
-        "start_player": "random",
-    }
-    draws = make_game("cat_in_the_box_v0", **options).draws
-    fast, slow = list(draws.every_deal()), list(Draws.every_deal(draws))
-    assert [drawn for drawn, _ in fast] == [drawn for drawn, _ in slow]
-    assert [p for _, p in fast] == pytest.approx([p for _, p in slow])
 
 
 def test_draws_of_a_deal_that_are_none_are_refused() -> None:

@@ -89,6 +89,10 @@ class ReferenceState:
         self.returns = [0.0 for _ in self.players]
         self.infos: list[dict[str, int]] = [{} for _ in self.players]
 
+    @property
+    def round_ended(self) -> bool:
+        return self.is_terminal
+
     # ---------------------------------------------------------------- legal moves
 
     def is_free(self, cell: Cell) -> bool:
@@ -165,14 +169,6 @@ class ReferenceState:
     def action_id(self, cell: Cell) -> int:
         row, column = cell
         return row * self.rules.size + column
-
-    def mask(self, player: int) -> np.ndarray:
-        """int8 (N*N,): the legal end cells of a player to move, zeros for anybody else."""
-        mask = np.zeros(len(self.cells), np.int8)
-        if player == self.current_player:
-            for cell in self.legal_actions():
-                mask[self.action_id(cell)] = 1
-        return mask
 
     # ---------------------------------------------------------------- playing
 
@@ -276,3 +272,11 @@ class ReferenceState:
             ],
         }
         return {name: np.array(part, np.int8) for name, part in parts.items()}
+
+    def state_parts(self, observer: int) -> dict[str, np.ndarray]:
+        """Nothing is hidden."""
+        return self.observation_parts(observer)
+
+    def history_rows(self, observer: int) -> list[tuple[int, int]]:
+        """Rows (relative seat, action id)."""
+        return [(self.relative(player, observer), self.action_id(cell)) for player, cell in self.history]

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from catbox_env import GameState, make_game
 from catbox_env.games.petrify.observe.layout import MOST_COUNTED
 from catbox_env.games.petrify.rules import Rules
+from tests.games.features import check_features
+from tests.games.rule_sets import petrify_rules
 from tests.petrify.positions import view
-from tests.petrify.test_conformance import rule_sets
 
 Cell = tuple[int, int]
 WILDCARD, ZERO, TELEPORT = 2, 3, 4
@@ -114,25 +115,11 @@ class Position:
 
 
 def check_game(rules: Rules, seed: int) -> None:
-    """Compare in every position of a random game, for every seat."""
-    game = make_game("petrify_v0", rules=rules)
-    state, rng, features = game.new_initial_state(seed=seed), np.random.default_rng(seed), game.features
-    while not state.is_terminal():
-        for seat in range(game.num_players):
-            mask = state.action_mask(seat).astype(bool)
-            out, action_out = features.compute(state.observation(seat)[None], mask[None])
-            reference = Position(state, seat)
-            parts = {name: array.tolist() for name, array in features.layout.unpack(out[0]).items()}
-            assert parts == reference.features()
-            for action in np.flatnonzero(mask):
-                named = features.action_layout.unpack(action_out[0, action])
-                numbers = {name: int(array[0]) for name, array in named.items() if array[0]}
-                assert numbers == reference.action_features(int(action))
-        state.apply_action(int(rng.choice(state.legal_actions())))
+    check_features(make_game("petrify_v0", rules=rules), seed, Position)
 
 
 @settings(max_examples=40)
-@given(rules=rule_sets(), seed=st.integers(0, 2**32 - 1))
+@given(rules=petrify_rules(), seed=st.integers(0, 2**32 - 1))
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
     check_game(rules, seed)
 

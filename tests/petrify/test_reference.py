@@ -6,20 +6,17 @@ The board is drawn by the engine, and the reference reads it from what the seats
 import random
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
+from tests.games.compare import REWARDS, assert_same, assert_same_history
+from tests.games.rule_sets import petrify_rules
 from tests.petrify.positions import as_reference
 from tests.petrify.reference import TELEPORT, WALL, WILDCARD, ZERO, ReferenceState
 
-#: Games for each number of players; with ``slow`` the second number too.
-GAMES = [72, pytest.param(500, marks=pytest.mark.slow)]
 GAMES_WITHOUT_COMPILATION = 3  # small enough for NUMBA_DISABLE_JIT=1
-
-REWARDS = ("score", "margin", "win")
 
 RULE_SETS: list[dict] = [
     {},
@@ -35,35 +32,6 @@ RULE_SETS: list[dict] = [
     {"size": 3, "teleports": 5},
     {"teleports": 4, "wildcards": 6},
 ]
-
-
-def assert_same(state, reference: ReferenceState, seats: list[int]) -> None:
-    """Everything that a player, a learner or a search can read; what these seats see."""
-    assert state.current_player == reference.current_player
-    assert state.is_terminal() == reference.is_terminal == state.round_ended
-    legal = [reference.action_id(cell) for cell in reference.legal_actions()]
-    assert state.legal_actions() == legal
-    assert list(state.rewards()) == pytest.approx(reference.rewards, abs=1e-6)
-    assert list(state.returns()) == pytest.approx(reference.returns, abs=1e-6)
-    assert list(state.history()) == [reference.action_id(cell) for _, cell in reference.history]
-    for seat in reference.players:
-        mask = np.zeros(state.game.num_actions, np.int8)
-        mask[legal if seat == reference.current_player else []] = 1
-        assert np.array_equal(state.action_mask(seat), mask), f"mask of seat {seat}"
-        assert state.info(seat) == reference.infos[seat]
-    for seat in seats:
-        actual = state.game.observation_layout.unpack(state.observation(seat))
-        expected = reference.observation_parts(seat)
-        assert list(actual) == list(expected)
-        assert np.array_equal(state.state_vector(seat), state.observation(seat)), "nothing is hidden"
-        for name, part in expected.items():
-            assert actual[name].tolist() == part.tolist(), f"{name}, seen by seat {seat}"
-        rows = [
-            [(player - seat) % len(reference.players), reference.action_id(cell)]
-            for player, cell in reference.history
-        ]
-        unused = [[-2, -2]] * (state.game.history_length - len(rows))
-        assert state.history_observation(seat).tolist() == rows + unused
 
 
 def note_situation(reference: ReferenceState, cell: tuple[int, int], seen: Counter) -> None:
@@ -109,8 +77,9 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
         state.apply_action(reference.action_id(cell))
         note_after(reference, cell, seen)
         seen["two out at once"] += len(reference.petrified) > out + 1
-        assert_same(state, reference, [rng.choice(reference.players)])
-    assert_same(state, reference, reference.players)
+        seats = reference.players if reference.is_terminal else [rng.choice(reference.players)]
+        assert_same(state, reference, seats)
+        assert_same_history(state, reference, seats[0])
     seen["games"] += 1
 
 
@@ -125,7 +94,7 @@ def test_board_and_places_are_drawn_until_everybody_could_move_first(players, op
         assert all(reference.end_cells(player) for player in range(players))
 
 
-@pytest.mark.parametrize("games", GAMES)
+@pytest.mark.parametrize("games", [72, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_seeded_games_agree_move_by_move(players, games):
     seen: Counter = Counter()
@@ -157,38 +126,17 @@ def test_a_few_games_of_each_table_agree(players):
         compare_game({"num_players": players, **RULE_SETS[2 * seed + 1]}, REWARDS[seed % 3], 10_000 + seed)
 
 
-@st.composite
-def rule_options(draw: st.DrawFn) -> dict:
-    """Any rule set that can be played: a few more number cards than players."""
-    players = draw(st.integers(2, 4))
-    size = draw(st.sampled_from([3, 4, 4, 5, 5, 6, 7, 8]))
-    room = size * size - players - 2
-    walls = draw(st.integers(0, min(size, room)))
-    teleports = draw(st.integers(0, min(12, (room - walls) // 2)))
-    zeros = draw(st.integers(0, min(12, room - walls - teleports)))
-    wildcards = draw(st.integers(0, room - walls - teleports - zeros))
-    return {
-        "num_players": players,
-        "size": size,
-        "move_rule": draw(st.sampled_from(["exact", "up_to"])),
-        "teleports": teleports,
-        "walls": walls,
-        "wildcards": wildcards,
-        "zeros": zeros,
-    }
-
-
-any_game = given(options=rule_options(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+any_game = given(rules=petrify_rules(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 
 
 @settings(max_examples=60)
 @any_game
-def test_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
-    compare_game(options, reward, seed)
+def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
+    compare_game(vars(rules), reward, seed)
 
 
 @pytest.mark.slow
 @settings(max_examples=1000)
 @any_game
-def test_many_games_over_random_rule_sets_agree_move_by_move(options, reward, seed):
-    compare_game(options, reward, seed)
+def test_many_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
+    compare_game(vars(rules), reward, seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,36 +10,34 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows
 from catbox_env import Game
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 
 
 class ReasonedAgent(Agent):
     """A player of one game whose choices can be explained. It uses no randomness.
 
-    A subclass names the game in ``plays`` and its reasons in ``reasons``, and fills in `score`.
+    A subclass says:
+
+    - ``plays``: the id of the game; ``reasons``: what an action gets points for, in order.
+    - ``weights``: what each thing counts for, by name; by number of players where it is one set for each.
+    - ``choose_rows(params, weights, observations, masks, points, actions)``: compiled. It fills ``actions`` (N,) with
+      the `best_action` of each row; -1 stands where ``masks`` (N, A) allows none or ``observations`` (N, O) shows no
+      game under way. ``points`` (A, reasons) is left with the last row's, in the rows of the legal actions.
     """
 
     plays: ClassVar[str]
     reasons: ClassVar[tuple[str, ...]]
+    weights: ClassVar[Mapping[Any, Any]]
+    choose_rows: ClassVar[Callable[..., None]]
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
         if game.id != self.plays:
             raise ValueError(f"this heuristic plays {self.plays}, not {game.id!r}")
-
-    def score(
-        self,
-        observations: NDArray[np.int8],
-        masks: NDArray[np.bool_],
-        points: NDArray[np.float64],
-        actions: NDArray[np.int64],
-    ) -> None:
-        """Fill ``actions`` (N,) with the legal action of most points for each row, the lowest id among equals.
-
-        -1 stands where ``masks`` (N, A) allows none or ``observations`` (N, O) shows no game under way. ``points``
-        (A, reasons) is left with the last row's, in the rows of the legal actions.
-        """
-        raise NotImplementedError(f"{type(self).__name__} has to define score()")
+        weights = self.weights.get(game.num_players, self.weights)
+        kind = record_dtype([(name, np.float64) for name in weights])
+        self._weights = np.array([tuple(weights.values())], kind)
 
     def act_batch(
         self,
@@ -64,7 +62,7 @@ class ReasonedAgent(Agent):
         seen, masks = check_rows(self.game, observations, action_masks)
         actions = np.full(len(seen), -1, np.int64)
         points = np.zeros((self.game.num_actions, len(self.reasons)))
-        self.score(seen, masks, points, actions)
+        self.choose_rows(self.game.params, self._weights, seen, masks, points, actions)
         if (actions < 0).any():
             raise ValueError(
                 f"row {int(np.argmin(actions))} has no legal action, or shows no position of a game under way: only a "
@@ -73,6 +71,15 @@ class ReasonedAgent(Agent):
         return actions, points
 
 
-def as_record(values: Mapping[str, float], kind: type) -> Any:
-    """``values`` as a NumPy record of fields of one type: compiled code takes it by the names of its fields."""
-    return np.array([tuple(values.values())], record_dtype([(name, kind) for name in values]))[0]
+@njit(inline="always")  # a call that is handed rows of arrays counts references to them
+def best_action(mask: Any, points: Any) -> int:
+    """The legal action of ``mask`` (A,) with most ``points`` (A, reasons), the lowest id among equals; -1: none."""
+    best, choice = -np.inf, -1
+    for action in range(len(mask)):
+        if mask[action]:
+            total = 0.0
+            for reason in range(points.shape[1]):
+                total += points[action, reason]
+            if total > best:
+                best, choice = total, action
+    return choice

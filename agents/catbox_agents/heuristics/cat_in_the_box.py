@@ -19,103 +19,53 @@ is taken (the lowest id among equals). Points are points of score, so the reason
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
-from catbox_agents.agent import Seed
 from catbox_agents.heuristics.base import ReasonedAgent
 from catbox_agents.heuristics.cat_in_the_box_reasons import REASONS, choose_rows
-from catbox_env import Game
-from catbox_env.core.kernels import record_dtype
 
-
-class Weights(NamedTuple):
-    """Prices in points of score; chances from 0 to 1."""
-
+#: What each counts for, a column for each number of players from 2 to 5: prices in points of score, and chances from 0
+#: to 1. Tuned in self-play (CMA-ES) on the margin over earlier versions and random, with a share of the own score;
+#: `bid_trick` was set by hand.
+_TABLE: dict[str, tuple[float, float, float, float]] = {
     # Chance that a seat tries to win a trick it can win, when it
-    needing: float  # needs more tricks for its bonus
-    content: float  # has exactly what it wants
-    indifferent: float  # neither
-    trumping: float  # how much of that is left when it takes a red declaration against another colour
-
+    "needing": (0.76, 0.91, 0.99, 0.93),  # needs more tricks for its bonus
+    "content": (0.17, 0.28, 0.29, 0.24),  # has exactly what it wants
+    "indifferent": (0.58, 0.34, 0.39, 0.53),  # neither
+    "trumping": (0.35, 0.51, 0.70, 0.62),  # the part left when it takes red against another colour
     # Chance of a card to win a trick: luck + rank * q, plus red if its red cell can be had, where q is the share of
     # the unseen cards that are lower.
-    luck: float
-    rank: float
-    red: float
-    spread: float  # of the number of tricks, times the square root of the tricks to come
-    ducking: float  # how much of these chances is left when the seat wants no more tricks
-
-    # Paradox: cells of a rank go to its unseen cards at this rate, ...
-    rush: float
-    reserve: float  # ... so many spare cards make the risk one half, and
-    calm: float  # each further one shrinks it by this power of e.
-    stake: float  # what a paradox costs beyond the tricks and the bonus
-    stuck: float  # how often a seat is stuck, for each time that a random hand of its size would be
-    early_end: float  # how often a round ends by a paradox before the next trick, on a full board, and
-    jam: float  # the more of it for each seat that would be stuck with a random hand
-
-    # Points
-    trick: float
-    group: float  # of each cell of the group, whether or not the bid is hit
-    growth: float  # of each open cell beside the group, as a part of a cell
-    spoil: float  # of taking the trick from a seat that needs it; the price of taking it from one that it would harm
-    token: float
-    red_token: float
-
-    # Bidding
-    bonus: float  # expected for a bid that is hit
-    bid_trick: float  # ... and of each trick that is then won
-    claimed: float  # tricks fewer for each trick that the others claim beyond their share
-    confidence: float  # tricks more than the hand promises
-
-    # Discarding
-    drop_pair: float  # for each further card of the rank in hand
-    keep_beside: float  # for each card of a neighbouring rank in hand
-    drop_high: float  # for the highest rank, less for lower ones
-    drop_middle: float  # for a middle rank, less towards either end
-
-
-#: What each counts for: a row for each weight, a column for each number of players from 2 to 5. Tuned in self-play
-#: (CMA-ES) on the margin over earlier versions and random, with a share of the own score; `bid_trick` was set by hand.
-_TABLE: dict[str, tuple[float, float, float, float]] = {
-    "needing": (0.76, 0.91, 0.99, 0.93),
-    "content": (0.17, 0.28, 0.29, 0.24),
-    "indifferent": (0.58, 0.34, 0.39, 0.53),
-    "trumping": (0.35, 0.51, 0.70, 0.62),
     "luck": (-0.03, -0.15, -0.14, -0.14),
     "rank": (0.67, 0.96, 0.75, 0.69),
     "red": (0.06, 0.05, 0.06, 0.02),
-    "spread": (0.20, 0.23, 0.23, 0.23),
-    "ducking": (0.66, 0.60, 0.51, 0.00),
+    "spread": (0.20, 0.23, 0.23, 0.23),  # of the number of tricks, times the square root of the tricks to come
+    "ducking": (0.66, 0.60, 0.51, 0.00),  # how much of these chances is left when the seat wants no more tricks
+    # Paradox: cells of a rank go to its unseen cards at this rate, ...
     "rush": (1.57, 2.30, 1.82, 1.20),
-    "reserve": (-0.14, -0.73, -0.80, -0.80),
-    "calm": (7.80, 7.97, 5.42, 5.88),
-    "stake": (1.81, 1.79, 1.74, 1.25),
-    "stuck": (0.69, 1.89, 2.32, 1.98),
-    "early_end": (0.54, 0.22, 0.20, 0.95),
-    "jam": (1.15, 0.29, 0.30, 0.45),
+    "reserve": (-0.14, -0.73, -0.80, -0.80),  # ... so many spare cards make the risk one half, and
+    "calm": (7.80, 7.97, 5.42, 5.88),  # each further one shrinks it by this power of e.
+    "stake": (1.81, 1.79, 1.74, 1.25),  # what a paradox costs beyond the tricks and the bonus
+    "stuck": (0.69, 1.89, 2.32, 1.98),  # times a seat is stuck for each time that a random hand of its size would be
+    "early_end": (0.54, 0.22, 0.20, 0.95),  # paradoxes before the next trick, on a full board, and
+    "jam": (1.15, 0.29, 0.30, 0.45),  # the more of it for each seat that would be stuck with a random hand
+    # Points
     "trick": (0.67, 1.88, 2.05, 1.45),
-    "group": (0.04, 0.07, 0.03, 0.14),
-    "growth": (0.32, 0.33, 0.33, 0.42),
-    "spoil": (0.17, 0.18, 0.16, 0.21),
+    "group": (0.04, 0.07, 0.03, 0.14),  # of each cell of the group, whether or not the bid is hit
+    "growth": (0.32, 0.33, 0.33, 0.42),  # of each open cell beside the group, as a part of a cell
+    "spoil": (0.17, 0.18, 0.16, 0.21),  # of taking the trick from a seat that needs it; its price where it harms
     "token": (0.44, 0.36, 0.35, 0.39),
     "red_token": (0.86, 0.47, 0.41, 0.91),
-    "bonus": (2.27, 2.95, 2.99, 4.51),
-    "bid_trick": (0.60, 0.50, 0.45, 0.60),
-    "claimed": (0.18, 0.11, 0.12, 0.08),
-    "confidence": (0.08, -0.16, -0.15, -0.13),
-    "drop_pair": (0.34, 0.34, 0.41, 0.31),
-    "keep_beside": (0.09, 0.08, 0.09, 0.06),
-    "drop_high": (0.06, -0.05, -0.06, -0.00),
-    "drop_middle": (0.16, 0.19, 0.16, 0.19),
-}
+    # Bidding
+    "bonus": (2.27, 2.95, 2.99, 4.51),  # expected for a bid that is hit
+    "bid_trick": (0.60, 0.50, 0.45, 0.60),  # ... and of each trick that is then won
+    "claimed": (0.18, 0.11, 0.12, 0.08),  # tricks fewer for each trick that the others claim beyond their share
+    "confidence": (0.08, -0.16, -0.15, -0.13),  # tricks more than the hand promises
+    # Discarding
+    "drop_pair": (0.34, 0.34, 0.41, 0.31),  # for each further card of the rank in hand
+    "keep_beside": (0.09, 0.08, 0.09, 0.06),  # for each card of a neighbouring rank in hand
+    "drop_high": (0.06, -0.05, -0.06, -0.00),  # for the highest rank, less for lower ones
+    "drop_middle": (0.16, 0.19, 0.16, 0.19),  # for a middle rank, less towards either end
+}  # fmt: skip
 
-WEIGHTS = {
-    players: Weights(**{name: row[players - 2] for name, row in _TABLE.items()}) for players in (2, 3, 4, 5)
-}
+WEIGHTS = {players: {name: row[players - 2] for name, row in _TABLE.items()} for players in (2, 3, 4, 5)}
 
 
 class CatInTheBoxHeuristic(ReasonedAgent):
@@ -123,19 +73,5 @@ class CatInTheBoxHeuristic(ReasonedAgent):
 
     plays = "cat_in_the_box_v0"
     reasons = REASONS
-
-    def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
-        super().__init__(game, seed)
-        self.weights = WEIGHTS[game.num_players] if weights is None else weights
-        self._weights = np.array(
-            [self.weights], record_dtype([(name, np.float64) for name in Weights._fields])
-        )
-
-    def score(
-        self,
-        observations: NDArray[np.int8],
-        masks: NDArray[np.bool_],
-        points: NDArray[np.float64],
-        actions: NDArray[np.int64],
-    ) -> None:
-        choose_rows(self.game.params, observations, masks, self._weights, points, actions)
+    weights = WEIGHTS
+    choose_rows = staticmethod(choose_rows)

@@ -3,7 +3,7 @@
 One compiled scalar function scores each kind of action, from one observation alone; the module ``cat_in_the_box`` says
 what the reasons are. ``view`` is a record of the game's own `VIEW`, which says how sets of cells are written; most of
 what is computed from it is the same for all actions and is done once, in ``plan``, a record of `PLAN`. ``params`` is
-the record of the game's parameters, ``weights`` one of the ``Weights`` of the module ``cat_in_the_box``.
+the record of the game's parameters, ``weights`` one of the ``WEIGHTS`` of the module ``cat_in_the_box``.
 
 Colours are "kept" where they may still be declared after the action: all that the seat has (place 0), or all but the
 one led (place 1).
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from catbox_agents.heuristics.base import best_action
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import record_dtype
@@ -25,6 +26,7 @@ from catbox_env.games.cat_in_the_box.observe.view import (
     LOST,
     VIEW,
     find_groups,
+    largest_group_with,
     neighbours,
     read_table,
 )
@@ -304,14 +306,7 @@ def score_play(
     chance *= plan.finished
     hit = plan.finished * hit + (1.0 - plan.finished) * (plan.least <= 0 <= plan.most)
 
-    beside = here | neighbours(here, stride)
-    group = here
-    for i in range(view.first_group[1]):
-        if view.groups[i] & beside:
-            group |= view.groups[i]
-    group_size = popcount(group)
-    if group_size < view.largest_size[0]:
-        group, group_size = view.largest[0], view.largest_size[0]
+    group, group_size = largest_group_with(view, here, stride)
     reachable = view.held & view.kept_rows[place]
     if view.hand[rank] == 1:  # the last card of the rank
         reachable &= ~(view.column << rank)
@@ -367,18 +362,9 @@ def score_row(params: Any, seen: Any, mask: Any, weights: Any, view: Any, plan: 
 
 
 @cached_njit(nogil=True)
-def choose_rows(params: Any, observations: Any, masks: Any, weights: Any, points: Any, actions: Any) -> None:
-    """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
+def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points: Any, actions: Any) -> None:
+    """See `ReasonedAgent`."""
     views, plans = np.zeros(1, VIEW), np.zeros(1, PLAN)
     for row in range(len(observations)):
         score_row(params[0], observations[row], masks[row], weights[0], views[0], plans[0], points)
-        best = -np.inf
-        actions[row] = -1
-        for action in range(masks.shape[1]):
-            if masks[row, action]:
-                total = 0.0
-                for reason in range(len(REASONS)):
-                    total += points[action, reason]
-                if total > best:
-                    best = total
-                    actions[row] = action
+        actions[row] = best_action(masks[row], points)

@@ -20,7 +20,7 @@ equals). Points are antes: to win the round instead of losing it is worth as man
 | ``hide`` | what the others learn from a card shown that cannot win |
 | ``show`` | an instant win, or the side pot: certain antes |
 
-`explain` shows them for a position, and ``Weights`` holds how the others are thought to play. A chance is a number from
+`explain` shows them for a position, and ``WEIGHTS`` holds how the others are thought to play. A chance is a number from
 0 to 1.
 """
 
@@ -29,11 +29,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed
-from catbox_agents.heuristics.base import ReasonedAgent, as_record
-from catbox_env import Game
+from catbox_agents.heuristics.base import ReasonedAgent, best_action
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.games.cat_te.observe.view import VIEW, above, of_suit, read_view
@@ -61,36 +58,15 @@ PROSPECTS = LED, HIGH, HOLDS = (0, 1, 2)
 LAST_EARLY_TRICK = NUM_EARLY_TRICKS - 1
 
 
-class Weights(NamedTuple):
-    """How the others are thought to play: chances from 0 to 1, but for ``height`` and ``hide``."""
-
-    eager: float = 0.65  # that a player that can win an early trick tries to
-    eager_blind: float = 0.85  # ... the fifth trick
-    height: float = 1.6  # leaders lead high cards: a card below it as likely as in so many random ones
-    last_height: float = 1.2  # ... in the sixth trick
-    survival: float = 0.4  # that a player without a trick wins one of the early ones that are left
-    hide: float = 0.01  # antes for each card shown that cannot win
-
-
-class CatTeHeuristic(ReasonedAgent):
-    """The hand-written player of ``cat_te_v0``, for every rule set. It uses no randomness."""
-
-    plays = "cat_te_v0"
-    reasons = REASONS
-
-    def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
-        super().__init__(game, seed)
-        self.weights = Weights() if weights is None else weights
-        self._weights = as_record(self.weights._asdict(), np.float64)
-
-    def score(
-        self,
-        observations: NDArray[np.int8],
-        masks: NDArray[np.bool_],
-        points: NDArray[np.float64],
-        actions: NDArray[np.int64],
-    ) -> None:
-        choose_rows(self.game.params, self._weights, observations, masks, points, actions)
+#: How the others are thought to play: chances from 0 to 1, but for ``height`` and ``hide``.
+WEIGHTS = {
+    "eager": 0.65,  # that a player that can win an early trick tries to
+    "eager_blind": 0.85,  # ... the fifth trick
+    "height": 1.6,  # leaders lead high cards: a card below it as likely as in so many random ones
+    "last_height": 1.2,  # ... in the sixth trick
+    "survival": 0.4,  # that a player without a trick wins one of the early ones that are left
+    "hide": 0.01,  # antes for each card shown that cannot win
+}
 
 
 class Plan(NamedTuple):
@@ -277,18 +253,20 @@ def score_row(params: Any, weights: Any, seen: Any, mask: Any, plan: Plan, point
 
 @cached_njit(nogil=True)
 def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points: Any, actions: Any) -> None:
-    """Write the action with most points for each row, the lowest id among equals; -1 where none is legal."""
+    """See `ReasonedAgent`."""
     plan, rules = new_plan(), params[0]
     for row in range(len(observations)):
-        best = -np.inf
         actions[row] = -1
-        read_hand(rules, weights, observations[row], plan)
-        if not masks[row].any() or popcount(plan.views[0].hand) > HAND_SIZE:
-            continue
-        score_row(rules, weights, observations[row], masks[row], plan, points)
-        for action in range(masks.shape[1]):
-            if masks[row, action]:
-                total = points[action].sum()
-                if total > best:
-                    best = total
-                    actions[row] = action
+        read_hand(rules, weights[0], observations[row], plan)
+        if masks[row].any() and popcount(plan.views[0].hand) <= HAND_SIZE:
+            score_row(rules, weights[0], observations[row], masks[row], plan, points)
+            actions[row] = best_action(masks[row], points)
+
+
+class CatTeHeuristic(ReasonedAgent):
+    """The hand-written player of ``cat_te_v0``, for every rule set. It uses no randomness."""
+
+    plays = "cat_te_v0"
+    reasons = REASONS
+    weights = WEIGHTS
+    choose_rows = staticmethod(choose_rows)

@@ -12,23 +12,19 @@ player are the cells on which its walk could end if it were to move.
 | ``onward`` | end cells after one more move of its own, the best one: not to walk into a dead end |
 
 An action that lands on a teleport counts as much as the best way out of it. `explain` shows the points for a
-position, ``Weights`` holds what each reason counts for. The rules come from the game's own kernels: an observation
+position, ``WEIGHTS`` holds what each reason counts for. The rules come from the game's own kernels: an observation
 hides nothing, so the position can be set up from it and played on.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed
-from catbox_agents.heuristics.base import ReasonedAgent, as_record
-from catbox_env import Game
+from catbox_agents.heuristics.base import ReasonedAgent, best_action
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.rng import new_generators
 from catbox_env.games.petrify.hidden import sample
 from catbox_env.games.petrify.play.board import end_cells, holds, legal_cells
 from catbox_env.games.petrify.play.kernels import apply, check_state
@@ -38,38 +34,17 @@ REASONS = ("finish", "others", "answer", "onward")
 FINISH, OTHERS, ANSWER, ONWARD = range(len(REASONS))
 
 
-class Weights(NamedTuple):
-    """Points, most of them for the logarithm (base 2) of one more than a number of end cells: the first count most."""
-
-    finish: float = 100.0  # of each unit of reward that the place pays
-    petrified: float = 10.0  # of each other player that the move petrifies
-    others: float = 1.0  # of the end cells of each other player
-    answer: float = 1.5  # of own end cells after the worst answer
-    stuck: float = 5.0  # of having none then
-    onward: float = 1.0  # of end cells after the best move of one's own
-
-
-class PetrifyHeuristic(ReasonedAgent):
-    """The hand-written player of ``petrify_v0``, for every rule set. It uses no randomness."""
-
-    plays = "petrify_v0"
-    reasons = REASONS
-
-    def __init__(self, game: Game, seed: Seed = None, weights: Weights | None = None) -> None:
-        super().__init__(game, seed)
-        self.weights = Weights() if weights is None else weights
-        self._weights = as_record(self.weights._asdict(), np.float64)
-        # The kernels ask for a generator, but set up and play on without a draw.
-        self._generators = new_generators([np.random.SeedSequence(0)])
-
-    def score(
-        self,
-        observations: NDArray[np.int8],
-        masks: NDArray[np.bool_],
-        points: NDArray[np.float64],
-        actions: NDArray[np.int64],
-    ) -> None:
-        choose_rows(self.game.params, self._generators, observations, masks, self._weights, points, actions)
+#: Points, most of them for the logarithm (base 2) of one more than a number of end cells: the first count most.
+WEIGHTS = {
+    "finish": 100.0,  # of each unit of reward that the place pays
+    "petrified": 10.0,  # of each other player that the move petrifies
+    "others": 1.0,  # of the end cells of each other player
+    "answer": 1.5,  # of own end cells after the worst answer
+    "stuck": 5.0,  # of having none then
+    "onward": 1.0,  # of end cells after the best move of one's own
+}
+#: The kernels ask for a generator, but set up and play on without a draw.
+NO_GENERATOR = None
 
 
 @njit
@@ -79,9 +54,7 @@ def worth(cells: Any) -> float:
 
 
 @njit
-def score_position(
-    params: Any, generator: Any, boards: Any, me: int, num_out: int, weights: Any, points: Any
-) -> None:
+def score_position(params: Any, boards: Any, me: int, num_out: int, weights: Any, points: Any) -> None:
     """Fill ``points`` (reasons) for the position ``boards[0]`` after a turn of ``me``; ``boards[1]`` is scratch.
 
     ``num_out``: players petrified before that turn.
@@ -104,7 +77,7 @@ def score_position(
     for cell in range(params.num_cells):
         if holds(answers, cell):
             boards[1] = boards[0]
-            apply(params, generator, trial, cell)
+            apply(params, NO_GENERATOR, trial, cell)
             left = worth(end_cells(params, trial, me))
             left = weights.answer * left if left > 0.0 else -weights.stuck
             points[ANSWER] = min(points[ANSWER], left)
@@ -113,51 +86,52 @@ def score_position(
         if holds(own, cell):
             boards[1] = boards[0]
             trial.current_player = me
-            apply(params, generator, trial, cell)
+            apply(params, NO_GENERATOR, trial, cell)
             points[ONWARD] = max(points[ONWARD], weights.onward * worth(end_cells(params, trial, me)))
 
 
 @njit
-def score_action(
-    params: Any, generator: Any, boards: Any, action: int, weights: Any, points: Any, scratch: Any
-) -> None:
+def score_action(params: Any, boards: Any, action: int, weights: Any, points: Any, scratch: Any) -> None:
     """Fill ``points`` (reasons) for an action in ``boards[0]``; the other boards and ``scratch`` (reasons) are used."""
     me, num_out = int(boards[0].current_player), 0
     for seat in range(params.num_players):
         num_out += boards[0].place[seat] != NONE
     boards[1] = boards[0]
-    apply(params, generator, boards[1], action)
+    apply(params, NO_GENERATOR, boards[1], action)
     if not boards[1].teleporting:
-        score_position(params, generator, boards[1:], me, num_out, weights, points)
+        score_position(params, boards[1:], me, num_out, weights, points)
         return
     exits, best = legal_cells(params, boards[1]), -np.inf
     for cell in range(params.num_cells):
         if holds(exits, cell):
             boards[2] = boards[1]
-            apply(params, generator, boards[2], cell)
-            score_position(params, generator, boards[2:], me, num_out, weights, scratch)
+            apply(params, NO_GENERATOR, boards[2], cell)
+            score_position(params, boards[2:], me, num_out, weights, scratch)
             if scratch.sum() > best:
                 best = scratch.sum()
                 points[:] = scratch
 
 
 @cached_njit(nogil=True)
-def choose_rows(
-    params: Any, generators: Any, observations: Any, masks: Any, weights: Any, points: Any, actions: Any
-) -> None:
-    """Write the action with most points for each row, -1 where none is legal or the row shows no position."""
+def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points: Any, actions: Any) -> None:
+    """See `ReasonedAgent`."""
     boards, scratch = np.zeros(4, STATE), np.zeros(len(REASONS))
     for row in range(len(observations)):
         actions[row] = -1
-        if sample(params[0], observations[row], generators[:1], boards[:1]):
+        if sample(params[0], observations[row], NO_GENERATOR, boards[:1]) or not check_state(
+            params[0], boards[0]
+        ):
             continue
-        if not check_state(params[0], boards[0]):
-            continue
-        best = -np.inf
         for action in range(masks.shape[1]):
             if masks[row, action]:
-                score_action(params[0], generators[0], boards, action, weights, points[action], scratch)
-                total = points[action].sum()
-                if total > best:
-                    best = total
-                    actions[row] = action
+                score_action(params[0], boards, action, weights[0], points[action], scratch)
+        actions[row] = best_action(masks[row], points)
+
+
+class PetrifyHeuristic(ReasonedAgent):
+    """The hand-written player of ``petrify_v0``, for every rule set. It uses no randomness."""
+
+    plays = "petrify_v0"
+    reasons = REASONS
+    weights = WEIGHTS
+    choose_rows = staticmethod(choose_rows)

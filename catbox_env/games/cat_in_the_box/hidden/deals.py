@@ -7,8 +7,8 @@ one way alone; their probabilities are those of any order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from math import comb, prod
+from collections.abc import Sequence
+from math import comb
 from typing import Any
 
 from catbox_env.core.draws import Draws
@@ -65,15 +65,6 @@ class CardDraws(Draws):
         seat = (len(drawn) - (first_round and self.random_start)) // self.rules.hand_size
         return f"deal {draw + 1} to player_{seat}" if seat < self.rules.num_players else f"reveal {draw + 1}"
 
-    def every_deal(self) -> Iterator[tuple[list[int], float]]:
-        starts = [[seat] for seat in range(self.rules.num_players)] if self.random_start else [[]]
-        left, ways = (self.rules.copies,) * self.rules.num_ranks, 1
-        for i, size in enumerate(self.sizes):
-            ways *= comb(sum(left) - sum(self.sizes[:i]), size)
-        for start in starts:
-            for drawn, weight in _split(left, tuple(self.sizes)):
-                yield [*start, *drawn], weight / ways / len(starts)
-
 
 def _next_ranks(left: Sequence[int], part: Sequence[int], size: int) -> list[tuple[int, int]]:
     """The ranks that can follow ``part``, ascending, of ``size`` cards drawn from ``left``; weighed by the number of
@@ -90,28 +81,3 @@ def _ways(left: Sequence[int], rank: int, least: int, size: int) -> int:
     """The ways to take ``size`` cards of ``rank`` and above, at least ``least`` of them of ``rank``."""
     above = sum(left[rank + 1 :])
     return sum(comb(left[rank], n) * comb(above, size - n) for n in range(least, min(left[rank], size) + 1))
-
-
-def _split(left: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[list[int], int]]:
-    """Every way to take parts of these sizes from ``left`` cards of each rank, one after the other: all ranks in order;
-    and the number of ways to take them with all cards told apart."""
-    if not sizes:
-        yield [], 1
-        return
-    for counts in _counts(left, sizes[0]):
-        ranks = [rank for rank, number in enumerate(counts) for _ in range(number)]
-        weight = prod(map(comb, left, counts))
-        remaining = tuple(have - taken for have, taken in zip(left, counts, strict=True))
-        for others, ways in _split(remaining, sizes[1:]):
-            yield ranks + others, weight * ways
-
-
-def _counts(left: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
-    """Every choice of ``size`` of the cards ``left``; those with many cards of low ranks come first."""
-    if not left:
-        if size == 0:
-            yield ()
-        return
-    for taken in range(min(left[0], size), max(0, size - sum(left[1:])) - 1, -1):
-        for others in _counts(left[1:], size - taken):
-            yield (taken, *others)

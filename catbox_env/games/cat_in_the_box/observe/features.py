@@ -7,6 +7,9 @@ where there are fewer.
 
 from __future__ import annotations
 
+from collections import namedtuple
+from typing import Any
+
 import numpy as np
 
 from catbox_env.core.bits import INT8_MAX, INT8_MIN, clip_int8, popcount
@@ -19,6 +22,7 @@ from catbox_env.games.cat_in_the_box.observe.view import (
     NEEDS,
     QUARTERS,
     VIEW,
+    largest_group_with,
     neighbours,
     placeable_cards,
     read_view,
@@ -125,32 +129,8 @@ def action_feature_layout(rules: Rules) -> Layout:
 #: These rules need every part.
 _FULL = Rules(num_players=5)
 PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
-(
-    RANK,
-    TRUMP,
-    FOLLOWS,
-    WINS_NOW,
-    BEATERS,
-    TRUMP_BEATERS,
-    WINS_SURELY,
-    WIN_IS_WANTED,
-    WIN_SPOILS,
-    GIVES_UP_COLOR,
-    PLACEABLE_LOST,
-    SLACK,
-    COPIES_LEFT,
-    BESIDE_IN_HAND,
-    UNSEEN_COPIES,
-    CELLS_LEFT,
-    GROUP_GROWTH,
-    OWN_BESIDE,
-    GROUP_ROOM,
-    OTHERS_BESIDE,
-    GROUP_DENIED,
-    BID,
-    BID_OVER,
-    BID_TOTAL,
-) = range(len(ACTION_PARTS))
+#: Where each feature of an action stands in its row.
+ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
 
 def make_features(game: Game) -> Features:
@@ -254,11 +234,11 @@ def trumping_cards(view, color):
 @njit
 def write_card(params, view, rank, out):
     """What is said of the card of a play or a discard."""
-    out[RANK] = rank + 1
-    out[COPIES_LEFT] = max(0, view.hand[rank] - 1)
+    out[ACTION_AT.rank] = rank + 1
+    out[ACTION_AT.copies_left] = max(0, view.hand[rank] - 1)
     beside = view.hand[rank - 1] if rank > 0 else 0
-    out[BESIDE_IN_HAND] = beside + (view.hand[rank + 1] if rank + 1 < params.num_ranks else 0)
-    out[UNSEEN_COPIES] = view.unseen[rank]
+    out[ACTION_AT.beside_in_hand] = beside + (view.hand[rank + 1] if rank + 1 < params.num_ranks else 0)
+    out[ACTION_AT.unseen_copies] = view.unseen[rank]
 
 
 @njit
@@ -268,8 +248,8 @@ def write_discard(params, view, rank, out):
     hand = view.hand[rank]
     rows = view.kept_rows[0]
     lost = placeable_cards(view, hand, rank, rows) - placeable_cards(view, max(0, hand - 1), rank, rows)
-    out[SLACK] = view.placeable[0] - lost - view.plays
-    out[CELLS_LEFT] = popcount(view.open & (view.column << rank))
+    out[ACTION_AT.slack] = view.placeable[0] - lost - view.plays
+    out[ACTION_AT.cells_left] = popcount(view.open & (view.column << rank))
 
 
 @njit
@@ -278,9 +258,9 @@ def write_bid(params, view, bid, out):
     others = 0
     for seat in range(1, params.num_players):
         others += max(0, view.bid[seat])
-    out[BID] = bid
-    out[BID_OVER] = clip_int8(QUARTERS * bid - view.expected)
-    out[BID_TOTAL] = others + bid - params.num_tricks
+    out[ACTION_AT.bid] = bid
+    out[ACTION_AT.bid_over] = clip_int8(QUARTERS * bid - view.expected)
+    out[ACTION_AT.bid_total] = others + bid - params.num_tricks
 
 
 @njit
@@ -289,21 +269,21 @@ def write_play(params, view, color, rank, out):
     write_card(params, view, rank, out)
     stride = params.num_ranks + 1
     here = 1 << (color * stride + rank)
-    out[TRUMP] = 1 if color == RED else 0
+    out[ACTION_AT.trump] = 1 if color == RED else 0
     led = view.led
-    out[FOLLOWS] = 1 if led == NONE or color == led else 0
+    out[ACTION_AT.follows] = 1 if led == NONE or color == led else 0
     wins = led == NONE or color in (led, RED)
     if view.best_seat != NONE:
         wins = rank > view.best_rank if color == view.best_color else color == RED
     if wins:
         higher, trumping = higher_cards(view, color, rank), trumping_cards(view, color)
-        out[WINS_NOW] = 1
-        out[BEATERS] = higher
-        out[TRUMP_BEATERS] = trumping
-        out[WINS_SURELY] = 1 if higher + trumping == 0 else 0
-        out[WIN_IS_WANTED] = wish(view.status[0])
+        out[ACTION_AT.wins_now] = 1
+        out[ACTION_AT.beaters] = higher
+        out[ACTION_AT.trump_beaters] = trumping
+        out[ACTION_AT.wins_surely] = 1 if higher + trumping == 0 else 0
+        out[ACTION_AT.win_is_wanted] = wish(view.status[0])
         if view.best_seat > 0:
-            out[WIN_SPOILS] = wish(view.status[view.best_seat])
+            out[ACTION_AT.win_spoils] = wish(view.status[view.best_seat])
 
     place = 1 if led != NONE and color != led and (view.tokens[0] >> led) & 1 else 0
     rows = view.kept_rows[place]
@@ -311,26 +291,19 @@ def write_play(params, view, color, rank, out):
     placeable = view.placeable[place] - placeable_cards(view, view.hand[rank], rank, rows)
     placeable += placeable_cards(view, left, rank, rows & ~here)
     open_after = view.open & ~here
-    out[GIVES_UP_COLOR] = place
-    out[PLACEABLE_LOST] = max(0, view.placeable[0] - 1 - placeable)
-    out[SLACK] = placeable - max(0, view.plays - 1)
-    out[CELLS_LEFT] = popcount(open_after & (view.column << rank))
+    out[ACTION_AT.gives_up_color] = place
+    out[ACTION_AT.placeable_lost] = max(0, view.placeable[0] - 1 - placeable)
+    out[ACTION_AT.slack] = placeable - max(0, view.plays - 1)
+    out[ACTION_AT.cells_left] = popcount(open_after & (view.column << rank))
 
     beside = neighbours(here, stride)
-    group, size = here, 1
-    for i in range(view.first_group[1]):
-        if view.groups[i] & beside:
-            group |= view.groups[i]
-            size += view.sizes[i]
-    growth = size - view.largest_size[0]
-    if growth < 0:
-        group, growth = view.largest[0], 0
+    group, size = largest_group_with(view, here, stride)
     reach = view.held & rows & open_after
     if left == 0:
         reach &= ~(view.column << rank)
-    out[GROUP_GROWTH] = growth
-    out[OWN_BESIDE] = popcount(beside & view.owned[0])
-    out[GROUP_ROOM] = popcount(neighbours(group, stride) & reach)
+    out[ACTION_AT.group_growth] = size - view.largest_size[0]
+    out[ACTION_AT.own_beside] = popcount(beside & view.owned[0])
+    out[ACTION_AT.group_room] = popcount(neighbours(group, stride) & reach)
     write_denied(params, view, color, beside, out)
 
 
@@ -347,8 +320,8 @@ def write_denied(params, view, color, beside, out):
                 if view.groups[i] & beside:
                     size += view.sizes[i]
             denied = max(denied, size - view.largest_size[seat])
-    out[OTHERS_BESIDE] = min(4, others)
-    out[GROUP_DENIED] = denied
+    out[ACTION_AT.others_beside] = min(4, others)
+    out[ACTION_AT.group_denied] = denied
 
 
 @njit

@@ -240,6 +240,20 @@ def find_groups(params, view, num_seats):
     view.first_group[num_seats] = number
 
 
+@njit(inline="always")  # a tenth of the time of the heuristic
+def largest_group_with(view, here, stride):
+    """The observer's largest group, a set of cells, and its size once its token lies on ``here``, a set of one cell."""
+    beside = neighbours(here, stride)
+    group, size = here, 1
+    for i in range(view.first_group[1]):
+        if view.groups[i] & beside:
+            group |= view.groups[i]
+            size += view.sizes[i]
+    if size < view.largest_size[0]:
+        group, size = view.largest[0], view.largest_size[0]
+    return group, size
+
+
 @njit
 def placeable_cards(view, hand, rank, rows):
     """How many of ``hand`` cards of a rank find an empty cell in ``rows``, a set of cells.

@@ -6,6 +6,9 @@ up. A claimed card counts as unseen until it is played: another seat may still w
 
 from __future__ import annotations
 
+from collections import namedtuple
+from typing import Any
+
 import numpy as np
 
 from catbox_env.core.bits import next_seat, popcount
@@ -85,23 +88,8 @@ def action_feature_layout(rules: Rules) -> Layout:
 #: These rules need every part.
 _FULL = Rules(side_pot=1)
 PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
-(
-    RANK,
-    FACE_UP,
-    FOLLOWS,
-    ABOVE,
-    BELOW,
-    WINS_NOW,
-    RIVALS,
-    WINS_SURELY,
-    STAYS_IN,
-    STOPS_SWEEP,
-    SUIT_LEFT,
-    MASTERS_LEFT,
-    ABOVE_BEST_LEFT,
-    SHOWS,
-    CLAIMS,
-) = range(len(ACTION_PARTS))
+#: Where each feature of an action stands in its row.
+ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
 
 def make_features(game: Game) -> Features:
@@ -165,28 +153,28 @@ def write_card(params, view, card, face_up, out):
     left = view.hand & ~(1 << card)
     higher = above(unseen, card)
     leads = view.led == NONE
-    out[RANK] = rank_of(card) + 1
-    out[FACE_UP] = 1 if face_up else 0
-    out[FOLLOWS] = 1 if leads or suit == view.led else 0
-    out[ABOVE] = higher
-    out[BELOW] = below(unseen, card)
+    out[ACTION_AT.rank] = rank_of(card) + 1
+    out[ACTION_AT.face_up] = 1 if face_up else 0
+    out[ACTION_AT.follows] = 1 if leads or suit == view.led else 0
+    out[ACTION_AT.above] = higher
+    out[ACTION_AT.below] = below(unseen, card)
     if face_up and (leads or (suit == view.led and card > view.best)):
-        out[WINS_NOW] = 1
-        out[RIVALS] = view.rivals
-        out[WINS_SURELY] = 1 if view.rivals == 0 or higher == 0 else 0
+        out[ACTION_AT.wins_now] = 1
+        out[ACTION_AT.rivals] = view.rivals
+        out[ACTION_AT.wins_surely] = 1 if view.rivals == 0 or higher == 0 else 0
         if params.eliminates and view.trick < NUM_EARLY_TRICKS:
-            out[STAYS_IN] = 1 if view.early_tricks[0] == 0 else 0
+            out[ACTION_AT.stays_in] = 1 if view.early_tricks[0] == 0 else 0
             if view.best_seat > 0:
-                out[STOPS_SWEEP] = (view.swept >> view.best_seat) & 1
+                out[ACTION_AT.stops_sweep] = (view.swept >> view.best_seat) & 1
     masters, fewest = 0, NO_CARD
     for other in range(NUM_CARDS):
         if (left >> other) & 1:
             over = above(unseen, other)
             masters += 1 if over == 0 else 0
             fewest = min(fewest, over)
-    out[SUIT_LEFT] = popcount(of_suit(left, suit))
-    out[MASTERS_LEFT] = masters
-    out[ABOVE_BEST_LEFT] = fewest
+    out[ACTION_AT.suit_left] = popcount(of_suit(left, suit))
+    out[ACTION_AT.masters_left] = masters
+    out[ACTION_AT.above_best_left] = fewest
 
 
 @njit
@@ -198,9 +186,9 @@ def write_actions(params, view, mask, action_out):
         if mask[FOLD + card]:
             write_card(params, view, card, False, action_out[FOLD + card])
     if mask[SHOW]:
-        action_out[SHOW, SHOWS] = 1
+        action_out[SHOW, ACTION_AT.shows] = 1
     if mask[CLAIM] and params.side_pot > 0:
-        action_out[CLAIM, CLAIMS] = 1
+        action_out[CLAIM, ACTION_AT.claims] = 1
 
 
 @cached_njit(nogil=True)

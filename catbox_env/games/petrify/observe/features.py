@@ -8,6 +8,9 @@ others standing still, and leave out the effects of landings.
 
 from __future__ import annotations
 
+from collections import namedtuple
+from typing import Any
+
 import numpy as np
 
 from catbox_env.core.bits import popcount
@@ -78,22 +81,8 @@ def action_feature_layout(rules: Rules) -> Layout:
 #: All rules need every part.
 _FULL = Rules()
 PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
-(
-    ENERGY,
-    IS_TELEPORT,
-    IS_ZERO,
-    OWN_END_CELLS,
-    NEXT_END_CELLS,
-    FEWEST_END_CELLS,
-    STUCK,
-    FREE_BESIDE,
-    ROOM,
-    NEXT_ROOM,
-    NEXT_DISTANCE,
-    FEWEST_ANSWERS,
-    LOSING_REPLIES,
-    OUTLOOK,
-) = range(len(ACTION_PARTS))
+#: Where each feature of an action stands in its row.
+ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
 
 def make_features(game: Game) -> Features:
@@ -206,19 +195,19 @@ def write_action(params, seen, state, cell, out):
             left = end_cells_then(params, seen, seat, cell)
             fewest = min(fewest, left)
             stuck += 1 if left == 0 else 0
-    out[ENERGY] = energy_of(tile)
-    out[IS_TELEPORT] = 1 if kind_of(tile) == TELEPORT else 0
-    out[IS_ZERO] = 1 if tile == ZERO_TILE else 0
-    out[OWN_END_CELLS] = end_cells_then(params, seen, 0, cell)
-    out[FEWEST_END_CELLS] = fewest
-    out[STUCK] = stuck
-    out[FREE_BESIDE] = popcount(spread(params, set_of(cell)) & free)
-    out[ROOM] = room_of(params, cell, free)
+    out[ACTION_AT.energy] = energy_of(tile)
+    out[ACTION_AT.teleport] = 1 if kind_of(tile) == TELEPORT else 0
+    out[ACTION_AT.zero] = 1 if tile == ZERO_TILE else 0
+    out[ACTION_AT.own_end_cells] = end_cells_then(params, seen, 0, cell)
+    out[ACTION_AT.fewest_end_cells] = fewest
+    out[ACTION_AT.stuck] = stuck
+    out[ACTION_AT.free_beside] = popcount(spread(params, set_of(cell)) & free)
+    out[ACTION_AT.room] = room_of(params, cell, free)
     if following != NONE:
         other = int(state.position[following])
-        out[NEXT_END_CELLS] = end_cells_then(params, seen, following, cell)
-        out[NEXT_ROOM] = room_of(params, other, free)
-        out[NEXT_DISTANCE] = distance_of(params, cell, other)
+        out[ACTION_AT.next_end_cells] = end_cells_then(params, seen, following, cell)
+        out[ACTION_AT.next_room] = room_of(params, other, free)
+        out[ACTION_AT.next_distance] = distance_of(params, cell, other)
         write_replies(params, state, cell, other, free, out)
 
 
@@ -233,12 +222,12 @@ def write_replies(params, state, cell, other, free, out):
         answers = popcount(walk_ends(params, int(state.tile[cell]), cell, free & ~set_of(reply)))
         fewest = min(fewest, answers)
         losing += 1 if answers == 0 else 0
-    out[FEWEST_ANSWERS] = fewest
-    out[LOSING_REPLIES] = min(MOST_COUNTED, losing)
+    out[ACTION_AT.fewest_answers] = fewest
+    out[ACTION_AT.losing_replies] = min(MOST_COUNTED, losing)
     if params.num_cells <= SMALL:
-        out[OUTLOOK] = -outlook_in_four(params, state, other, cell, free)
+        out[ACTION_AT.outlook] = -outlook_in_four(params, state, other, cell, free)
     else:
-        out[OUTLOOK] = -outlook_in_two(params, state, other, cell, free)
+        out[ACTION_AT.outlook] = -outlook_in_two(params, state, other, cell, free)
 
 
 @cached_njit(nogil=True)

@@ -1,0 +1,245 @@
+"""What the games refuse, and that it is said by name, value and bound; and what lies on the bound."""
+
+import dataclasses
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from catbox_env import make_game
+from catbox_env.games.petrify.rules import Deal as Board
+from catbox_env.games.petrify.rules import Rules as PetrifyRules
+
+CAT_IN_THE_BOX, CAT_TE, PETRIFY = "cat_in_the_box_v0", "cat_te_v0", "petrify_v0"
+
+REFUSED_RULES: list[tuple[str, dict[str, Any], str]] = [
+    (CAT_IN_THE_BOX, {"num_players": 1}, "num_players=1: .* from 2 to 5"),
+    (CAT_IN_THE_BOX, {"num_players": 6}, "num_players=6: .* from 2 to 5"),
+    (CAT_IN_THE_BOX, {"num_ranks": 0}, "num_ranks=0: .* from 1 to 9"),
+    (CAT_IN_THE_BOX, {"num_ranks": 10}, "num_ranks=10: .* from 1 to 9"),
+    (CAT_IN_THE_BOX, {"num_colors": 1}, "num_colors=1: .* from 2 to 4"),
+    (CAT_IN_THE_BOX, {"num_colors": 5}, "num_colors=5: .* from 2 to 4"),
+    (CAT_IN_THE_BOX, {"copies": 0}, "copies=0: .* from 1 to 5"),
+    (CAT_IN_THE_BOX, {"copies": 6}, "copies=6: .* from 1 to 5"),
+    (CAT_IN_THE_BOX, {"hand_size": 2}, "hand_size=2: .* from 3"),
+    (CAT_IN_THE_BOX, {"num_players": 4, "hand_size": 11}, "hand_size=11: .* 40"),
+    (CAT_IN_THE_BOX, {"num_players": 2, "hand_size": 13, "revealed_cards": 0}, "hand_size=13: .* 25"),
+    (CAT_IN_THE_BOX, {"num_players": 5, "num_ranks": 2}, "hand_size=2"),
+    (CAT_IN_THE_BOX, {"num_players": 2, "num_ranks": 2}, "hand_size=2"),  # ten cards, of which five are kept back
+    (CAT_IN_THE_BOX, {"num_players": 2, "hand_size": 12}, "revealed_cards=3: only 1 of 25"),
+    (CAT_IN_THE_BOX, {"revealed_cards": -1}, "revealed_cards=-1: .* 0 or more"),
+    (CAT_IN_THE_BOX, {"num_players": 2, "revealed_cards": 6}, "revealed_cards=6: only 5 of 25"),
+    (CAT_IN_THE_BOX, {"bids": (2, 1)}, r"bids=\(2, 1\): expected an ascending"),
+    (CAT_IN_THE_BOX, {"bids": (1, 1)}, r"bids=\(1, 1\): expected an ascending"),
+    (CAT_IN_THE_BOX, {"bids": (-1, 1)}, "bids=.*-1.* from 0 to 8"),
+    (CAT_IN_THE_BOX, {"num_players": 3, "bids": (1, 9)}, "bids=.*9.* from 0 to 8"),
+    (CAT_IN_THE_BOX, {"num_players": 2, "hand_size": 11, "num_ranks": 9, "bids": tuple(range(10))}, "at most 9"),
+    (CAT_IN_THE_BOX, {"bids": (1.5,)}, "bids=.*1.5"),
+    (CAT_IN_THE_BOX, {"bids": "12"}, "bids='12'"),
+    (CAT_IN_THE_BOX, {"bonus_max_tricks": -1}, "bonus_max_tricks=-1: .* from 0"),
+    (CAT_IN_THE_BOX, {"rounds": 0}, "rounds=0: .* from 1 to 127, or 'match'"),
+    (CAT_IN_THE_BOX, {"rounds": 128}, "rounds=128: .* from 1 to 127"),
+    (CAT_IN_THE_BOX, {"num_players": 3, "start_player": 3}, "start_player=3: .* from 0 to 2, or 'random'"),
+    (CAT_IN_THE_BOX, {"start_player": -1}, "start_player=-1: .* from 0 to 3"),
+    (CAT_TE, {"num_players": 7}, "num_players=7: expected an integer from 2 to 6"),
+    (CAT_TE, {"num_players": 1}, "num_players=1"),
+    (CAT_TE, {"region": "thai"}, "region='thai': expected one of 'khmer', 'laos', 'vietnamese'"),
+    (CAT_TE, {"side_pot": 101}, "side_pot=101: expected an integer from 0 to 100"),
+    (CAT_TE, {"side_pot": -1}, "side_pot=-1"),
+    (CAT_TE, {"rounds": 0}, "rounds=0: expected an integer from 1 to 127, or 'match'"),
+    (CAT_TE, {"dealer": 4}, "dealer=4: expected an integer from -1 to 3"),
+    (CAT_TE, {"dealer": -2}, "dealer=-2: expected an integer from -1 to 3"),
+    (PETRIFY, {"num_players": 1}, "num_players=1: expected an integer from 2 to 4"),
+    (PETRIFY, {"num_players": 5}, "num_players=5: expected an integer from 2 to 4"),
+    (PETRIFY, {"size": 2}, "size=2: expected an integer from 3 to 8"),
+    (PETRIFY, {"size": 9}, "size=9: expected an integer from 3 to 8"),
+    (PETRIFY, {"move_rule": "at_most"}, "move_rule='at_most': expected one of 'exact', 'up_to'"),
+    (PETRIFY, {"walls": 5}, r"walls=5: expected an integer from 0 to 4 \(the size, 4\)"),
+    (PETRIFY, {"wildcards": 17}, "17 special tiles, but a board of size 4 has 16 cells; give fewer"),
+    (PETRIFY, {"wildcards": 10, "zeros": 7}, "17 special tiles, but a board of size 4 has 16 cells"),
+    (PETRIFY, {"teleports": 8, "zeros": 7}, "num_players=2: with 8 teleports, .* only 1 of 16 cells hold"),
+    (PETRIFY, {"num_players": 4, "size": 3, "walls": 3, "teleports": 3}, "num_players=4: .* only 3 of 9 cells hold"),
+    (PETRIFY, {"num_player": 3}, "unknown option 'num_player' of petrify_v0.*Did you mean 'num_players'"),
+    (PETRIFY, {"reward": "points"}, "reward='points': expected one of 'score', 'margin', 'win'"),
+    (PETRIFY, {"rules": {"size": 4}}, "petrify_v0 expected a catbox_env.games.petrify.rules.Rules"),
+    (PETRIFY, {"rules": PetrifyRules.full(), "size": 4}, "rules and size were both given"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("game_id", "options", "said"), REFUSED_RULES, ids=str)
+def test_rules_that_cannot_be_played_are_refused(game_id: str, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        make_game(game_id, **options)
+
+
+def test_rules_are_frozen_and_replaced_ones_are_checked_again() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        PetrifyRules().size = 5  # type: ignore[misc]  # on purpose
+    with pytest.raises(ValueError, match="walls=5"):
+        dataclasses.replace(PetrifyRules.full(), size=4, walls=5)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_players": 2},
+        {"num_players": 5},
+        {"num_ranks": 9},
+        {"num_players": 2, "num_ranks": 2, "hand_size": 3, "revealed_cards": 0},
+        {"num_colors": 2},
+        {"copies": 1, "num_players": 3, "num_ranks": 9},
+        {"hand_size": 3},
+        {"num_players": 2, "hand_size": 11},
+        {"num_players": 2, "revealed_cards": 5},
+        {"bids": (0,)},
+        {"num_players": 3, "bids": (0, 8)},
+        {"num_players": 3, "num_ranks": 7, "bids": tuple(range(9))},
+        {"bids": (), "bonus_max_tricks": 0},
+        {"rounds": 127},
+        {"start_player": 3},
+    ],
+)
+def test_what_lies_on_the_bound_is_accepted(options: dict[str, Any]) -> None:
+    state = make_game(CAT_IN_THE_BOX, **options).new_initial_state(seed=0)
+    while not state.round_ended:
+        state.apply_action(state.legal_actions()[-1])
+    assert state.is_terminal() == (state.game.rules.rounds == 1)  # type: ignore[attr-defined]
+
+
+def ranks(*hands: list[Any], revealed: Any = (3, 3, 4), **more: Any) -> dict[str, Any]:
+    return {"hands": list(hands), "revealed": list(revealed), **more}
+
+
+def cards(*hands: str, **more: Any) -> dict[str, Any]:
+    return {"hands": [hand.split() for hand in hands], **more}
+
+
+def board(cell: int = -1, name: Any = None, places: Any = (0, 8)) -> Board:
+    """Nine number cards, of which ``cell`` has another name."""
+    tiles: list[Any] = ["1.1", "2.2", "3.3", "1.4", "2.3", "3.2", "1.3", "2.4", "1.2"]
+    if cell >= 0:
+        tiles[cell] = name
+    return Board([tiles[:3], tiles[3:6], tiles[6:]], places)
+
+
+SPADES, HEARTS = "AS KS QS JS 10S 8S", "AH KH QH JH 10H 8H"
+TILES = board().tiles
+REFUSED_DEALS: list[tuple[str, Any, str]] = [
+    (CAT_IN_THE_BOX, ranks([1, 1, 2, 3]), r"hands of \[4\] cards; expected 2 hands of 4"),
+    (CAT_IN_THE_BOX, ranks([1, 1, 2, 3], [5, 5, 5]), r"hands of \[4, 3\] cards"),
+    (CAT_IN_THE_BOX, ranks([1, 1, 2, 3], [5, 5, 5, 6]), "rank 6; expected integers from 1 to 5"),
+    (CAT_IN_THE_BOX, ranks([1, 1, 2, 0], [5, 5, 5, 4]), "rank 0; expected"),
+    (CAT_IN_THE_BOX, ranks([1, 1, 2, [2]], [5, 5, 5, 4]), r"rank \[2\]; expected"),
+    (CAT_IN_THE_BOX, ranks([1.0, 1, 2, 3], [5, 5, 5, 4]), "rank 1.0; expected"),
+    (CAT_IN_THE_BOX, ranks([True, 1, 2, 3], [5, 5, 5, 4]), "rank True; expected"),
+    (CAT_IN_THE_BOX, ranks([1, 1, 1, 1], [1, 1, 5, 4]), "rank 1 comes 6 times; there are 5 copies"),
+    (CAT_IN_THE_BOX, ranks([3, 3, 3, 1], [1, 1, 5, 4], revealed=[3, 3, 3]), "rank 3 comes 6 times"),
+    (CAT_IN_THE_BOX, ranks([1, 1, 2, 3], [5, 5, 5, 4], revealed=[3, 3]), "2 revealed cards; expected 3"),
+    (CAT_IN_THE_BOX, ranks([1, 1, 2, 3], [5, 5, 5, 4], start_player=2), "start_player=2"),
+    (CAT_IN_THE_BOX, ranks([1, 1, 2, 3], [5, 5, 5, 4], start_player=1), "start_player=1, but the rules say 0"),
+    (CAT_IN_THE_BOX, {"hands": "112"}, "deal: '112' in hands; expected a sequence"),
+    (CAT_TE, cards(SPADES), r"hands of \[6\] cards; expected 2 hands of 6"),
+    (CAT_TE, cards(SPADES, "AH KH QH JH 10H"), r"hands of \[6, 5\] cards"),
+    (CAT_TE, cards(SPADES, SPADES), "10S, 8S, AS.* more than once"),
+    (CAT_TE, cards(SPADES, "AH KH QH JH 10H 1H"), "card '1H'; expected a rank"),
+    (CAT_TE, {"hands": [SPADES.split(), [0, 1, 2, 3, 4, 52]]}, "card 52"),
+    (CAT_TE, cards(SPADES, HEARTS, upturned="2C"), "upturned='2C'; expected no upturned card"),
+    (CAT_TE, cards(SPADES, HEARTS, dealer=1), "dict with these keys"),
+    (CAT_TE, {"hands": [SPADES.split(), None]}, "deal: None in hands; expected a sequence of cards"),
+    (CAT_TE, "AS", "deal='AS'"),
+    (PETRIFY, Board(TILES[:2], [0, 8]), r"rows of \[3, 3\] tiles; expected 3 rows of 3"),
+    (PETRIFY, Board([row[:2] for row in TILES], [0, 8]), r"rows of \[2, 2, 2\] tiles"),
+    (PETRIFY, board(4, "5.1"), "tile '5.1'; expected a number card such as '2.3'"),
+    (PETRIFY, board(4, "2.0"), "tile '2.0'"),
+    (PETRIFY, board(4, "T5"), "tile 'T5'.*'T0' .. 'T4'"),
+    (PETRIFY, board(4, 0), "tile 0; expected"),
+    (PETRIFY, board(4, "W"), r"special tiles \['W'\]; the rules have \[\]: change the tiles, or"),
+    (PETRIFY, board(places=[0]), "1 positions; expected one for each of 2 players"),
+    (PETRIFY, board(places=[0, 1, 2]), "3 positions; expected one for each of 2 players"),
+    (PETRIFY, board(places=[0, 9]), "position 9; expected a cell from 0 to 8"),
+    (PETRIFY, board(places=[-1, 8]), "position -1; expected a cell from 0 to 8"),
+    (PETRIFY, board(places=[4, 4]), r"positions \[4, 4\]; players begin on different cells"),
+    (PETRIFY, {"tiles": TILES}, r"expected Deal\(tiles, positions\) or a dict with these keys"),
+    (PETRIFY, {"tiles": TILES, "positions": [0, 8], "seat": 0}, "expected Deal"),
+]  # fmt: skip
+
+#: The rules that these deals are for.
+OPTIONS: dict[str, dict[str, int]] = {
+    CAT_IN_THE_BOX: {"num_players": 2, "num_ranks": 5, "hand_size": 4},
+    CAT_TE: {"num_players": 2},
+    PETRIFY: {"size": 3},
+}
+
+
+@pytest.mark.parametrize(("game_id", "deal", "said"), REFUSED_DEALS, ids=str)
+def test_a_deal_that_cannot_come_up_is_refused(game_id: str, deal: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        make_game(game_id, **OPTIONS[game_id]).new_initial_state(deal=deal)
+
+
+@pytest.mark.parametrize(
+    ("options", "tiles", "places", "said"),
+    [
+        ({"teleports": 1, "wildcards": 1}, "T0 2.2 * 1.4 2.3 3.2 1.3 2.4 1.2", [0, 8], "position 0 is on tile 'T0'"),
+        ({"walls": 2}, "1.1 W 3.3 W 2.3 3.2 1.3 2.4 1.2", [8, 0], "player_1 has no legal end cell"),
+    ],
+)  # fmt: skip
+def test_players_begin_on_numbers_and_wildcards_from_which_they_can_move(
+    options: dict[str, int], tiles: str, places: list[int], said: str
+) -> None:
+    names = tiles.split()
+    with pytest.raises(ValueError, match=said):
+        make_game(PETRIFY, size=3, **options).new_initial_state(
+            deal=Board([names[:3], names[3:6], names[6:]], places)
+        )
+
+
+@pytest.mark.parametrize("game_id", OPTIONS)
+def test_what_is_seen_after_the_end_gives_no_state(game_id: str) -> None:
+    game = make_game(game_id)
+    state = game.new_initial_state(seed=0)
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    with pytest.raises(ValueError, match="before the end"):
+        game.sample_state(state.observation(0))
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("game_id", "options"),
+    [
+        (CAT_IN_THE_BOX, {"num_players": 2}),
+        (CAT_IN_THE_BOX, {"num_players": 4, "num_colors": 2, "hand_size": 4, "rounds": "match"}),
+        (CAT_IN_THE_BOX, {"num_players": 3, "num_ranks": 7, "hand_size": 4, "start_player": "random"}),
+        (CAT_TE, {"num_players": 3, "region": "khmer", "side_pot": 1}),
+        (CAT_TE, {"num_players": 4, "side_pot": 2, "rounds": 2}),
+        (PETRIFY, {"num_players": 3, "walls": 2, "teleports": 2}),
+    ],
+    ids=str,
+)
+def test_a_changed_vector_is_refused_or_seen_again_in_a_world_that_can_be_played(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game, rng, refused, accepted = make_game(game_id, **options), np.random.default_rng(3), 0, 0
+    low, high = (bounds.astype(int) for bounds in game.observation_layout.bounds())
+    for seed in range(1 if numba.config.DISABLE_JIT else 4):  # type: ignore[attr-defined]
+        state = game.new_initial_state(seed=seed)
+        while not state.is_terminal():
+            for changes in (0, 1, 2):
+                seen = state.observation(int(rng.integers(game.num_players)))
+                places = rng.integers(len(seen), size=changes)
+                seen[places] = rng.integers(low[places], high[places] + 1)
+                try:
+                    world = game.sample_state(seen, seed)
+                except ValueError:
+                    assert changes
+                    refused += 1
+                    continue
+                accepted += 1
+                assert any(np.array_equal(world.observation(seat), seen) for seat in range(game.num_players))
+                while not world.is_terminal():
+                    world.apply_action(int(rng.choice(world.legal_actions())))
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    assert min(refused, accepted) > 3

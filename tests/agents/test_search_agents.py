@@ -334,6 +334,24 @@ def test_what_the_searching_seat_cannot_see_leads_to_one_node(monkeypatch: pytes
     ).all()  # the first one ended the walk
 
 
+def test_every_node_counts_what_its_own_seat_is_paid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two seats, what one is paid the other loses: so do the totals of a node and of the one before it."""
+    grown = []
+    make = ismcts.make_trees
+    monkeypatch.setattr(ismcts, "make_trees", lambda *args: grown.append(make(*args)) or grown[-1])
+    game = catbox_env.make_game("petrify_v0", num_players=2, size=3)
+    vec = Vec(game, 1, seed=1)
+    ISMCTS(game, "random", simulations=400).search(vec.observation, vec.action_mask, 0)
+    (trees,) = grown
+    legal = np.flatnonzero(vec.action_mask[0])
+    own = trees.totals[0, 0, legal]
+    others = trees.totals[0, trees.children[0, 0, legal]].sum(axis=1)
+    assert np.abs(own).max() > 10
+    assert (
+        np.abs(own + others) <= 1
+    ).all()  # the first simulation of an action ends before the node after it
+
+
 def test_priors_of_a_policy_that_tells_them_lead_the_tree() -> None:
     """With few simulations, an action that the policy thinks impossible is not tried."""
     game = game_for()

@@ -39,7 +39,7 @@ MOST_PAGES = 400
 LARGEST_MESSAGE = 8 << 20
 #: Messages that wait for a page before it is given up: it does not read them.
 MOST_WAITING = 5000
-#: After a message, a page waits so many times as long as its answer took: it gets a part of the thread that answers all.
+#: A page waits after each message, so many times as long as its answer took: one thread answers all pages.
 SHARE = 4
 #: Jobs begin one after the other: threads that think side by side keep the one that answers pages waiting. But after so
 #: many seconds the next one begins all the same, so that an agent that thinks long holds up no other table.

@@ -290,5 +290,4 @@ def test_a_page_that_only_sends_is_slowed_down_and_given_up(
             page.send_json({"type": "step"})
         with pytest.raises(WebSocketDisconnect, match="not read"):
             page.receive_text()
-    assert len(waits) == 6
-    assert min(waits) > 0
+    assert any(0 < seconds < 1 for seconds in waits)

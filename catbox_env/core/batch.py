@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from catbox_env.core.checks import as_array, brief, check_integer
-from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
+from catbox_env.core.rng import GENERATOR, child_seeds, new_generators, seed_sequence
 from catbox_env.core.saved import check_records, check_same_game
 from catbox_env.core.state import GameState, gather_states
 from catbox_env.core.storage import Storage, alone
@@ -86,13 +86,7 @@ class Vec(Storage):
             self._generators[:] = new_generators([seed_sequence(one) for one in seed])
             self._seeded = True
         elif seed is not None or not self._seeded:
-            root = seed_sequence(seed)
-            # Spawning by key leaves a SeedSequence of the caller's as it was: the same one gives the same games.
-            children = [
-                np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
-                for i in range(self.num_envs)
-            ]
-            self._generators[:] = new_generators(children)
+            self._generators[:] = new_generators(child_seeds(seed_sequence(seed), self.num_envs))
             self._seeded = True
         self._deal(self._all)
 
@@ -145,8 +139,7 @@ class Vec(Storage):
                 f"where action_mask is True"
             )
         if rows is not self._all:
-            for array in (self.rewards, self.terminated, self.round_ended):
-                array.fill(0)
+            self._clear_outcomes(self._all)
         self._run(self._step_and_view, rows, own)
 
     @alone
@@ -205,9 +198,7 @@ class Vec(Storage):
             raise ValueError(
                 f"generators={brief(generators)}: expected {self.num_envs} records of new_generators"
             )
-        if rows is not self._all:
-            for array in (self.rewards, self.terminated, self.round_ended):
-                array.fill(0)
+        self._clear_outcomes(self._all)
 
         def play(rows: np.ndarray) -> None:
             self.game.loops.play_others_at_random(
@@ -390,6 +381,9 @@ class Vec(Storage):
 
     def _begin(self, rows: np.ndarray) -> None:
         """Games have been put into ``rows``: nothing is paid yet."""
+        self._clear_outcomes(rows)
+        self._run(self._view, rows)
+
+    def _clear_outcomes(self, rows: np.ndarray) -> None:
         for array in (self.rewards, self.terminated, self.round_ended):
             array[rows] = 0
-        self._run(self._view, rows)

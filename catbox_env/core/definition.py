@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -187,6 +187,9 @@ class GameDefinition(ABC):
 
     def __repr__(self) -> str:
         return f"make_game({self.id!r}, rules={self.rules!r}, reward={self.reward!r})"
+
+    def __deepcopy__(self, memo: dict) -> Self:
+        return self
 
     def __reduce__(self) -> tuple:
         return _rebuild_game, (type(self), self.rules, self.reward)

@@ -14,7 +14,7 @@ from catbox_env.core.definition import GameDefinition, check_game_object
 from catbox_env.core.events import Event, check_step
 from catbox_env.core.past import Past, rewind, sample_past
 from catbox_env.core.picture import Sheet
-from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
+from catbox_env.core.rng import GENERATOR, child_seeds, new_generators, seed_sequence
 from catbox_env.core.sampling import checked_observations, fill_with_worlds, sample_worlds
 from catbox_env.core.saved import check_same_game
 from catbox_env.core.state import GameState, read_state
@@ -142,10 +142,7 @@ class Game(GameDefinition):
         root = seed_sequence(seed)
         if np.ndim(observation) == 2:
             observations = checked_observations(self, observation, 2)
-            children = [
-                np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
-                for i in range(len(observations))
-            ]
+            children = child_seeds(root, len(observations))
         else:
             observations, children = checked_observations(self, observation, 1), [root]
         counts = np.full(len(observations), count, np.int64)

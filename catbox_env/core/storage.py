@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import threading
 from collections.abc import Callable, Mapping
@@ -196,19 +195,11 @@ class Storage:
         self._seeded = True
         self._view_all()
 
-    @alone
-    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
-        twin = self._undealt(*self._made_with())
-        memo[id(self)] = twin
-        for name, array in self.__dict__.items():
-            if name in _OWN and isinstance(array, np.ndarray):
-                twin.__dict__[name].view(np.uint8)[...] = array.view(np.uint8)  # to the last byte
-        twin._seeded = self._seeded
-        twin.__dict__.update(copy.deepcopy(self._extras(), memo))
-        return twin
-
     def __reduce__(self) -> tuple:
-        return _restored, (type(self), *self._made_with(), self.save()), self._extras()
+        extras = {
+            name: value for name, value in self.__dict__.items() if name not in _OWN
+        }  # of a subclass or caller
+        return _restored, (type(self), *self._made_with(), self.save()), extras
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _FIXED:
@@ -216,11 +207,6 @@ class Storage:
                 f"{name} of a batch cannot be assigned: write into the array in place, or make another batch"
             )
         super().__setattr__(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        if name in _OWN:
-            raise AttributeError(f"{name} of a batch cannot be deleted")
-        super().__delattr__(name)
 
     def _made_with(self) -> tuple[Any, ...]:
         """The arguments of ``_undealt``."""
@@ -232,10 +218,6 @@ class Storage:
             self._state.shape[1] > 0,
             self.auto_deal,
         )
-
-    def _extras(self) -> dict[str, Any]:
-        """The attributes that a subclass or a caller added."""
-        return {name: value for name, value in self.__dict__.items() if name not in _OWN}
 
     def _contents(self) -> dict[str, np.ndarray]:
         """The arrays that are saved: views."""

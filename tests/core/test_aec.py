@@ -1,7 +1,6 @@
 """The PettingZoo interface: the official checks, and what these do not check."""
 
 import copy
-import pickle
 import warnings
 
 import numpy as np
@@ -178,20 +177,6 @@ def test_an_illegal_action_through_env_ends_the_game_with_less_than_any_legal_pl
         env.step(None)
     assert rewards["player_0"] == env.unwrapped.game.min_utility == -8.0
     assert rewards["player_1"] == 0
-
-
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_in_wrappers_keep_the_middle_of_a_game_and_play_on_alike(duplicate: object) -> None:
-    env = cat_in_the_box_v0.env(num_players=3, rounds="match")
-    env.reset(seed=3)
-    play(env, np.random.default_rng(1), steps=40)
-    twin = duplicate(env)
-    for _ in range(2):  # on to the end, and through a game dealt without a seed
-        results = []
-        for each in (env, twin):
-            results.append((play(each, np.random.default_rng(2)), each.unwrapped.game_state.serialize()))
-            each.reset()
-        assert results[0] == results[1]
 
 
 def test_the_same_seed_gives_the_same_game_and_without_one_the_generator_continues() -> None:

@@ -119,18 +119,6 @@ def test_a_caller_that_overwrites_the_mask_does_not_make_an_action_legal() -> No
         vec.step(np.array([44, 44]))
 
 
-def test_saved_games_continue_exactly() -> None:
-    vec = make_vec("cat_in_the_box_v0", num_envs=6, seed=0, history=True, rounds=2)
-    vec.step_random(31, seed=1)
-    saved = vec.save()
-    vec.step_random(100, seed=2)
-    other = make_vec("cat_in_the_box_v0", num_envs=6, seed=77, history=True, rounds=2)
-    other.load(saved)
-    other.step_random(100, seed=2)
-    assert snapshot(vec) == snapshot(other)
-    assert np.array_equal(vec.history, other.history)
-
-
 def test_reset_without_a_seed_continues_and_with_one_starts_again() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=2, seed=5)
     first = vec.observation.copy()

@@ -24,24 +24,6 @@ def begun(game: Game, moves: int) -> Vec:
     return vec
 
 
-@pytest.mark.parametrize(("game_id", "options"), COMPARED)
-def test_features_stay_within_their_layouts_and_illegal_actions_have_none(
-    game_id: str, options: dict[str, Any]
-) -> None:
-    game = make_game(game_id, **options)
-    vec = begun(game, 0)
-    for step in range(20):
-        out, action_out = game.features.compute(vec.observation, vec.action_mask)
-        assert out.shape == (64, game.features.layout.size)
-        assert action_out.shape == (64, game.num_actions, game.features.action_layout.size)
-        assert not action_out[~vec.action_mask].any()
-        for layout, array in ((game.features.layout, out), (game.features.action_layout, action_out)):
-            low, high = layout.bounds()
-            beyond = ((array < low) | (array > high)).reshape(-1, layout.size).any(axis=0)
-            assert not beyond.any(), [name for name, part in layout.items() if beyond[part.slice].any()]
-        vec.step_random(1, seed=step)
-
-
 @pytest.mark.parametrize("game_id", WITH_FEATURES)
 def test_the_features_depend_on_the_observation_alone(game_id: str) -> None:
     """They are the same in every world that the seat cannot tell from its own."""

@@ -91,13 +91,6 @@ def test_nobody_is_shown_the_cards_that_another_seat_folded_or_chose() -> None:
     assert "player_1 laid a card face down." in words_of(game.render_svg(one, 0))
 
 
-def test_a_state_shows_itself_with_all_hands() -> None:
-    state = position("cat_in_the_box_v0", {"num_players": 3}, 0, 9)
-    svg = state._repr_svg_()
-    assert svg == state.game.render_svg(state)
-    assert {f"hand of player_{seat}: " in "".join(labels_of(svg)) for seat in range(3)} == {True}
-
-
 def test_a_batch_draws_its_games() -> None:
     vec = make_vec("cat_te_v0", 3, seed=0, history=True)
     vec.step_random(4, seed=0)

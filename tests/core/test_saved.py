@@ -22,9 +22,7 @@ SMALL = {"num_players": 2, "hand_size": 4, "revealed_cards": 0}
 OTHER_RULES = [
     ("cat_in_the_box_v0", SMALL | {"num_ranks": 9}, SMALL | {"num_ranks": 2}, "num_ranks=9, expected 2"),
     ("cat_in_the_box_v0", {"reward": "score"}, {"reward": "win"}, "reward='score', expected 'win'"),
-    ("cat_in_the_box_v0", {"start_player": 1}, {}, "start_player=1, expected 0"),
     ("petrify_v0", {"size": 8}, {"size": 3}, "size=8, expected 3"),
-    ("cat_te_v0", {"region": "laos"}, {"region": "khmer"}, "region='laos', expected 'khmer'"),
 ]  # fmt: skip
 
 
@@ -56,19 +54,12 @@ def test_games_of_other_rules_are_refused_by_name(game_id: str, one: dict, other
         )
 
 
-def test_games_of_another_game_are_refused_by_name() -> None:
-    saved = make_vec("petrify_v0", num_envs=2, seed=0).save()
-    with pytest.raises(ValueError, match="a game of 'petrify_v0', expected 'cat_te_v0'"):
-        make_vec("cat_te_v0", num_envs=2, seed=0).load(saved)
-
-
 @pytest.mark.parametrize(
     ("header", "named"),
     [
         ({"format": FORMAT + 1}, f"format {FORMAT + 1}, expected {FORMAT}; load it with the version"),
-        ({"format": "x"}, "format 'x'"),
+        ({"game": "cat_te_v0"}, "a game of 'cat_te_v0', expected 'petrify_v0'"),
         ({"options": None}, "no header of catbox"),
-        (b"", "no header of catbox"),
         (b"[]", "no header of catbox"),
         (b"\xff\xfe", "no header of catbox"),
         (b"[" * 100_000, "no header of catbox"),
@@ -187,15 +178,6 @@ def test_no_byte_of_a_serialised_state_can_change(game_id: str) -> None:
         with pytest.raises(ValueError, match="state"):
             state.game.deserialize_state(bytes(data[:cut]))
     assert state.game.deserialize_state(bytes(data)).serialize() == data
-
-
-@pytest.mark.parametrize("game_id", catbox_env.GAMES)
-def test_a_pickle_of_a_damaged_state_is_refused(game_id: str) -> None:
-    state = begun(make_game(game_id), 9, seed=2)
-    data = pickle.dumps(state)
-    place = data.index(state.records.tobytes()[:16]) + 3
-    with pytest.raises(ValueError, match="a serialised state: it is damaged"):
-        pickle.loads(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
 
 
 def test_rules_in_a_pickle_are_checked_anew() -> None:

@@ -55,41 +55,13 @@ def test_a_forked_batch_plays_on_with_threads_of_its_own() -> None:
     assert np.array_equal(receiver.recv(), vec.current_player)
 
 
-def test_two_threads_in_one_batch_get_an_error() -> None:
-    vec = make_vec("cat_in_the_box_v0", num_envs=64, seed=0)
-    stop, enough = threading.Event(), threading.Event()
-    refused: list[str] = []
-    others: list[BaseException] = []
-
-    def play() -> None:
-        while not stop.is_set():
-            try:
-                vec.step_random(50)
-            except RuntimeError as error:
-                refused.append(str(error))
-                enough.set()
-            except BaseException as error:  # noqa: BLE001  (looked at below)
-                others.append(error)
-                enough.set()
-
-    threads = [threading.Thread(target=play) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    assert enough.wait(timeout=30)
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert not others
-    assert "another thread is using this batch; give every thread a batch of its own" in refused[0]
-    vec.step(vec.action_mask.argmax(axis=1))
-
-
 @pytest.mark.parametrize(
     "use",
     [
         lambda vec: vec.reset(0),
         lambda vec: vec.deal(np.array([0])),
         lambda vec: vec.step(vec.action_mask.argmax(axis=1)),
+        lambda vec: vec.step_random(5),
         lambda vec: vec.observe(np.zeros(4, np.int64)),
         lambda vec: vec.save(),
         lambda vec: vec.load({}),
@@ -211,4 +183,20 @@ def test_games_dealt_during_ctrl_c_are_observed_again(
     with pytest.raises(ValueError, match="illegal actions"):
         vec.step(np.full(4, 25))
     assert np.array_equal(vec.observation, vec.observe(vec.current_player.astype(np.int64)))
+    vec.step(vec.action_mask.argmax(axis=1))
+
+
+def test_ctrl_c_stops_random_play_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    vec = make_vec("petrify_v0", num_envs=2, seed=0)
+    calls: list[int] = []
+
+    def interrupted(rows: np.ndarray) -> None:
+        calls.append(len(rows))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(vec, "_view_histories", interrupted)  # called after each part
+    with pytest.raises(KeyboardInterrupt):
+        vec.step_random(10**12, seed=0)
+    assert len(calls) == 4, "two parts were played, the third was cut off, the arrays were written once more"
     vec.step(vec.action_mask.argmax(axis=1))

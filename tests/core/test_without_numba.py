@@ -62,15 +62,6 @@ def test_an_environment_says_which_package_it_misses(asked: str, said: str) -> N
     assert said in done.stderr.splitlines()[-1]
 
 
-def test_gymnasium_knows_the_games_where_pettingzoo_is_missing() -> None:
-    program = """
-        import catbox_env, gymnasium
-        print(gymnasium.spec("catbox/Petrify-v0").id)
-    """
-    done = python_without(("pettingzoo",), program)
-    assert done.stdout == "catbox/Petrify-v0\n", done.stderr
-
-
 def test_a_package_that_is_installed_and_broken_is_not_taken_for_a_missing_one(tmp_path: Path) -> None:
     (tmp_path / "pettingzoo.py").write_text("import something_else_that_is_missing")
     done = python_without((), f"sys.path.insert(0, {str(tmp_path)!r})\nimport catbox_env")

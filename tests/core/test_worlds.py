@@ -193,19 +193,6 @@ def test_states_that_do_not_fit_are_refused_and_nothing_changes() -> None:
     assert {name: array.tobytes() for name, array in vec.save().items()} == before
 
 
-def test_dealing_clears_what_the_last_game_left() -> None:
-    vec = make_vec("petrify_v0", num_envs=2, seed=0, auto_deal=False)
-    while (running := np.flatnonzero(vec.current_player >= 0)).size:
-        vec.step(vec.action_mask[running].argmax(axis=1), running)
-        last = running
-    assert vec.terminated[last].all()
-    assert vec.rewards[last].any()
-    vec.deal(last)
-    assert not vec.terminated[last].any()
-    assert not vec.round_ended[last].any()
-    assert not vec.rewards[last].any()
-
-
 def test_worlds_have_a_history_that_begins_with_them() -> None:
     state = middle("cat_in_the_box_v0", 9)
     worlds = state.game.sample_states(state.observation(state.current_player), 3, seed=0)

@@ -152,18 +152,6 @@ def accepted_games(game_id: str) -> dict[int, Game]:
 CASES |= {game_id: default_cases(game_id) for game_id in GAMES if game_id not in CASES}
 
 
-def begun(game: Game, moves: int, seed: int) -> GameState:
-    """A game after so many random moves, or before the move that would end it."""
-    state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)
-    for _ in range(moves):
-        after = state.clone()
-        after.apply_action(int(rng.choice(state.legal_actions())))
-        if after.is_terminal():
-            break
-        state = after
-    return state
-
-
 def played(game: Game, seed: int, moves: int | None = None) -> tuple[GameState, list[GameState]]:
     """A state after random moves, before the end; and the beginnings of its rounds."""
     rng = np.random.default_rng(seed)
@@ -178,3 +166,8 @@ def played(game: Game, seed: int, moves: int | None = None) -> tuple[GameState, 
         if state.round_ended:
             beginnings.append(state.clone())
     return state, beginnings
+
+
+def begun(game: Game, moves: int, seed: int) -> GameState:
+    """As `played`, the state alone."""
+    return played(game, seed, moves)[0]

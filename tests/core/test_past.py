@@ -10,7 +10,7 @@ import pytest
 from catbox_env import Game, GameState, make_game, make_vec
 from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.past import Past
-from tests.core.game_cases import CASES
+from tests.core.game_cases import CASES, played
 
 RULES: list[tuple[str, dict[str, Any]]] = [
     ("cat_in_the_box_v0", {"num_players": 3}),
@@ -24,19 +24,9 @@ RULES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def random_states(game: Game, count: int, seed: int = 0) -> list[GameState]:
+def some_states(game: Game, count: int, first_seed: int = 0) -> list[GameState]:
     """States under way, after different numbers of random moves."""
-    rng = np.random.default_rng(seed)
-    states: list[GameState] = []
-    while len(states) < count:
-        state = game.new_initial_state(seed=int(rng.integers(2**31)))
-        for _ in range(int(rng.integers(game.history_length))):
-            state.apply_action(int(rng.choice(state.legal_actions())))
-            if state.is_terminal():
-                break
-        if not state.is_terminal():
-            states.append(state)
-    return states
+    return [played(game, first_seed + i)[0] for i in range(count)]
 
 
 def replayed(past: Past, rows: np.ndarray) -> Any:
@@ -57,7 +47,7 @@ def test_replaying_the_past_of_a_world_leads_to_it_and_to_the_history(
     game_id: str, options: dict[str, Any]
 ) -> None:
     game = make_game(game_id, **options)
-    for state in random_states(game, 25):
+    for state in some_states(game, 25):
         seat = state.current_player
         history = state.history_observation(seat)
         worlds = game.sample_states(state.observation(seat), 20, seed=4)
@@ -102,7 +92,7 @@ def test_the_true_state_is_taken_back_to_its_deal(game_id: str, options: dict[st
 def test_a_world_weighs_as_many_times_as_there_are_orders_in_which_its_cards_can_have_been_folded() -> None:
     game = make_game("cat_te_v0", num_players=3, side_pot=1)
     counted = 0
-    for state in random_states(game, 60, seed=3):
+    for state in some_states(game, 60, 300):
         seat = state.current_player
         history = state.history_observation(seat)
         worlds = game.sample_states(state.observation(seat), 8, seed=1)
@@ -156,7 +146,7 @@ def test_each_order_of_folded_cards_is_as_likely() -> None:
 
 def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
-    state = random_states(game, 1)[0]
+    state = some_states(game, 1)[0]
     seat = state.current_player
     worlds = game.sample_states(state.observation(seat), 4, seed=0)
     history = state.history_observation(seat)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import cache, wraps
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.past import sample_past
 from catbox_env.core.registry import GAMES, game_class, make_game
 from catbox_env.core.rng import new_generators, seed_sequence
-from catbox_env.core.versions import missing_extra, warn_untested
+from catbox_env.core.versions import missing_extra
 
 try:
     import pyspiel
@@ -43,8 +43,6 @@ except ModuleNotFoundError as error:
     raise missing_extra(error, "catbox_env.adapters.openspiel", "spiel") from error
 
 __all__ = ["SpielGame", "SpielState", "load"]
-
-warn_untested("open_spiel", "2.0", "3")
 
 #: How often the chance nodes of a deal may begin again, for ``max_chance_nodes_in_history``.
 MOST_REDRAWN = 100
@@ -352,45 +350,6 @@ def _register(game_id: str) -> None:
     pyspiel.register_game(type_, class_)
 
 
-def _guard_bots() -> None:
-    """Keep two of OpenSpiel's bots in C++ from killing the process when they get one of our states.
-
-    - The method ``step`` of both gives the interpreter lock away, and then calls the game, which is in Python, without
-      it. ``step_with_policy`` of `pyspiel.MCTSBot` does the same with the lock.
-    - `pyspiel.MCTSBot` searches where nobody is to move too, and reads memory that is not there.
-    - `pyspiel.ISMCTSBot` has no use for a game in Python: it does not call its ``resample_from_infostate``.
-    """
-    for bot, names in (
-        (pyspiel.MCTSBot, ["step", "step_verbose", "step_with_policy", "mcts_search"]),
-        (pyspiel.ISMCTSBot, ["step", "step_verbose", "step_with_policy", "get_policy"]),
-    ):
-        for name in names:
-            setattr(bot, name, _guarded(getattr(bot, name)))
-
-
-def _guarded(method: Callable) -> Callable:
-    """A method of one of these bots, safe for our states and unchanged for others."""
-
-    @wraps(method)
-    def guarded(self: Any, state: Any, *args: Any) -> Any:
-        if not isinstance(state, SpielState):
-            return method(self, state, *args)
-        if isinstance(self, pyspiel.ISMCTSBot):
-            raise ValueError(
-                "pyspiel.ISMCTSBot: it cannot resample the states of a game in Python; take "
-                "open_spiel.python.algorithms.ismcts.ISMCTSBot, which can"
-            )
-        if state.current_player() < 0:
-            raise ValueError(
-                f"pyspiel.MCTSBot.{method.__name__}: expected a state in which a player is to move; "
-                "see is_chance_node() and is_terminal()"
-            )
-        return self.step_with_policy(state)[1] if method.__name__ == "step" else method(self, state, *args)
-
-    return guarded
-
-
 for _game_id in GAMES:
     if short_name(_game_id) not in pyspiel.registered_names():
         _register(_game_id)
-_guard_bots()

@@ -305,7 +305,7 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
             single.apply_action(int(actions[i]))
             _require_equal(
                 {
-                    "rewards": (vec.rewards[i], np.float32(single.rewards())),
+                    "rewards": (vec.rewards[i], np.asarray(single.rewards(), np.float32)),
                     "terminated": (vec.terminated[i], single.is_terminal()),
                     "round_ended": (vec.round_ended[i], single.round_ended),
                 }

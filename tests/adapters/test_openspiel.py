@@ -7,7 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -236,19 +235,3 @@ def test_impossible_steps_are_refused_and_change_nothing() -> None:
         with pytest.raises(ValueError, match="player="):
             game.make_py_observer().string_from(state, seat)
     assert (str(state), state.history(), state.serialize()) == before
-
-
-@pytest.mark.slow
-def test_without_openspiel_the_error_names_what_to_install() -> None:
-    code = """
-        import sys
-        sys.modules["pyspiel"] = None
-        try:
-            import catbox_env.adapters.openspiel
-        except ModuleNotFoundError as error:
-            print(error)
-    """
-    result = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env=os.environ
-    )
-    assert 'pip install "catbox-env[spiel]"' in result.stdout

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -17,7 +13,6 @@ from open_spiel.python import policy as policies  # noqa: E402  # after the chec
 from open_spiel.python.algorithms import (  # noqa: E402
     cfr,
     exploitability,
-    external_sampling_mccfr,
     get_all_states,
     ismcts,
     mcts,
@@ -93,20 +88,6 @@ def test_cfr_plus_comes_to_the_known_values() -> None:
     assert exploitability.nash_conv(game, python.average_policy()) == pytest.approx(found[10], abs=1e-9)
 
 
-@pytest.mark.slow
-def test_external_sampling_mccfr_learns_the_tiny_game() -> None:
-    np.random.seed(0)  # noqa: NPY002  # the solver draws from NumPy's global generator
-    game = tiny()
-    solver = external_sampling_mccfr.ExternalSamplingSolver(game)
-    for _ in range(20):  # on the game itself
-        solver.iteration()
-    cached = pyspiel.convert_to_cached_tree(game)
-    solver = external_sampling_mccfr.ExternalSamplingSolver(cached)
-    for _ in range(1000):
-        solver.iteration()
-    assert exploitability.nash_conv(cached, solver.average_policy()) < 0.1
-
-
 # Searches.
 
 
@@ -119,58 +100,3 @@ def test_is_mcts_of_openspiel_plays_with_our_resampling(name: str) -> None:
         state = advance(game.new_initial_state(), rng, game.game.draws.length + 7)
         assert not state.is_chance_node()
         assert bot.step(state) in state.legal_actions()
-
-
-@pytest.mark.faults
-def test_bots_in_cpp_never_kill_the_process() -> None:
-    """In a process of its own, because a mistake here would end this one."""
-    code = """
-        import numpy as np, pyspiel
-        from catbox_env.adapters import openspiel
-        evaluator = pyspiel.RandomRolloutEvaluator(1, 42)
-        for name in ("python_cat_in_the_box(players=3)", "python_petrify"):
-            game, rng = pyspiel.load_game(name), np.random.default_rng(0)
-            to_be_dealt, state = game.new_initial_state(), game.new_initial_state()
-            while state.is_chance_node():
-                state.apply_action(state.legal_actions()[0])
-            if name == "python_petrify":
-                bot = pyspiel.MCTSBot(game, evaluator, 2.0, 30, 10, False, 42, False)
-                assert bot.step(state) in state.legal_actions()
-                assert bot.step_verbose(state)[0] in state.legal_actions()
-                assert bot.step_with_policy(state)[1] in state.legal_actions()
-                bot.mcts_search(state)
-                over = state.clone()
-                while not over.is_terminal():
-                    over.apply_action(over.legal_actions()[0])
-                for method in (bot.step, bot.step_verbose, bot.step_with_policy, bot.mcts_search):
-                    for nobody_moves in (to_be_dealt, over):
-                        try:
-                            method(nobody_moves)
-                            raise SystemExit("no error")
-                        except ValueError as error:
-                            assert "expected a state in which a player is to move" in str(error)
-                assert pyspiel.evaluate_bots(state, [bot, bot], 1)
-            else:
-                bot = pyspiel.ISMCTSBot(42, evaluator, 2.0, 30)
-                for method in (bot.step, bot.step_verbose, bot.step_with_policy, bot.get_policy):
-                    try:
-                        method(state)
-                        raise SystemExit("no error")
-                    except ValueError as error:
-                        assert "open_spiel.python.algorithms.ismcts.ISMCTSBot" in str(error)
-        # A bot on a game in C++ is what it was.
-        kuhn = pyspiel.load_game("kuhn_poker").new_initial_state()
-        kuhn.apply_action(0)
-        kuhn.apply_action(1)
-        assert pyspiel.ISMCTSBot(42, evaluator, 2.0, 30).step(kuhn) in (0, 1)
-        print("alive")
-    """
-    result = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ,
-    )
-    assert result.returncode == 0, result.stderr
-    assert "alive" in result.stdout

@@ -7,17 +7,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES, make_game
 from catbox_env.adapters import raster
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.picture import THEMES, letters, text
-from catbox_env.registration import gymnasium_id
 from tests.core.pictures import PICTURES, golden
 from tests.core.test_pictures import words_of
 
@@ -126,14 +123,6 @@ def test_a_learner_is_shown_its_own_view_alone_and_in_a_batch(game_id: str) -> N
     assert not np.array_equal(*frames)
     assert np.array_equal(frames[1], raster.rasterise(env.games.vec.render_svg(0, 1, 640)))
     assert LearnerVectorEnv(2, game_id).render() is None
-
-
-@pytest.mark.parametrize("game_id", GAMES)
-def test_gymnasiums_checker_passes_on_the_pictures(game_id: str) -> None:
-    env = gymnasium.make(
-        gymnasium_id(game_id), opponents="random", illegal_action="random_legal", render_mode="rgb_array"
-    )
-    check_env(env.unwrapped)
 
 
 FORKING = """

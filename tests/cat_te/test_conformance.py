@@ -113,7 +113,7 @@ def test_a_side_pot_that_grows_for_a_whole_match_is_paid_exactly() -> None:
         ({"rounds": "macht"}, "rounds='macht'"),
         ({"dealer": 4}, "dealer=4: expected an integer from -1 to 3"),
         ({"dealer": "random"}, "dealer='random'"),
-        ({"regoin": "laos"}, "Did you mean 'region'"),
+        ({"regoin": "laos"}, "did you mean 'region'"),
         ({"reward": "antes"}, "reward='antes'"),
     ],
     ids=str,
@@ -176,7 +176,7 @@ def test_more_illegal_actions_are_refused_with_their_rule() -> None:
     refused("claim", "seat 0 has claimed")
     state.apply_action(game.string_to_action("play AS"))
     refused("play AH", "has to follow suit while the hand holds spades; play spades or fold")
-    refused("fold QX", "unknown action 'fold QX'.*similar: 'fold Q")
+    refused("fold QX", "unknown action 'fold QX'.*did you mean 'fold Q")
 
 
 def test_a_fold_in_the_blind_trick_is_refused() -> None:

@@ -232,7 +232,7 @@ def test_use_before_reset_and_wrong_names_have_different_errors() -> None:
         env.observe("player_9")
     with pytest.raises(ValueError, match="make the environment with render_mode"):
         env.render()
-    with pytest.raises(ValueError, match="Did you mean 'num_players'"):
+    with pytest.raises(ValueError, match="did you mean 'num_players'"):
         cat_in_the_box_v0.raw_env(num_palyers=3)
 
 

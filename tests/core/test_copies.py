@@ -128,7 +128,6 @@ def test_the_attributes_of_a_batch_cannot_be_assigned(name: str) -> None:
 
 def test_a_game_cannot_be_changed() -> None:
     game = make_game("petrify_v0")
-    for change in (lambda: setattr(game, "num_players", 9), lambda: delattr(game, "params")):
-        with pytest.raises(AttributeError, match="of a game cannot be changed"):
-            change()
-    assert pickle.loads(pickle.dumps(copy.deepcopy(game))) == game
+    with pytest.raises(AttributeError, match="num_players of a game cannot be changed"):
+        game.num_players = 9
+    assert copy.deepcopy(game) is game

@@ -36,7 +36,7 @@ TILES = [["1.1", "2.2", "3.3"], ["1.4", "2.3", "3.2"], ["1.3", "2.4", "1.2"]]
             {"num_players": 4, "size": 3, "walls": 3, "teleports": 3},
             "num_players=4: with .* only 3 of 9 cells hold",
         ),
-        ({"num_player": 3}, "unknown option 'num_player' of petrify_v0.*Did you mean 'num_players'"),
+        ({"num_player": 3}, "unknown option 'num_player' of petrify_v0.*did you mean 'num_players'"),
         ({"reward": "points"}, "reward='points': expected one of 'score', 'margin', 'win'"),
         ({"rules": {"size": 4}}, "petrify_v0 expected a catbox_env.games.petrify.rules.Rules"),
         ({"rules": Rules.full(), "size": 4}, "rules and size were both given"),

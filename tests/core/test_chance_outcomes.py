@@ -17,7 +17,6 @@ from catbox_env.cat_in_the_box_v0 import Rules
 from catbox_env.core.draws import Draws
 from catbox_env.games.petrify.hidden import _next_tiles
 from catbox_env.petrify_v0 import Rules as PetrifyRules
-from tests.core.bad_values import VALUES, is_one_of
 
 TINY = make_game("cat_in_the_box_v0", rules=Rules.tiny())
 
@@ -104,10 +103,9 @@ def test_a_limit_and_games_that_have_no_deals() -> None:
         TINY.chance_outcomes(54)
     with pytest.raises(ValueError, match=r"cat_te_v0 with Rules.* has more than limit=1,000 deals"):
         make_game("cat_te_v0", num_players=2, side_pot=1).chance_outcomes(1000)
-    for value in VALUES:
-        if not is_one_of(value, [99_999]):
-            with pytest.raises(ValueError, match="limit="):
-                TINY.chance_outcomes(value)
+    for value in (0, 2.5, "3", None, True):
+        with pytest.raises(ValueError, match="limit="):
+            TINY.chance_outcomes(value)  # type: ignore[arg-type]
 
 
 DRAWN: list[tuple[str, dict[str, Any]]] = [

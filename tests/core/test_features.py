@@ -25,21 +25,6 @@ def begun(game: Game, moves: int) -> Vec:
 
 
 @pytest.mark.parametrize("game_id", WITH_FEATURES)
-def test_the_features_depend_on_the_observation_alone(game_id: str) -> None:
-    """They are the same in every world that the seat cannot tell from its own."""
-    game = make_game(game_id)
-    state, rng = game.new_initial_state(seed=3), np.random.default_rng(3)
-    while not state.is_terminal():
-        seat = state.current_player
-        worlds = game.sample_states(state.observation(seat), 4, seed=0)
-        out, action_out = game.features.compute(worlds.observe([seat] * 4), worlds.action_mask)
-        own = game.features.compute(state.observation(seat)[None], state.action_mask(seat)[None].astype(bool))
-        assert (out == own[0]).all()
-        assert (action_out == own[1]).all()
-        state.apply_action(int(rng.choice(state.legal_actions())))
-
-
-@pytest.mark.parametrize("game_id", WITH_FEATURES)
 def test_every_feature_is_used(game_id: str) -> None:
     """Under some rules some position has each part of the layout, and some action."""
     cases = CASES[game_id]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import permutations
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,8 @@ def test_a_world_weighs_as_many_times_as_there_are_orders_in_which_its_cards_can
                 trial[hidden] = actions[hidden[list(order)]]
                 ways += leads_to(game, past, row, trial, worlds)
             assert past.importance_weights[row] == ways
+            of_seats = np.bincount(movers, minlength=3).tolist()
+            assert past.acceptance[row] == pytest.approx(ways / prod(map(factorial, of_seats)))
             counted += ways > 1
     assert counted > 20
 

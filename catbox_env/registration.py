@@ -8,16 +8,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from catbox_env.core.registry import GAMES, game_class
-
-if TYPE_CHECKING:
-    from pettingzoo import AECEnv
-
-    from catbox_env.adapters.aec import AECGame
 
 
 def gymnasium_id(game_id: str) -> str:
@@ -44,24 +38,6 @@ def register() -> None:
             )
 
 
-def environment_functions(game_id: str) -> tuple[Callable[..., AECEnv], Callable[..., AECGame]]:
-    """The functions ``env`` and ``raw_env`` of the PettingZoo module of a game."""
-
-    def env(**options: Any) -> AECEnv:
-        """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
-        from catbox_env.adapters import aec  # needs PettingZoo; the rest of the module does not
-
-        return aec.env(game_id, **options)
-
-    def raw_env(**options: Any) -> AECGame:
-        """The environment without wrappers; an illegal action raises ``ValueError`` and changes nothing."""
-        from catbox_env.adapters.aec import AECGame
-
-        return AECGame(game_id, **options)
-
-    return env, raw_env
-
-
 def pettingzoo_module(game_id: str) -> ModuleType:
     """The module ``catbox_env.NAME_v0`` of a game: its file, or else one that is made here, without a specification."""
     name = f"catbox_env.{game_id}"
@@ -71,9 +47,21 @@ def pettingzoo_module(game_id: str) -> ModuleType:
         if error.name != name:
             raise
     rules_class = game_class(game_id).rules_class
+
+    def raw_env(**options: Any) -> Any:
+        """The environment without wrappers; an illegal action raises ``ValueError`` and changes nothing."""
+        from catbox_env.adapters.aec import AECGame  # needs PettingZoo; the rest of the module does not
+
+        return AECGame(game_id, **options)
+
+    def env(**options: Any) -> Any:
+        """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
+        from catbox_env.adapters import aec
+
+        return aec.env(game_id, **options)
+
     module = ModuleType(name, rules_class.__doc__)
-    module.env, module.raw_env = environment_functions(game_id)  # type: ignore[attr-defined]
-    vars(module).update(Rules=rules_class, __all__=["Rules", "env", "raw_env"])
+    vars(module).update(env=env, raw_env=raw_env, Rules=rules_class, __all__=["Rules", "env", "raw_env"])
     sys.modules[name] = module
     return module
 

@@ -109,10 +109,11 @@ def code_digest(function: Any) -> str:
             digest.update(f"{len(plain)} items;".encode())
             for item in plain if isinstance(plain, tuple) else sorted(plain, key=repr):
                 add(item)
-        elif (key := (id(plain), names if isinstance(plain, ModuleType) else ())) in met:
+        elif (key := (id(plain), names if isinstance(plain, ModuleType | type) else ())) in met:
             digest.update(f"met {list(met).index(key)};".encode())
-        elif isinstance(plain, ModuleType):
+        elif isinstance(plain, ModuleType | type):
             met[key] = plain
+            digest.update(f"{plain.__name__} {getattr(plain, '_fields', '')};".encode())
             for name in names:
                 if name in vars(plain):
                     add(vars(plain)[name], names)
@@ -124,7 +125,7 @@ def code_digest(function: Any) -> str:
             met[key] = plain
             digest.update(f"options {sorted(getattr(value, 'targetoptions', {}).items())};".encode())
             add(plain.__code__)
-            add(plain.__defaults__)
+            add((plain.__defaults__, *sorted((plain.__kwdefaults__ or {}).items())))
             for cell in plain.__closure__ or ():
                 add(cell.cell_contents)
             named = _names(plain.__code__)
@@ -132,7 +133,7 @@ def code_digest(function: Any) -> str:
                 add(plain.__globals__.get(name), named)
         else:
             of = plain if hasattr(plain, "__qualname__") else type(plain)
-            digest.update(f"{of.__module__}.{of.__qualname__} {getattr(plain, '_fields', '')};".encode())
+            digest.update(f"{getattr(of, '__module__', '')}.{of.__qualname__};".encode())
 
     add(function)
     return digest.hexdigest()[:16]

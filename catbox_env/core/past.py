@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from catbox_env.core.batch import Vec
-from catbox_env.core.checks import as_array, brief
+from catbox_env.core.checks import as_array, brief, check_integers
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import child_seeds, new_generators, seed_sequence, split_generators
 from catbox_env.core.sampling import checked_observations
@@ -309,9 +309,5 @@ def _checked_places(history_of: np.ndarray | None, num_histories: int, num_world
                 f"histories: {num_histories} for {num_worlds} worlds; give one for all, one for each, or history_of"
             )
         return np.arange(num_worlds) if num_histories == num_worlds else np.zeros(num_worlds, np.int64)
-    of = as_array("history_of", history_of)
-    if of.shape != (num_worlds,) or of.dtype.kind not in "iu" or not ((of >= 0) & (of < num_histories)).all():
-        raise ValueError(
-            f"history_of={brief(history_of)}: expected integers from 0 to {num_histories - 1}, of shape ({num_worlds},)"
-        )
+    of = check_integers("history_of", history_of, (num_worlds,), 0, num_histories - 1)
     return np.ascontiguousarray(of, np.int64)

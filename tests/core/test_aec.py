@@ -1,6 +1,7 @@
 """The PettingZoo interface: the official checks, and what these do not check."""
 
 import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -155,6 +156,11 @@ def test_an_illegal_action_is_refused_and_the_game_is_unchanged(action: object) 
         env.step(action)
     assert env.game_state.serialize() == before
     env.step(env.game_state.legal_actions()[0])
+
+
+def test_the_functions_that_make_an_environment_can_be_pickled() -> None:
+    for make in (cat_in_the_box_v0.env, cat_in_the_box_v0.raw_env):
+        assert pickle.loads(pickle.dumps(make)) is make
 
 
 @pytest.mark.parametrize("kind", [int, np.int8, np.uint64, np.array])

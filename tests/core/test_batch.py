@@ -68,22 +68,6 @@ def test_random_play_takes_every_legal_action_equally_often() -> None:
     assert abs(counts[legal] - 3000 / len(legal)).max() < 5 * np.sqrt(3000 / len(legal))
 
 
-def test_a_finished_game_is_dealt_anew_in_the_same_step() -> None:
-    vec = make_vec("cat_in_the_box_v0", num_envs=50, seed=0, num_players=3)
-    rng = np.random.default_rng(0)
-    ended = 0
-    for _ in range(60):
-        vec.step(random_actions(vec, rng))
-        parts = vec.game.observation_layout.unpack(vec.observation)
-        for i in np.flatnonzero(vec.terminated):
-            ended += 1
-            assert parts["phase"][i].tolist() == [1, 0, 0]
-            assert parts["hand"][i].sum() == 10
-            assert vec.rewards[i].tolist() == [float(x) for x in vec.info["score"][i]]
-        assert not vec.rewards[~vec.terminated].any()
-    assert ended > 50
-
-
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [

@@ -12,7 +12,7 @@ from catbox_env.core.conformance import SVG, check_picture
 from catbox_env.core.picture import MOST_SEATS, THEMES, Theme, token
 from tests.core.fuzz import random_game
 from tests.core.game_cases import CASES, begun
-from tests.core.pictures import FOLDER, PICTURES, golden, labels_of, position, words_of
+from tests.core.pictures import FOLDER, PICTURES, golden, position, words_of
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -41,54 +41,6 @@ def test_pictures_of_random_positions_under_random_rules_are_sound_and_tell_noth
 @pytest.mark.parametrize("game_id", GAMES)
 def test_a_picture_is_drawn_without_compiled_code(game_id: str) -> None:
     check_picture(begun(make_game(game_id), 7, 0), 0)
-
-
-@pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0"])
-def test_worlds_that_agree_in_what_a_seat_has_seen_have_one_picture_for_it(game_id: str) -> None:
-    """With the history of the seat they also have the same last action and the same last trick."""
-    different = 0
-    for moves in (2, 9, 14, 22):
-        state = position(game_id, {"rounds": 2}, 1, moves)
-        for seat in range(state.game.num_players):
-            seen, history = state.observation(seat), state.history_observation(seat)
-            expected = state.game.render_svg(state, seat)
-            for seed in range(5):
-                world = state.game.sample_state(seen, seed, history=history)
-                assert state.game.render_svg(world, seat) == expected
-                different += state.game.render_svg(world) != state.game.render_svg(state)
-    assert different > 20
-
-
-def test_nobody_is_shown_what_another_seat_put_aside() -> None:
-    game = make_game("cat_in_the_box_v0", num_players=3, num_ranks=6)
-    deal = {
-        "hands": [
-            [1, 1, 1, 1, 1, 2, 2, 2, 2, 2],
-            [3, 3, 3, 3, 3, 4, 4, 4, 4, 4],
-            [5, 5, 5, 5, 5, 6, 6, 6, 6, 6],
-        ]
-    }
-    one, two = (game.new_initial_state(deal=deal) for _ in range(2))
-    one.apply_action(0)
-    two.apply_action(1)
-    for seat in (1, 2):
-        assert game.render_svg(one, seat) == game.render_svg(two, seat)
-        assert "player_0 put a card aside." in words_of(game.render_svg(one, seat))
-    assert "player_0 put 1 aside." in words_of(game.render_svg(one, 0))
-    assert "put aside: 1" in labels_of(game.render_svg(one, 0))
-    assert "hand of player_0: 1 1 1 1 2 2 2 2 2; put aside 1" in labels_of(game.render_svg(one))
-
-
-def test_nobody_is_shown_the_cards_that_another_seat_folded_or_chose() -> None:
-    hands = [["AS", "KS", "QS", "JS", "10S", "2C"], ["AH", "KH", "QH", "JH", "10H", "3C"]]
-    game = make_game("cat_te_v0", num_players=2, instant_wins=False)
-    one, two = (game.new_initial_state(deal={"hands": hands}) for _ in range(2))
-    for state, fold in ((one, "fold AH"), (two, "fold KH")):
-        state.apply_action(game.string_to_action("play AS"))
-        state.apply_action(game.string_to_action(fold))
-    assert game.render_svg(one, 0) == game.render_svg(two, 0)
-    assert game.render_svg(one, 1) != game.render_svg(two, 1)
-    assert "player_1 laid a card face down." in words_of(game.render_svg(one, 0))
 
 
 def test_a_batch_draws_its_games() -> None:

@@ -13,11 +13,14 @@ import pytest
 from catbox_env.core.compiled_cache import code_digest
 
 PROGRAM = """
+import enum
 import types
 import numba
 import numpy as np
 from catbox_env.core.compilation import cached_njit
 PRICE, TABLE = 7, np.array([10, 20])
+class Suit(enum.IntEnum):
+    CLUBS = 1
 module = types.ModuleType("module")
 @numba.njit
 def deep(x): return x + 100
@@ -34,7 +37,7 @@ def over(function):
 top = over(middle)
 bound = numba.njit(plain)
 @numba.njit
-def later(x): return PRICE + TABLE[1] + bound(x) + (5 if x in (3, 4) else 0)
+def later(x): return PRICE + Suit.CLUBS + TABLE[1] + bound(x) + (5 if x in (3, 4) else 0)
 """
 #: What is edited, and with what.
 EDITS = {
@@ -42,6 +45,7 @@ EDITS = {
     "a function that was compiled under another name": ("x + 10000\n", "x + 10001\n"),
     "which function is closed over": ("over(middle)", "over(plain)"),
     "a number": ("PRICE, TABLE = 7", "PRICE, TABLE = 8"),
+    "a constant of a class": ("CLUBS = 1", "CLUBS = 2"),
     "an element of an array": ("[10, 20]", "[10, 21]"),
     "the type of an array": ("[10, 20]", "[10.0, 20]"),
     "a number in a tuple": ("(3, 4)", "(3, 5)"),
@@ -63,11 +67,11 @@ def run(file: Path, program: str, *arguments: str) -> tuple[int, ...]:
 
 def test_code_is_kept_until_something_is_edited_that_is_compiled_in(tmp_path: Path) -> None:
     program = PROGRAM + "print(top(0), sum(top.stats.cache_misses.values()))\n"
-    assert run(tmp_path / "top.py", program) == (10127, 1), (
+    assert run(tmp_path / "top.py", program) == (10128, 1), (
         "the result, and how often it was compiled for that"
     )
-    assert run(tmp_path / "top.py", program) == (10127, 0)
-    assert run(tmp_path / "top.py", program.replace("x + 100\n", "x + 101\n")) == (10128, 1)
+    assert run(tmp_path / "top.py", program) == (10128, 0)
+    assert run(tmp_path / "top.py", program.replace("x + 100\n", "x + 101\n")) == (10129, 1)
 
 
 def digest(program: str) -> str:

@@ -9,10 +9,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from catbox_env.core.versions import install_line, warn_untested
+from catbox_env.core.versions import install_line
 
-#: The releases of Ray that the tests ran with: from, and up to but not including.
-TESTED = ("2.60", "2.61")
 #: How long an address may take to answer, in seconds.
 TIME_TO_ANSWER = 30.0
 #: Said of Ray's client addresses.
@@ -31,10 +29,9 @@ except BaseException as error:
 
 
 def check_installed() -> None:
-    """Raise ``ValueError``, with what to install, unless Ray is there; warn for a release that was not tested."""
+    """Raise ``ValueError``, with what to install, unless Ray is there."""
     if importlib.util.find_spec("ray") is None:
         raise ValueError(f"Ray is not installed.\n{install_line('ray')}")
-    warn_untested("ray", *TESTED)
 
 
 @contextmanager

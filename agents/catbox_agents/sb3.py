@@ -31,16 +31,13 @@ from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief, check_integer
 from catbox_env.core.game import check_game_object
-from catbox_env.core.versions import missing_extra, warn_untested
+from catbox_env.core.versions import missing_extra
 
 try:
     import torch
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 except ModuleNotFoundError as error:
     raise missing_extra(error, "catbox_agents.sb3", "sb3") from error
-
-#: The releases of stable_baselines3 and sb3_contrib that the tests ran with: from the first up to the second.
-TESTED = ("2.9", "2.10")
 
 #: The options of `VecEnv` that are none of the game's.
 _OPTIONS = ("opponents", "learner_seat", "num_threads", "illegal_action", "features")
@@ -49,9 +46,6 @@ _NOT_FINITE = (
     "the policy of the model gives numbers that are not finite, as after training that diverged: use an earlier "
     "model"
 )
-
-for package in ("stable_baselines3", "sb3_contrib"):
-    warn_untested(package, *TESTED)
 
 __all__ = ["SB3Agent", "VecEnv"]
 

@@ -35,7 +35,7 @@ from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.past import sample_past
 from catbox_env.core.registry import GAMES, game_class, make_game
 from catbox_env.core.rng import new_generators, seed_sequence
-from catbox_env.core.versions import missing_extra, warn_untested
+from catbox_env.core.versions import missing_extra
 
 try:
     import pyspiel
@@ -43,8 +43,6 @@ except ModuleNotFoundError as error:
     raise missing_extra(error, "catbox_env.adapters.openspiel", "spiel") from error
 
 __all__ = ["SpielGame", "SpielState", "load"]
-
-warn_untested("open_spiel", "2.0", "3")
 
 #: How often the chance nodes of a deal may begin again, for ``max_chance_nodes_in_history``.
 MOST_REDRAWN = 100

@@ -47,8 +47,7 @@ def load_rasteriser() -> Any:
 def rasterise(svg: str) -> np.ndarray:
     """The pixels of a picture, a new uint8 array (height, width, 3), in the size that the SVG names.
 
-    Raises ``ImportError`` as `load_rasteriser` does, and where the letters are missing; ``ValueError`` for a letter
-    that is not among them.
+    Raises ``ImportError`` as `load_rasteriser` does; ``ValueError`` for a letter that is not among those of the font.
     """
     pyvips = load_rasteriser()
     image = pyvips.Image.svgload_buffer(_TEXT.sub(_outlined, svg).encode())
@@ -95,10 +94,5 @@ def _outlines(words: str, weight: str) -> tuple[int, list[tuple[int, str]]]:
 
 @cache
 def _letters() -> dict[str, Any]:
-    try:
-        letters: dict[str, Any] = json.loads(_LETTERS.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ImportError(
-            f"the letters of pictures cannot be read: install catbox-env again ({error})"
-        ) from error
+    letters: dict[str, Any] = json.loads(_LETTERS.read_text(encoding="utf-8"))
     return letters

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from catbox_env.core.checks import as_array, brief, check_integer
-from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
+from catbox_env.core.checks import as_array, brief, check_integer, check_integers, is_array
+from catbox_env.core.rng import GENERATOR, child_seeds, new_generators, seed_sequence
 from catbox_env.core.saved import check_records, check_same_game
 from catbox_env.core.state import GameState, gather_states
 from catbox_env.core.storage import Storage, alone
@@ -86,13 +86,7 @@ class Vec(Storage):
             self._generators[:] = new_generators([seed_sequence(one) for one in seed])
             self._seeded = True
         elif seed is not None or not self._seeded:
-            root = seed_sequence(seed)
-            # Spawning by key leaves a SeedSequence of the caller's as it was: the same one gives the same games.
-            children = [
-                np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
-                for i in range(self.num_envs)
-            ]
-            self._generators[:] = new_generators(children)
+            self._generators[:] = new_generators(child_seeds(seed_sequence(seed), self.num_envs))
             self._seeded = True
         self._deal(self._all)
 
@@ -145,8 +139,7 @@ class Vec(Storage):
                 f"where action_mask is True"
             )
         if rows is not self._all:
-            for array in (self.rewards, self.terminated, self.round_ended):
-                array.fill(0)
+            self._clear_outcomes(self._all)
         self._run(self._step_and_view, rows, own)
 
     @alone
@@ -194,20 +187,12 @@ class Vec(Storage):
         if self.auto_deal:
             raise ValueError("play_others_at_random needs auto_deal=False, because it stops when a game ends")
         rows = self._all if rows is None else self._checked_rows(rows)
-        seats = as_array("seats", seats)
-        if seats.shape != self._all.shape or seats.dtype.kind not in "iu":
-            raise ValueError(f"seats={brief(seats)}: expected integers of shape {self._all.shape}")
-        seats = np.ascontiguousarray(seats, np.int64)
-        if not isinstance(generators, np.ndarray) or (generators.dtype, generators.shape) != (
-            GENERATOR,
-            (self.num_envs,),
-        ):
+        seats = np.ascontiguousarray(check_integers("seats", seats, self._all.shape), np.int64)
+        if not is_array(generators, self._all.shape, GENERATOR):
             raise ValueError(
                 f"generators={brief(generators)}: expected {self.num_envs} records of new_generators"
             )
-        if rows is not self._all:
-            for array in (self.rewards, self.terminated, self.round_ended):
-                array.fill(0)
+        self._clear_outcomes(self._all)
 
         def play(rows: np.ndarray) -> None:
             self.game.loops.play_others_at_random(
@@ -225,16 +210,7 @@ class Vec(Storage):
         seats that are not there.
         """
         rows = self._all if rows is None else self._checked_rows(rows)
-        seats = as_array("seats", seats)
-        players = self.game.num_players
-        if (
-            seats.shape != rows.shape
-            or seats.dtype.kind not in "iu"
-            or not ((seats >= 0) & (seats < players)).all()
-        ):
-            raise ValueError(
-                f"seats={brief(seats)}: expected integers from 0 to {players - 1} of shape {rows.shape}"
-            )
+        seats = check_integers("seats", seats, rows.shape, 0, self.game.num_players - 1)
         out = np.empty((len(rows), self.game.observation_layout.size), np.int8)
         self.game.loops.observe_games(self._games, rows, seats.astype(np.int64), out)
         return out
@@ -246,10 +222,8 @@ class Vec(Storage):
         The action itself, or -1 where it is hidden. Raises ``ValueError`` for actions that are not legal there.
         """
         rows = self._existing_rows(rows)
-        given = as_array("actions", actions)
-        inside = given.dtype.kind in "iu" and given.shape == rows.shape
-        inside = inside and bool(((given >= 0) & (given < self.game.num_actions)).all())
-        if not inside or not self._legal[rows, given].all():
+        given = check_integers("actions", actions, rows.shape, 0, self.game.num_actions - 1)
+        if not self._legal[rows, given].all():
             raise ValueError(
                 f"actions={brief(actions)}: expected a legal action for each of {len(rows)} games; choose where "
                 "action_mask is True"
@@ -367,11 +341,7 @@ class Vec(Storage):
         return self._records.copy(), self._generators.copy(), logs
 
     def _existing_rows(self, rows: np.ndarray) -> np.ndarray:
-        given = as_array("rows", rows)
-        n = self.num_envs
-        if given.ndim != 1 or given.dtype.kind not in "iu" or not ((given >= 0) & (given < n)).all():
-            raise ValueError(f"rows={brief(rows)}: expected integers from 0 to {n - 1}, of shape (M,)")
-        return np.ascontiguousarray(given, np.intp)
+        return np.ascontiguousarray(check_integers("rows", rows, (None,), 0, self.num_envs - 1), np.intp)
 
     def _checked_rows(self, rows: np.ndarray) -> np.ndarray:
         given = self._existing_rows(rows)
@@ -390,6 +360,9 @@ class Vec(Storage):
 
     def _begin(self, rows: np.ndarray) -> None:
         """Games have been put into ``rows``: nothing is paid yet."""
+        self._clear_outcomes(rows)
+        self._run(self._view, rows)
+
+    def _clear_outcomes(self, rows: np.ndarray) -> None:
         for array in (self.rewards, self.terminated, self.round_ended):
             array[rows] = 0
-        self._run(self._view, rows)

@@ -31,6 +31,21 @@ def as_array(name: str, value: Any) -> np.ndarray:
         raise ValueError(f"{name}={brief(value)}: expected an array of one shape ({error})") from None
 
 
+def check_integers(
+    name: str, value: Any, shape: tuple[int | None, ...], low: int | None = None, high: int | None = None
+) -> np.ndarray:
+    """``value`` as an array. Raises ``ValueError`` unless it holds integers, from ``low`` to ``high`` where bounds are
+    given, and has this shape; None stands for any length."""
+    given = as_array(name, value)
+    fits = given.dtype.kind in "iu" and given.ndim == len(shape)
+    fits = fits and all(length in (None, own) for length, own in zip(shape, given.shape, strict=True))
+    if not fits or (low is not None and not ((given >= low) & (given <= high)).all()):
+        bounds = "" if low is None else f" from {low} to {high}"
+        expected = str(tuple("M" if length is None else length for length in shape)).replace("'", "")
+        raise ValueError(f"{name}={brief(value)}: expected integers{bounds} of shape {expected}")
+    return given
+
+
 def is_array(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
     """Whether ``value`` is an array of this shape and type."""
     return isinstance(value, np.ndarray) and value.shape == shape and value.dtype == dtype

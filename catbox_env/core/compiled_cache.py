@@ -3,8 +3,8 @@
 Numba's own cache raises when no folder can be written, when the disk is full, and when a file of it was cut short; it
 looks for changes in the file of the function alone (Numba's issue 1833); and processes that start together all compile
 the same functions. The cache here goes on without a folder after one warning, compiles a damaged entry anew, names its
-entries by a digest of all sources (`core.sources`), lets one process compile while the others wait for it, and reads a
-folder named by ``NUMBA_CACHE_DIR`` that cannot be written (of a container, say).
+entries by a digest of all that is compiled in (`code_digest`), lets one process compile while the others wait for it,
+and reads a folder named by ``NUMBA_CACHE_DIR`` that cannot be written (of a container, say).
 
 Only `core.compilation` imports this module, and only where Numba is installed.
 """
@@ -12,15 +12,18 @@ Only `core.compilation` imports this module, and only where Numba is installed.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import pickle
 import secrets
 import warnings
 from collections.abc import Callable
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -28,8 +31,6 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
 )
 from numba.core.compiler_lock import global_compiler_lock
-
-from catbox_env.core.sources import sources_digest
 
 try:
     import fcntl
@@ -68,17 +69,16 @@ def keep_on_disk(dispatcher: Any) -> Any:
     """
     if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT
         return dispatcher
-    compile_plainly = dispatcher.compile
+    compile_plainly, cache = dispatcher.compile, None
     looked = False
 
     def compile_with_cache(signature: Any) -> Any:
-        nonlocal looked
+        nonlocal cache, looked
         with global_compiler_lock:
             if not looked:
-                looked = True
-                dispatcher._cache = _make_cache(dispatcher) or dispatcher._cache
-            cache = dispatcher._cache
-            if not isinstance(cache, _Cache):
+                looked, cache = True, _make_cache(dispatcher.py_func, code_digest(dispatcher))
+                dispatcher._cache = cache or dispatcher._cache
+            if cache is None:
                 _tell_once()
                 return compile_plainly(signature)
             try:
@@ -90,13 +90,67 @@ def keep_on_disk(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def _make_cache(dispatcher: Any) -> _Cache | None:
-    """The cache of a compiled function; None where there is no digest, or, with a warning, no folder for it."""
-    digest = sources_digest(dispatcher)
-    if digest is None:
+def code_digest(function: Any) -> str:
+    """A digest of all that a function, compiled or plain, is compiled from.
+
+    Numba compiles the functions that it calls, and the constants that it reads, into its machine code. So these are
+    followed, from one to the next: bytecode, closures, global variables, attributes of modules, and options of the
+    compiler. Anything else, such as a function of NumPy, counts by its name.
+    """
+    digest, met = hashlib.sha256(), dict[tuple[int, tuple[str, ...]], Any]()
+
+    def add(value: Any, names: tuple[str, ...] = ()) -> None:
+        plain = getattr(value, "py_func", value)
+        if isinstance(plain, int | float | complex | str | bytes | None | np.dtype):
+            digest.update(f"{type(plain).__name__} {plain!r};".encode())
+        elif isinstance(plain, np.ndarray | np.generic):
+            digest.update(f"{plain.dtype} {plain.shape};".encode() + plain.tobytes())
+        elif isinstance(plain, tuple | frozenset):
+            digest.update(f"{len(plain)} items;".encode())
+            for item in plain if isinstance(plain, tuple) else sorted(plain, key=repr):
+                add(item)
+        elif (key := (id(plain), names if isinstance(plain, ModuleType | type) else ())) in met:
+            digest.update(f"met {list(met).index(key)};".encode())
+        elif isinstance(plain, ModuleType | type):
+            met[key] = plain
+            digest.update(f"{plain.__name__} {getattr(plain, '_fields', '')};".encode())
+            for name in names:
+                if name in vars(plain):
+                    add(vars(plain)[name], names)
+        elif isinstance(plain, CodeType):
+            digest.update(plain.co_code)
+            for part in (plain.co_consts, plain.co_names, plain.co_varnames, plain.co_freevars):
+                add(part)
+        elif isinstance(plain, FunctionType):
+            met[key] = plain
+            digest.update(f"options {sorted(getattr(value, 'targetoptions', {}).items())};".encode())
+            add(plain.__code__)
+            add((plain.__defaults__, *sorted((plain.__kwdefaults__ or {}).items())))
+            for cell in plain.__closure__ or ():
+                add(cell.cell_contents)
+            named = _names(plain.__code__)
+            for name in named:
+                add(plain.__globals__.get(name), named)
+        else:
+            of = plain if hasattr(plain, "__qualname__") else type(plain)
+            digest.update(f"{getattr(of, '__module__', '')}.{of.__qualname__};".encode())
+
+    add(function)
+    return digest.hexdigest()[:16]
+
+
+def _names(code: CodeType) -> tuple[str, ...]:
+    """The names of global variables and attributes in ``code``, and in the functions that stand in it."""
+    inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return code.co_names + sum(inner, ())
+
+
+def _make_cache(function: Callable[..., Any], digest: str) -> _Cache | None:
+    """The cache of a function; None for one that was typed in, or, with a warning, where no folder can be written."""
+    if not os.path.exists(function.__code__.co_filename):
         return None
     try:
-        return _Cache(dispatcher.py_func, digest)
+        return _Cache(function, digest)
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
@@ -214,17 +268,12 @@ def _tell_once() -> None:
         tell()
 
 
-_warned = False
-
-
+@functools.cache
 def _warn(why: str) -> None:
     """Say once in a process that compiled code is not kept."""
-    global _warned
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            f"compiled code is not kept on disk: {why}. Every start compiles anew, which takes some seconds; set the "
-            f"environment variable NUMBA_CACHE_DIR to a folder that can be written",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    warnings.warn(
+        f"compiled code is not kept on disk: {why}. Every start compiles anew, which takes some seconds; set the "
+        f"environment variable NUMBA_CACHE_DIR to a folder that can be written",
+        RuntimeWarning,
+        stacklevel=3,
+    )

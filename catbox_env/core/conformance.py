@@ -46,8 +46,10 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
     for _ in range(num_games):
         play_checked(game, int(rng.integers(2**31)), rng)
     check_batch(game, seed)
-    check_worlds(game, seed)
-    check_batch_copies(game, seed)
+    for num_threads in (1, 2):
+        vec = Vec(game, 4, seed=seed, num_threads=num_threads, history=True, state=True)
+        vec.step_random(game.history_length // 2 + 1, seed=seed)
+        check_copies_play_on(vec, _step_some, batch_arrays, num_moves=game.history_length // 2 + 2)
     check_features(game, seed)
 
 
@@ -74,7 +76,7 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
     total = np.zeros(game.num_players)
     _require(state.serialize() == twin.serialize(), "the same seed gives two different deals")
     while not state.is_terminal():
-        _check_sound(state)
+        _require_accepted(state)
         check_views(state)
         check_illegal(state, rng)
         check_copies(state)
@@ -179,14 +181,19 @@ def check_information(state: GameState, seed: int) -> None:
             other = state.game.sample_state(seen, seed)
         except ValueError as error:
             raise ConformanceError(f"sample_state refuses an observation of seat {seat}: {error}") from error
-        # If the rules draw the start player, another seat may be the one that sees this.
-        found = [s for s in range(state.game.num_players) if np.array_equal(other.observation(s), seen)]
-        _require(bool(found), "a sampled state does not give the observation it was sampled from")
-        if seat in found:
+        seats = _seats_that_see(other, seen)
+        _require(bool(seats), "a sampled state does not give the observation it was sampled from")
+        if seat in seats:
             _require(repr(other) == told, "repr of a state, the first line of its text, tells hidden things")
         if seat == state.current_player:
             unchanged = np.array_equal(other.action_mask(), state.action_mask())
             _require(unchanged, "hidden things change the mask of a seat")
+
+
+def _seats_that_see(state: GameState, seen: np.ndarray) -> list[int]:
+    """The seats with this observation: where the rules draw the start player, not the one that it was sampled for."""
+    seats = range(state.game.num_players)
+    return [seat for seat in seats if np.array_equal(state.observation(seat), seen)]
 
 
 def check_picture(state: GameState, seed: int) -> None:
@@ -218,11 +225,8 @@ def check_picture(state: GameState, seed: int) -> None:
             continue
         seen = state.observation(seat)
         worlds = [game.sample_state(seen, seed + i) for i in range(2)]
-        seats = [
-            next(s for s in range(game.num_players) if np.array_equal(world.observation(s), seen))
-            for world in worlds
-        ]
-        if seats[0] == seats[1]:  # if the rules draw the start player, either may be another one
+        seats = [_seats_that_see(world, seen)[0] for world in worlds]
+        if seats[0] == seats[1]:
             one, two = (game.render_svg(world, seats[0], size, theme) for world in worlds)
             _require(one == two, f"a picture for seat {seat} tells what the seat cannot see")
 
@@ -230,17 +234,17 @@ def check_picture(state: GameState, seed: int) -> None:
 def check_past(state: GameState, seed: int) -> None:
     """A state sampled with the history of a seat, any seat, has one that looks the same to it, as does its picture."""
     for seat in range(state.game.num_players):
-        history = state.history_observation(seat)
+        seen, history = state.observation(seat), state.history_observation(seat)
         try:
-            other = state.game.sample_state(state.observation(seat), seed, history=history)
+            other = state.game.sample_state(seen, seed, history=history)
         except ValueError as error:
             raise ConformanceError(f"sample_state refuses a history of seat {seat}: {error}") from error
-        found = [
-            s for s in range(state.game.num_players) if np.array_equal(other.history_observation(s), history)
+        seats = [
+            s for s in _seats_that_see(other, seen) if np.array_equal(other.history_observation(s), history)
         ]
-        _require(bool(found), "a sampled state does not give the history it was sampled from")
+        _require(bool(seats), "a sampled state does not give the history it was sampled from")
         _require(len(other.history()) == len(state.history()), "a sampled past has another length")
-        if seat in found and np.array_equal(other.observation(seat), state.observation(seat)):
+        if seat in seats:
             same = state.game.render_svg(other, seat) == state.game.render_svg(state, seat)
             _require(same, f"a picture for seat {seat} tells what the seat cannot see")
 
@@ -248,7 +252,7 @@ def check_past(state: GameState, seed: int) -> None:
 def check_end(state: GameState) -> None:
     """After the end nobody can move, and the returns are within their bounds."""
     game = state.game
-    _check_sound(state)
+    _require_accepted(state)
     _require(
         game.deserialize_state(state.serialize()).serialize() == state.serialize(), "an end is not copied"
     )
@@ -277,72 +281,42 @@ def check_end(state: GameState) -> None:
 def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
     """Every game of a batch plays as a single game with the same seed does, also after the end, in the next game."""
     vec = Vec(game, num_envs, seed=seed, history=True, state=True)
-    children = np.random.SeedSequence(seed).spawn(num_envs)
-    singles = [game.new_initial_state(seed=child) for child in children]
+    singles = [game.new_initial_state(seed=child) for child in np.random.SeedSequence(seed).spawn(num_envs)]
     rng = np.random.default_rng(seed)
     for _ in range(game.history_length + 5):
+        seen = [vec.observe(np.full(num_envs, seat)) for seat in range(game.num_players)]
         for i, single in enumerate(singles):
             mover = single.current_player
-            _require(
-                vec.current_player[i] == mover, "the batch and the single game have different seats to move"
-            )
-            same = (
-                np.array_equal(vec.observation[i], single.observation(mover))
-                and np.array_equal(vec.action_mask[i], single.action_mask())
-                and np.array_equal(vec.history[i], single.history_observation(mover))
-                and np.array_equal(vec.state[i], single.state_vector(mover))
-            )
-            _require(same, "the batch and the single game show different things")
-        for seat in range(game.num_players):
-            seen = vec.observe(np.full(num_envs, seat))
-            same = all(
-                np.array_equal(row, one.observation(seat)) for row, one in zip(seen, singles, strict=True)
-            )
-            _require(same, f"seat {seat} sees different things in the batch and in the single game")
+            pairs = {
+                "current_player": (vec.current_player[i], mover),
+                "observation": (vec.observation[i], single.observation(mover)),
+                "action_mask": (vec.action_mask[i], single.action_mask()),
+                "history": (vec.history[i], single.history_observation(mover)),
+                "state": (vec.state[i], single.state_vector(mover)),
+                "observe": (
+                    [rows[i] for rows in seen],
+                    [single.observation(seat) for seat in range(len(seen))],
+                ),
+            }
+            _require_equal(pairs)
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in vec.action_mask])
         vec.step(actions)
         for i, single in enumerate(singles):
             single.apply_action(int(actions[i]))
-            _require(
-                np.allclose(vec.rewards[i], single.rewards()), "the batch and the single game pay differently"
-            )
-            _require(
-                vec.terminated[i] == single.is_terminal(), "the batch and the single game end differently"
-            )
-            _require(
-                vec.round_ended[i] == single.round_ended,
-                "the batch and the single game end rounds differently",
+            _require_equal(
+                {
+                    "rewards": (vec.rewards[i], np.asarray(single.rewards(), np.float32)),
+                    "terminated": (vec.terminated[i], single.is_terminal()),
+                    "round_ended": (vec.round_ended[i], single.round_ended),
+                }
             )
             if single.is_terminal():
                 singles[i] = game.initial_state_from(single.generators)
 
 
-def check_worlds(game: Game, seed: int, count: int = 6) -> None:
-    """Each of a batch of worlds agrees with the observation it was drawn from, and can be put into a batch."""
-    state = game.new_initial_state(seed=seed)
-    rng = np.random.default_rng(seed)
-    for _ in range(game.history_length // 4):
-        state.apply_action(int(rng.choice(state.legal_actions())))
-        if state.is_terminal():
-            return
-    mover = state.current_player
-    seen = state.observation(mover)
-    worlds = game.sample_states(seen, count, seed=seed)
-    _require(
-        bool((worlds.observation == seen).all()), "a world does not give the observation it was drawn from"
-    )
-    _require(bool((worlds.action_mask == state.action_mask()).all()), "a world has other legal actions")
-    vec = Vec(game, count + 1, seed=seed)
-    vec.set_states(worlds, np.arange(count))
-    _require(np.array_equal(vec.observation[:count], worlds.observation), "set_states changes a world")
-
-
-def check_batch_copies(game: Game, seed: int, num_envs: int = 4) -> None:
-    """A copied or pickled batch plays on exactly as the batch does, with one thread and with two."""
-    for num_threads in (1, 2):
-        vec = Vec(game, num_envs, seed=seed, num_threads=num_threads, history=True, state=True)
-        vec.step_random(game.history_length // 2 + 1, seed=seed)
-        check_copies_play_on(vec, _step_some, batch_arrays, num_moves=game.history_length // 2 + 2)
+def _require_equal(pairs: dict[str, tuple[object, object]]) -> None:
+    for name, (one, other) in pairs.items():
+        _require(np.array_equal(one, other), f"{name} differs between the batch and the single game")  # type: ignore[arg-type]
 
 
 def check_features(game: Game, seed: int, num_envs: int = 5) -> None:
@@ -382,28 +356,30 @@ def check_copies_play_on(
         show: returns every public array of an object, by name.
         num_moves: how many moves are compared.
     """
+
+    def shown(of: Thing) -> dict[str, bytes]:
+        return {name: array.tobytes() for name, array in show(of).items()}
+
     twins = {"copy.deepcopy": copy.deepcopy(thing), "pickle": pickle.loads(pickle.dumps(thing))}
-    before = _frozen(show(thing))
-    for how, twin in twins.items():
-        _require(_frozen(show(twin)) == before, f"a copy by {how} differs from the original")
-    course = []
+    course = [shown(thing)]
     for i in range(num_moves):
         play(thing, i)
-        course.append(_frozen(show(thing)))
+        course.append(shown(thing))
     for how, twin in twins.items():
-        _require(_frozen(show(twin)) == before, f"a copy by {how} shares memory with the original")
-        for i, after in enumerate(course):
+        _require(shown(twin) == course[0], f"a copy by {how} differs from the original, or shares its memory")
+        for i, after in enumerate(course[1:]):
             play(twin, i)
-            now = _frozen(show(twin))
+            now = shown(twin)
             differing = ", ".join(name for name in after if after[name] != now.get(name))
             _require(now == after, f"a copy by {how} plays on differently: {differing} after move {i}")
-    _require(_frozen(show(thing)) == course[-1], "the original shares memory with a copy")
+    _require(shown(thing) == course[-1], "the original shares memory with a copy")
 
 
 def batch_arrays(vec: Vec) -> dict[str, np.ndarray]:
     """Every public array of a batch that keeps histories and states, by name."""
-    public = {name: value for name, value in vars(vec).items() if not name.startswith("_")}
-    arrays = {name: value for name, value in public.items() if isinstance(value, np.ndarray)}
+    arrays = {
+        name: value for name, value in vars(vec).items() if isinstance(value, np.ndarray) and name[0] != "_"
+    }
     arrays |= {f"info {name}": array for name, array in vec.info.items()}
     return arrays | {"history": vec.history, "state": vec.state}
 
@@ -415,14 +391,9 @@ def _step_some(vec: Vec, number: int) -> None:
     vec.step(order[np.arange(vec.num_envs), (number + np.arange(vec.num_envs)) % counts])
 
 
-def _frozen(arrays: Mapping[str, np.ndarray]) -> dict[str, bytes]:
-    return {name: array.tobytes() for name, array in arrays.items()}
-
-
-def _check_sound(state: GameState) -> None:
-    game = state.game
-    unsound = game.loops.first_refused(game.params, state.records) >= 0
-    _require(not unsound, f"check_state refuses a state of the game, after {state.history()}")
+def _require_accepted(state: GameState) -> None:
+    refused = state.game.loops.first_refused(state.game.params, state.records) >= 0
+    _require(not refused, f"check_state refuses a state of the game, after {state.history()}")
 
 
 def _check_vector(vector: np.ndarray, layout: Layout, what: str) -> None:

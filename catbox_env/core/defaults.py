@@ -7,10 +7,11 @@ words and drawings of its own. Nothing here tells a seat more than its observati
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from catbox_env.core.checks import check_action
+from catbox_env.core.definition import GameDefinition
 from catbox_env.core.events import Event, action_seen
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.layout import Layout
@@ -20,6 +21,7 @@ from catbox_env.core.picture import (
     PANEL,
     TITLE,
     Sheet,
+    actions_shown,
     button,
     heading,
     last_action,
@@ -29,48 +31,98 @@ from catbox_env.core.picture import (
 )
 from catbox_env.core.state import GameState
 
-if TYPE_CHECKING:
-    from catbox_env.core.game import Game
-
 #: Characters in a line of text, and units between two lines of a picture.
 LINE_LENGTH, LINE_HEIGHT = 48, 16
 #: Buttons beside each other, units between two rows of them, and characters on one.
 BUTTON_COLUMNS, BUTTON_ROW, BUTTON_LENGTH = 2, 34, 20
 
 
-def title(game: Game) -> str:
+def title(game: GameDefinition) -> str:
     """The id of ``game`` as words: "Cat in the box"."""
     return game.id.rpartition("_v")[0].replace("_", " ").capitalize()
 
 
-def why_illegal(game: Game, state: np.record, action: int) -> str:
-    """Why ``action`` is refused in ``state``: which actions are legal."""
-    mask = np.zeros(game.num_actions, np.int8)
-    game.loops.mask_one(game.params, _as_array(game, state), mask)
-    legal = [game.action_to_string(other) for other in np.flatnonzero(mask).tolist()]
-    listed = ", ".join(map(repr, legal[:5])) + (f" and {len(legal) - 5} more" if len(legal) > 5 else "")
-    return f"it is not legal now; legal are {listed}"
+class Shown(GameDefinition):
+    """How a game is shown: methods that a game replaces where it has more to say."""
+
+    def action_to_string(self, action: int) -> str:
+        """``action`` in words, such as ``"play yellow 7"``. Raises ``ValueError`` outside ``0 .. A-1``."""
+        return f"action {check_action(action, self.num_actions)}"
+
+    def why_illegal(self, state: np.record, action: int) -> str:
+        """The rule that forbids ``action`` (in ``0 .. A-1``) in ``state``, for the error message.
+
+        Unless a game defines it, which actions are legal.
+        """
+        mask = np.zeros(self.num_actions, np.int8)
+        self.loops.mask_one(self.params, _as_array(self, state), mask)
+        legal = [self.action_to_string(other) for other in np.flatnonzero(mask).tolist()]
+        listed = ", ".join(map(repr, legal[:5])) + (f" and {len(legal) - 5} more" if len(legal) > 5 else "")
+        return f"it is not legal now; legal are {listed}"
+
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        """Rows (first id, last id, what they do), for documentation. Unless a game defines it, one for each action."""
+        return [(action, action, self.action_to_string(action)) for action in range(self.num_actions)]
+
+    def describe_rules(self) -> list[str]:
+        """The rules in short, for a player: a paragraph for each subject, with the numbers of this rule set.
+
+        Unless a game defines it, the first paragraph of the docstring of its class ``Rules``.
+        """
+        text = inspect.getdoc(self.rules_class) or self.rules_class.__name__
+        return [" ".join(text.partition("\n\n")[0].split())]
+
+    def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
+        """What `Game.render` returns; ``seat`` is None or a seat of the game.
+
+        The first line says in short where the game is, and nothing hidden: ``repr(state)`` shows it. Unless a game
+        defines it, the parts of what ``seat`` sees follow, of the complete state for None.
+        """
+        mover = int(state.current_player)
+        whose = f"player_{mover} to move" if mover >= 0 else "the game is over"
+        lines = [(f"{title(self)}: {whose}\n", "bold")]
+        return lines + [(f"{line}\n", "") for line in view_lines(self, state, seat)]
+
+    def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
+        """What `Game.events` returns; the arguments have been checked.
+
+        Unless a game defines it, ``action`` by its name, unless it is hidden from ``seat``, and at the end who has won.
+        """
+        mover, seen = before.current_player, action_seen(after, seat)
+        words = _name(self, action if seen else HIDDEN)
+        events = [Event("action", mover, f"player_{mover}: {words}", {"action": action if seen else None})]
+        winners = winners_of(after)
+        if winners:
+            alone = winners[0] if len(winners) == 1 else None
+            events.append(Event("game_end", alone, won_by(winners), {"winners": winners}))
+        return events
+
+    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        """What `Game.render_svg` returns: panels on ``sheet``; ``seat`` is None or a seat of the game.
+
+        Unless a game defines it, the parts of what ``seat`` sees as lines of text, and a button for each legal action.
+        """
+        theme, mover = sheet.theme, state.current_player
+        drawn = heading(theme, "State" if seat is None else f"What player_{seat} sees")
+        for k, line in enumerate(view_lines(self, state.record, seat)):
+            drawn += text(PADDING, TITLE + (k + 0.5) * LINE_HEIGHT, line, 12)
+        layout = _layout(self, seat)
+        most_lines = len(
+            part_lines(layout, np.ones(layout.size, np.int8))
+        )  # so that all pictures have one height
+        sheet.panel(0, TITLE + most_lines * LINE_HEIGHT + PADDING, drawn)
+        sheet.panel(1, *_buttons(state, seat, sheet))
+        last = last_action(state, seat)
+        return sheet.svg(
+            title(self),
+            f"{self.num_players} players",
+            f"player_{mover} to move" if mover >= 0 else won_by(winners_of(state)),
+            "" if last is None else f"player_{last[0]}: {_name(self, last[1])}.",
+            mover if mover < MOST_SEATS else -1,
+        )
 
 
-def describe_actions(game: Game) -> list[tuple[int, int, str]]:
-    """Rows (first id, last id, what they do): one for each action, with its name."""
-    return [(action, action, game.action_to_string(action)) for action in range(game.num_actions)]
-
-
-def describe_rules(rules_class: type) -> list[str]:
-    """The first paragraph of the docstring of the class ``Rules``."""
-    return [" ".join((inspect.getdoc(rules_class) or rules_class.__name__).partition("\n\n")[0].split())]
-
-
-def draw_text(game: Game, state: np.record, seat: int | None) -> list[tuple[str, str]]:
-    """The parts of what ``seat`` sees, of the complete state for None, as pieces (text, style of rich)."""
-    mover = int(state.current_player)
-    whose = f"player_{mover} to move" if mover >= 0 else "the game is over"
-    lines = [(f"{title(game)}: {whose}\n", "bold")]
-    return lines + [(f"{line}\n", "") for line in view_lines(game, state, seat)]
-
-
-def view_lines(game: Game, state: np.record, seat: int | None) -> list[str]:
+def view_lines(game: GameDefinition, state: np.record, seat: int | None) -> list[str]:
     """The named parts of what ``seat`` sees of ``state``, of the complete state for None."""
     layout = _layout(game, seat)
     write = game.loops.state_one if seat is None else game.loops.observe_one
@@ -94,46 +146,11 @@ def part_lines(layout: Layout, vector: np.ndarray) -> list[str]:
     return lines
 
 
-def tell_events(before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
-    """``action`` by its name, unless it is hidden from ``seat``; at the end of the game who has won."""
-    mover, seen = before.current_player, action_seen(after, seat)
-    words = _name(before.game, action if seen else HIDDEN)
-    events = [Event("action", mover, f"player_{mover}: {words}", {"action": action if seen else None})]
-    winners = winners_of(after)
-    if winners:
-        alone = winners[0] if len(winners) == 1 else None
-        events.append(Event("game_end", alone, won_by(winners), {"winners": winners}))
-    return events
-
-
-def draw_picture(state: GameState, seat: int | None, sheet: Sheet) -> str:
-    """The parts of what ``seat`` sees (None: everything) as lines of text, and a button for each legal action."""
-    game, theme, mover = state.game, sheet.theme, state.current_player
-    lines = view_lines(game, state.record, seat)
-    drawn = heading(theme, "State" if seat is None else f"What player_{seat} sees")
-    for k, line in enumerate(lines):
-        drawn += text(PADDING, TITLE + (k + 0.5) * LINE_HEIGHT, line, 12)
-    layout = _layout(game, seat)
-    most_lines = len(
-        part_lines(layout, np.ones(layout.size, np.int8))
-    )  # so that all pictures have one height
-    sheet.panel(0, TITLE + most_lines * LINE_HEIGHT + PADDING, drawn)
-    sheet.panel(1, *_buttons(state, seat, sheet))
-    last = last_action(state, seat)
-    return sheet.svg(
-        title(game),
-        f"{game.num_players} players",
-        f"player_{mover} to move" if mover >= 0 else won_by(winners_of(state)),
-        "" if last is None else f"player_{last[0]}: {_name(game, last[1])}.",
-        mover if mover < MOST_SEATS else -1,
-    )
-
-
 def _buttons(state: GameState, seat: int | None, sheet: Sheet) -> tuple[float, str]:
     """Height and content of the panel of actions: each has a place of its own, which is empty if it is not legal."""
     game, width = state.game, (PANEL - 2 * PADDING) / BUTTON_COLUMNS
     drawn = heading(sheet.theme, "Actions")
-    for action in state.legal_actions() if seat in (None, state.current_player) else []:
+    for action in actions_shown(state, seat):
         row, column = divmod(action, BUTTON_COLUMNS)
         name = game.action_to_string(action)
         words = name if len(name) <= BUTTON_LENGTH else f"{name[: BUTTON_LENGTH - 1]}\u2026"
@@ -142,15 +159,15 @@ def _buttons(state: GameState, seat: int | None, sheet: Sheet) -> tuple[float, s
     return TITLE + -(-game.num_actions // BUTTON_COLUMNS) * BUTTON_ROW + PADDING, drawn
 
 
-def _layout(game: Game, seat: int | None) -> Layout:
+def _layout(game: GameDefinition, seat: int | None) -> Layout:
     return game.state_layout if seat is None else game.observation_layout
 
 
-def _name(game: Game, action: int) -> str:
+def _name(game: Shown, action: int) -> str:
     return game.action_to_string(action) if action != HIDDEN else "a hidden action"
 
 
-def _as_array(game: Game, state: np.record) -> np.ndarray:
+def _as_array(game: GameDefinition, state: np.record) -> np.ndarray:
     """A copy of ``state`` as an array (1,)."""
     records: np.ndarray = np.zeros(1, game.state_dtype)
     records[0] = state

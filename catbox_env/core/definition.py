@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import itertools
 import json
@@ -13,12 +12,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from catbox_env.core.binding import bind
-from catbox_env.core.checks import brief, check_flag, check_integer
+from catbox_env.core.checks import brief, check_flag, check_integer, closest
 from catbox_env.core.draws import Draws
 from catbox_env.core.features import Features
 from catbox_env.core.kernels import REWARDS, Kernels
@@ -112,10 +111,9 @@ class GameDefinition(ABC):
         known = [field.name for field in fields(self.rules_class)]
         for name in options:
             if name not in known:
-                close = difflib.get_close_matches(name, known, n=1)
-                hint = f" Did you mean {close[0]!r}?" if close else ""
                 raise ValueError(
-                    f"unknown option {name!r} of {self.id}: expected reward, rules or one of {', '.join(known)}.{hint}"
+                    f"unknown option {name!r} of {self.id}: expected reward, rules or one of {', '.join(known)}"
+                    f"{closest(name, known)}"
                 )
         return self.rules_class(**options)
 
@@ -168,16 +166,9 @@ class GameDefinition(ABC):
         return json.dumps(header, sort_keys=True).encode()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._refuse_change(name)
-        super().__setattr__(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        self._refuse_change(name)
-        super().__delattr__(name)
-
-    def _refuse_change(self, name: str) -> None:
         if "_made" in self.__dict__:
             raise AttributeError(f"{name} of a game cannot be changed: make another game")
+        super().__setattr__(name, value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GameDefinition) and self.id == other.id and self.options == other.options
@@ -187,6 +178,9 @@ class GameDefinition(ABC):
 
     def __repr__(self) -> str:
         return f"make_game({self.id!r}, rules={self.rules!r}, reward={self.reward!r})"
+
+    def __deepcopy__(self, memo: dict) -> Self:
+        return self
 
     def __reduce__(self) -> tuple:
         return _rebuild_game, (type(self), self.rules, self.reward)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import numpy as np
 
-from catbox_env.core import defaults
 from catbox_env.core.batch import Vec
-from catbox_env.core.checks import brief, check_action, check_integer, check_seat, is_array
-from catbox_env.core.definition import GameDefinition, check_game_object
+from catbox_env.core.checks import brief, check_action, check_integer, check_seat, closest, is_array
+from catbox_env.core.defaults import Shown
+from catbox_env.core.definition import check_game_object
 from catbox_env.core.events import Event, check_step
 from catbox_env.core.past import Past, rewind, sample_past
 from catbox_env.core.picture import Sheet
-from catbox_env.core.rng import GENERATOR, new_generators, seed_sequence
+from catbox_env.core.rng import GENERATOR, child_seeds, new_generators, seed_sequence
 from catbox_env.core.sampling import checked_observations, fill_with_worlds, sample_worlds
 from catbox_env.core.saved import check_same_game
 from catbox_env.core.state import GameState, read_state
@@ -22,44 +21,11 @@ from catbox_env.core.state import GameState, read_state
 __all__ = ["Game", "GameState", "check_game_object"]
 
 
-class Game(GameDefinition):
+class Game(Shown):
     """A game under one rule set, and what is made of it: states, batches, worlds, texts, events and pictures.
 
-    `GameDefinition` describes its attributes and what a new game has to declare.
+    `GameDefinition` describes its attributes and what a new game has to declare, `Shown` how it is shown.
     """
-
-    # How the game is shown: a game says more than these defaults.
-
-    def action_to_string(self, action: int) -> str:
-        """``action`` in words, such as ``"play yellow 7"``. Raises ``ValueError`` outside ``0 .. A-1``."""
-        return f"action {self.check_action_id(action)}"
-
-    def why_illegal(self, state: np.record, action: int) -> str:
-        """The rule that forbids ``action`` (in ``0 .. A-1``) in ``state``, for the error message."""
-        return defaults.why_illegal(self, state, action)
-
-    def describe_actions(self) -> list[tuple[int, int, str]]:
-        """Rows (first id, last id, what they do), for documentation."""
-        return defaults.describe_actions(self)
-
-    def describe_rules(self) -> list[str]:
-        """The rules in short, for a player: a paragraph for each subject, with the numbers of this rule set."""
-        return defaults.describe_rules(self.rules_class)
-
-    def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
-        """What `render` returns; ``seat`` is None or a seat of the game.
-
-        The first line says in short where the game is, and nothing hidden: ``repr(state)`` shows it.
-        """
-        return defaults.draw_text(self, state, seat)
-
-    def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
-        """What `events` returns; the arguments have been checked."""
-        return defaults.tell_events(before, action, after, seat)
-
-    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
-        """What `render_svg` returns: panels on ``sheet``; ``seat`` is None or a seat of the game."""
-        return defaults.draw_picture(state, seat, sheet)
 
     # States and batches.
 
@@ -142,10 +108,7 @@ class Game(GameDefinition):
         root = seed_sequence(seed)
         if np.ndim(observation) == 2:
             observations = checked_observations(self, observation, 2)
-            children = [
-                np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
-                for i in range(len(observations))
-            ]
+            children = child_seeds(root, len(observations))
         else:
             observations, children = checked_observations(self, observation, 1), [root]
         counts = np.full(len(observations), count, np.int64)
@@ -193,9 +156,9 @@ class Game(GameDefinition):
         names = [self.action_to_string(action) for action in range(self.num_actions)]
         known = {name.lower(): action for action, name in enumerate(names)}
         if wanted not in known:
-            close = difflib.get_close_matches(wanted, known, n=3, cutoff=0.4)
-            hint = f"; similar: {', '.join(repr(names[known[name]]) for name in close)}" if close else ""
-            raise ValueError(f"unknown action {brief(text)}: expected a name such as {names[0]!r}{hint}")
+            raise ValueError(
+                f"unknown action {brief(text)}: expected a name such as {names[0]!r}{closest(text, names)}"
+            )
         return known[wanted]
 
     def check_action_id(self, action: Any) -> int:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from catbox_env.core.batch import Vec
-from catbox_env.core.checks import as_array, brief
+from catbox_env.core.checks import as_array, brief, check_integers
 from catbox_env.core.kernels import UNUSED
-from catbox_env.core.rng import new_generators, seed_sequence, split_generators
+from catbox_env.core.rng import child_seeds, new_generators, seed_sequence, split_generators
 from catbox_env.core.sampling import checked_observations
 from catbox_env.core.saved import check_same_game
 from catbox_env.core.state import GameState
@@ -39,7 +39,7 @@ class Past(NamedTuple):
 
     - ``beginnings``: a `Vec` of the same worlds at the beginning of the round; ``auto_deal`` is off.
     - ``actions`` (N, T) int64: what was then done, by whoever was to move: the hidden actions too; -2 after the last.
-    - ``weights`` (N,) float64, importance weights: 0 where these actions do not lead to the world, because the history
+    - ``importance_weights`` (N,) float64: 0 where these actions do not lead to the world, because the history
       excludes it. Else in proportion to P / Q: Q is the chance with which the world and the hidden actions were
       sampled, P the chance of the deal that they imply. Multiplied by the chances of all ``actions`` they are posterior
       weights, by Bayes' rule.
@@ -49,7 +49,7 @@ class Past(NamedTuple):
 
     beginnings: Vec
     actions: np.ndarray
-    weights: np.ndarray
+    importance_weights: np.ndarray
     acceptance: np.ndarray
 
 
@@ -121,10 +121,8 @@ def sample_past(
     given = _checked_histories(game, given)
     seen = [] if beginnings is None else list(checked_observations(game, beginnings, 2))
     root = seed_sequence(seed)
-    own = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, 0), pool_size=root.pool_size)
-    sampler = _PastSampler(
-        game, observation[0], given[0], seen, seat, new_generators([root]), np.random.default_rng(own)
-    )
+    rng = np.random.default_rng(child_seeds(root, 1)[0])
+    sampler = _PastSampler(game, observation[0], given[0], seen, seat, new_generators([root]), rng)
     found = sampler.sample_open() if game.hides_nothing else sampler.sample_hidden()
     if found is not None:
         state, rounds, observer = found
@@ -311,9 +309,5 @@ def _checked_places(history_of: np.ndarray | None, num_histories: int, num_world
                 f"histories: {num_histories} for {num_worlds} worlds; give one for all, one for each, or history_of"
             )
         return np.arange(num_worlds) if num_histories == num_worlds else np.zeros(num_worlds, np.int64)
-    of = as_array("history_of", history_of)
-    if of.shape != (num_worlds,) or of.dtype.kind not in "iu" or not ((of >= 0) & (of < num_histories)).all():
-        raise ValueError(
-            f"history_of={brief(history_of)}: expected integers from 0 to {num_histories - 1}, of shape ({num_worlds},)"
-        )
+    of = check_integers("history_of", history_of, (num_worlds,), 0, num_histories - 1)
     return np.ascontiguousarray(of, np.int64)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import brief, closest
 
 if TYPE_CHECKING:
     from catbox_env.core.batch import Vec
@@ -22,9 +21,8 @@ GAMES: dict[str, str] = {
 def game_class(game_id: str) -> type[Game]:
     """The class of the game ``game_id``. Raises ``ValueError`` for an unknown id, naming the known ones."""
     if not isinstance(game_id, str) or game_id not in GAMES:
-        close = difflib.get_close_matches(str(game_id), GAMES, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown game {brief(game_id)}: expected one of {', '.join(GAMES)}.{hint}")
+        hint = closest(str(game_id), list(GAMES))
+        raise ValueError(f"unknown game {brief(game_id)}: expected one of {', '.join(GAMES)}{hint}")
     module, name = GAMES[game_id].split(":")
     return getattr(importlib.import_module(module), name)
 

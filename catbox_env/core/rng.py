@@ -90,6 +90,14 @@ def seed_sequence(seed: int | SeedSequence | None) -> SeedSequence:
     return SeedSequence(int(seed))
 
 
+def child_seeds(root: SeedSequence, count: int) -> list[SeedSequence]:
+    """The first ``count`` children of ``root``, as ``root.spawn`` gives them. ``root`` stays as it was."""
+    return [
+        SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
+        for i in range(count)
+    ]
+
+
 def new_generators(seeds: list[SeedSequence]) -> np.ndarray:
     """An array of ``GENERATOR`` records, one for each seed sequence."""
     generators = np.zeros(len(seeds), GENERATOR)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import threading
 from collections.abc import Callable, Mapping
@@ -50,31 +49,6 @@ def alone(method: Callable[Concatenate[_S, _P], _R]) -> Callable[Concatenate[_S,
 class Storage:
     """What a ``Vec`` holds: see there for the arrays. They are allocated once, saved, loaded, copied and pickled."""
 
-    game: Game
-    num_envs: int
-    num_threads: int
-    auto_deal: bool
-    observation: np.ndarray
-    action_mask: np.ndarray
-    current_player: np.ndarray
-    rewards: np.ndarray
-    terminated: np.ndarray
-    round_ended: np.ndarray
-    win_shares: np.ndarray
-    info: dict[str, np.ndarray]
-    _legal: np.ndarray
-    _bad: np.ndarray
-    _actions: np.ndarray
-    _all: np.ndarray
-    _records: np.ndarray
-    _generators: np.ndarray
-    _logs: np.ndarray
-    _history: np.ndarray | None
-    _state: np.ndarray
-    _games: tuple[np.ndarray, ...]
-    _outcomes: tuple[np.ndarray, ...]
-    _views: tuple[np.ndarray, ...]
-
     @classmethod
     def _undealt(
         cls,
@@ -98,62 +72,45 @@ class Storage:
         threads = min(check_integer("num_threads", num_threads, 1, MAX_THREADS), n)
         history, state = check_flag("history", history), check_flag("state", state)
         players, actions, parts = game.num_players, game.num_actions, game.observation_layout.size
+        self.game, self.num_envs, self.num_threads = game, n, threads
+        self.auto_deal = check_flag("auto_deal", auto_deal)
         try:
-            arrays: dict[str, Any] = {
-                "observation": np.zeros((n, parts), np.int8),
-                "action_mask": np.zeros((n, actions), np.bool_),
-                "current_player": np.zeros(n, np.int8),
-                "rewards": np.zeros((n, players), np.float32),
-                "terminated": np.zeros(n, np.bool_),
-                "round_ended": np.zeros(n, np.bool_),
-                "win_shares": np.zeros((n, players), np.float32),
-                # Actions are checked against a mask that no caller can overwrite.
-                "_legal": np.zeros((n, actions), np.bool_),
-                "_bad": np.zeros(n, np.int64),
-                "_actions": np.zeros(n, np.int64),
-                "_all": np.arange(n),
-                "_records": np.zeros(n, game.state_dtype),
-                "_generators": np.zeros(n, GENERATOR),
-                "_logs": np.zeros((n, game.history_length if history else 0, 3), np.int8),
-                "_history": np.zeros((n, game.history_length, 2), np.int8) if history else None,
-                "_state": np.zeros((n, game.state_layout.size if state else 0), np.int8),
-            }
+            self.observation = np.zeros((n, parts), np.int8)
+            self.action_mask = np.zeros((n, actions), np.bool_)
+            self.current_player = np.zeros(n, np.int8)
+            self.rewards = np.zeros((n, players), np.float32)
+            self.terminated = np.zeros(n, np.bool_)
+            self.round_ended = np.zeros(n, np.bool_)
+            self.win_shares = np.zeros((n, players), np.float32)
+            # Actions are checked against a mask that no caller can overwrite.
+            self._legal = np.zeros((n, actions), np.bool_)
+            self._bad = np.zeros(n, np.int64)
+            self._actions = np.zeros(n, np.int64)
+            self._all = np.arange(n)
+            self._records = np.zeros(n, game.state_dtype)
+            self._generators = np.zeros(n, GENERATOR)
+            self._logs = np.zeros((n, game.history_length if history else 0, 3), np.int8)
+            self._history = np.zeros((n, game.history_length, 2), np.int8) if history else None
+            self._state = np.zeros((n, game.state_layout.size if state else 0), np.int8)
         except (MemoryError, ValueError, OverflowError) as error:
             raise ValueError(
                 f"num_envs={n}: expected fewer games, which fit into memory ({error})"
             ) from error
-        info = {name: arrays["_records"]["info"][:, i, :players] for i, name in enumerate(game.info_names)}
-        for array in info.values():
+        self.info = {name: self._records["info"][:, i, :players] for i, name in enumerate(game.info_names)}
+        for array in self.info.values():
             array.setflags(write=False)  # a part of the records
-        # Assigned past __setattr__, which keeps callers from putting arrays of another size in their place.
-        self.__dict__.update(arrays)
-        self.__dict__.update(game=game, num_envs=n, num_threads=threads, info=info)
-        self.__dict__["auto_deal"] = check_flag("auto_deal", auto_deal)
         # The same arrays as the loops take them.
-        self._games = tuple(
-            Games(params=game.params, generators=self._generators, states=self._records, logs=self._logs)
-        )
-        self._outcomes = tuple(
-            Outcomes(
-                rewards=self.rewards,
-                terminated=self.terminated,
-                round_ended=self.round_ended,
-                win_shares=self.win_shares,
-            )
-        )
+        self._games = tuple(Games(game.params, self._generators, self._records, self._logs))
+        self._outcomes = tuple(Outcomes(self.rewards, self.terminated, self.round_ended, self.win_shares))
         self._views = tuple(
-            Views(
-                observation=self.observation,
-                legal=self._legal,
-                mask=self.action_mask,
-                current_player=self.current_player,
-                state_vectors=self._state,
-            )
+            Views(self.observation, self._legal, self.action_mask, self.current_player, self._state)
         )
         self._seeded = False  # whether the generators have been given a seed
         self._cut_off = False  # whether the arrays may be behind the games
         self._threads = Threads(threads)
         self._in_use = threading.RLock()
+        # From here on no caller can put arrays of another size in their place.
+        self._own = frozenset({*self.__dict__, "_own"})
 
     @property
     def history(self) -> np.ndarray:
@@ -196,31 +153,17 @@ class Storage:
         self._seeded = True
         self._view_all()
 
-    @alone
-    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
-        twin = self._undealt(*self._made_with())
-        memo[id(self)] = twin
-        for name, array in self.__dict__.items():
-            if name in _OWN and isinstance(array, np.ndarray):
-                twin.__dict__[name].view(np.uint8)[...] = array.view(np.uint8)  # to the last byte
-        twin._seeded = self._seeded
-        twin.__dict__.update(copy.deepcopy(self._extras(), memo))
-        return twin
-
     def __reduce__(self) -> tuple:
-        return _restored, (type(self), *self._made_with(), self.save()), self._extras()
+        # What a subclass or a caller added goes along.
+        extras = {name: value for name, value in self.__dict__.items() if name not in self._own}
+        return _restored, (type(self), *self._made_with(), self.save()), extras
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _FIXED:
+        if not name.startswith("_") and name in self.__dict__.get("_own", ()):
             raise AttributeError(
                 f"{name} of a batch cannot be assigned: write into the array in place, or make another batch"
             )
         super().__setattr__(name, value)
-
-    def __delattr__(self, name: str) -> None:
-        if name in _OWN:
-            raise AttributeError(f"{name} of a batch cannot be deleted")
-        super().__delattr__(name)
 
     def _made_with(self) -> tuple[Any, ...]:
         """The arguments of ``_undealt``."""
@@ -232,10 +175,6 @@ class Storage:
             self._state.shape[1] > 0,
             self.auto_deal,
         )
-
-    def _extras(self) -> dict[str, Any]:
-        """The attributes that a subclass or a caller added."""
-        return {name: value for name, value in self.__dict__.items() if name not in _OWN}
 
     def _contents(self) -> dict[str, np.ndarray]:
         """The arrays that are saved: views."""
@@ -292,8 +231,3 @@ def _restored(cls: type[Storage], *made_with_and_saved: Any) -> Storage:
     vec = cls._undealt(*made_with)
     vec.load(saved)
     return vec
-
-
-#: Attributes that cannot be assigned, and all that a batch has by itself.
-_FIXED = frozenset(name for name in Storage.__annotations__ if not name.startswith("_"))
-_OWN = _FIXED | frozenset(Storage.__annotations__) | {"_seeded", "_cut_off", "_threads", "_in_use"}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
-import weakref
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 
@@ -21,7 +19,7 @@ class Threads:
     def __init__(self, num_threads: int) -> None:
         self.num_threads = num_threads
         self._pool: ThreadPoolExecutor | None = None
-        _ALIVE.add(self)
+        self._process = 0
 
     def run(self, work: Callable[..., None], *arrays: np.ndarray) -> None:
         """Call ``work(*slices)`` for each slice of ``arrays``, which are all cut alike along the first axis.
@@ -32,56 +30,26 @@ class Threads:
         if self.num_threads == 1:
             work(*arrays)
             return
-        if self._pool is None:
-            pool = ThreadPoolExecutor(self.num_threads, thread_name_prefix="catbox")
-            weakref.finalize(self, pool.shutdown, wait=False)
-            self._pool = pool
+        if self._pool is None or self._process != os.getpid():
+            self._pool = ThreadPoolExecutor(self.num_threads, thread_name_prefix="catbox")
+            self._process = os.getpid()
         cuts = [np.array_split(array, self.num_threads) for array in arrays]
-        # No task begins before all are submitted. Ctrl-C may come before the future of a submitted task is stored:
-        # such a task could not be waited for, so it must do nothing.
-        all_submitted, may_work = threading.Event(), False
-
-        def work_when_all_are_submitted(*slices: np.ndarray) -> None:
-            all_submitted.wait()
-            if may_work:
-                work(*slices)
-
-        futures: list[Future[None]] = []
         try:
-            for slices in zip(*cuts, strict=True):
-                futures.append(self._pool.submit(work_when_all_are_submitted, *slices))
-            may_work = True
-        finally:
-            _finish(all_submitted, futures)
+            futures = [self._pool.submit(work, *slices) for slices in zip(*cuts, strict=True)]
+            wait(futures)
+        except BaseException:  # Ctrl-C, maybe before the last future is known: end all threads
+            _end(self._pool)
+            self._pool = None
+            raise
         for future in futures:
             future.result()
 
 
-def _finish(all_submitted: threading.Event, futures: list[Future[None]]) -> None:
-    """Let the threads begin, and wait until they have finished; only then raise a Ctrl-C."""
-    interrupted: KeyboardInterrupt | None = None
+def _end(pool: ThreadPoolExecutor) -> None:
+    """Drop what has not begun, and wait for the rest; Ctrl-C is raised already, so another one changes nothing."""
     while True:
         try:
-            all_submitted.set()
-            wait(futures)
-            break
-        except KeyboardInterrupt as error:
-            interrupted = error
-    if interrupted is not None:
-        raise interrupted
-
-
-_ALIVE: weakref.WeakSet[Threads] = weakref.WeakSet()
-#: Pools whose threads stayed in the parent of a fork. They are kept, because to end a pool would wait for its threads.
-_LEFT_BEHIND: list[ThreadPoolExecutor] = []
-
-
-def _start_anew() -> None:
-    for threads in _ALIVE:
-        if threads._pool is not None:
-            _LEFT_BEHIND.append(threads._pool)
-            threads._pool = None
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
-    os.register_at_fork(after_in_child=_start_anew)
+            pool.shutdown(cancel_futures=True)
+            return
+        except KeyboardInterrupt:
+            continue

@@ -17,7 +17,6 @@ from open_spiel.python import policy as policies  # noqa: E402  # after the chec
 from open_spiel.python.algorithms import (  # noqa: E402
     cfr,
     exploitability,
-    external_sampling_mccfr,
     get_all_states,
     ismcts,
     mcts,
@@ -91,20 +90,6 @@ def test_cfr_plus_comes_to_the_known_values() -> None:
     for _ in range(10):
         python.evaluate_and_update_policy()
     assert exploitability.nash_conv(game, python.average_policy()) == pytest.approx(found[10], abs=1e-9)
-
-
-@pytest.mark.slow
-def test_external_sampling_mccfr_learns_the_tiny_game() -> None:
-    np.random.seed(0)  # noqa: NPY002  # the solver draws from NumPy's global generator
-    game = tiny()
-    solver = external_sampling_mccfr.ExternalSamplingSolver(game)
-    for _ in range(20):  # on the game itself
-        solver.iteration()
-    cached = pyspiel.convert_to_cached_tree(game)
-    solver = external_sampling_mccfr.ExternalSamplingSolver(cached)
-    for _ in range(1000):
-        solver.iteration()
-    assert exploitability.nash_conv(cached, solver.average_policy()) < 0.1
 
 
 # Searches.

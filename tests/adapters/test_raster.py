@@ -5,19 +5,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES, make_game
 from catbox_env.adapters import raster
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.picture import THEMES, letters, text
-from catbox_env.registration import gymnasium_id
 from tests.core.pictures import PICTURES, golden
 from tests.core.test_pictures import words_of
 
@@ -128,14 +124,6 @@ def test_a_learner_is_shown_its_own_view_alone_and_in_a_batch(game_id: str) -> N
     assert LearnerVectorEnv(2, game_id).render() is None
 
 
-@pytest.mark.parametrize("game_id", GAMES)
-def test_gymnasiums_checker_passes_on_the_pictures(game_id: str) -> None:
-    env = gymnasium.make(
-        gymnasium_id(game_id), opponents="random", illegal_action="random_legal", render_mode="rgb_array"
-    )
-    check_env(env.unwrapped)
-
-
 FORKING = """
 import multiprocessing, sys
 from catbox_env import make_game
@@ -174,17 +162,3 @@ def test_without_the_rasteriser_the_line_that_installs_it_is_named(monkeypatch: 
     with pytest.raises(ImportError, match=r'pip install "catbox-env\[render\]"'):
         env.render()
     assert AECGame("petrify_v0", render_mode="ansi").render_mode == "ansi"
-
-
-@pytest.mark.usefixtures("loaded_anew")
-def test_letters_that_are_missing_or_damaged_are_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(raster, "_LETTERS", tmp_path / "letters.json")
-    for content in (None, "{"):
-        if content:
-            raster._LETTERS.write_text(content)
-        with pytest.raises(
-            ImportError, match=r"the letters of pictures cannot be read: install catbox-env again"
-        ):
-            raster.rasterise(make_game("petrify_v0").new_initial_state(seed=0)._repr_svg_())

@@ -15,7 +15,6 @@ import torch
 from typer.testing import CliRunner
 
 import catbox_agents
-import catbox_env
 from catbox_agents import Agent, AgentError
 from catbox_agents.errors import portable
 from catbox_agents.gymnasium import LearnerEnv
@@ -26,7 +25,7 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_app.cli import app
 from catbox_app.match import Match
 from catbox_env.core.batch import Vec
-from catbox_env.core.game import Game
+from tests.games import game_for
 
 BROKEN = """
 from catbox_agents import Agent
@@ -56,10 +55,6 @@ def users_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(tmp_path))
     yield name
     sys.modules.pop(name, None)
-
-
-def game_for(players: int = 3) -> Game:
-    return catbox_env.make_game("cat_in_the_box_v0", num_players=players)
 
 
 def evaluated(spec: str) -> object:

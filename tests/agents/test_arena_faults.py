@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import catbox_agents
-import catbox_env
 from catbox_agents.arena import workers
 from catbox_agents.arena.deal_sets import deal_seed
 from catbox_agents.arena.records import read_record
@@ -32,12 +31,9 @@ from tests.agents.arena_agents import (
     starts_with,
 )
 from tests.agents.test_run_arena import played
+from tests.games import game_for
 
 DEALS = 12
-
-
-def game_for(players: int = 3, **options: Any) -> Any:
-    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
 
 
 def run(agent: type, num_deals: int = DEALS, players: int = 3, **arguments: Any) -> Any:

@@ -14,12 +14,9 @@ import catbox_env
 from catbox_agents.arena import referee
 from catbox_agents.arena.records import read_record
 from tests.agents.arena_agents import Lowest, Middle, OneByOne, spec
+from tests.games import game_for
 
 NAMES = ["lowest", "middle"]
-
-
-def game_for(players: int = 3, **options: Any) -> Any:
-    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
 
 
 def recorded(folder: Path, game: Any, agents: list[Any] | None = None, **arguments: Any) -> Path:

@@ -15,15 +15,12 @@ from catbox_agents import Agent
 from catbox_agents.arena import evaluation
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.match import Match
+from tests.games import game_for
 
 #: Hands so small that different deals often show a seat the same cards.
 TINY = {"num_players": 2, "num_ranks": 3, "num_colors": 2, "copies": 3, "hand_size": 3, "bids": (0, 1)} | {
     "revealed_cards": 0
 }
-
-
-def game_for(players: int = 3, **options: Any) -> Any:
-    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
 
 
 class First(Agent):

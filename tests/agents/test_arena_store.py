@@ -16,19 +16,15 @@ import pytest
 from filelock import FileLock
 
 import catbox_agents
-import catbox_env
 from catbox_agents import ArenaInterrupted
 from catbox_agents.arena.records import read_record
 from catbox_agents.arena.setup import SMALL, fingerprint
 from tests.agents.arena_agents import Highest, Impatient, Lowest, Middle, Sleepy, spec
 from tests.agents.policies import checkpoint
 from tests.agents.test_run_arena import same
+from tests.games import game_for
 
 NAMES = ["one", "two"]
-
-
-def game_for(players: int = 3, **options: Any) -> Any:
-    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
 
 
 def run(

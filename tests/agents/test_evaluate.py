@@ -12,6 +12,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent, EvaluationInterrupted
 from catbox_agents.arena import evaluation
+from tests.games import game_for
 
 #: The 97.5 % quantile of Student's t for ten deals, from a printed table.
 T_TEN_DEALS = 2.262
@@ -43,10 +44,6 @@ class Recording(Fixed):
         self.observations.append(observations.copy())
         self.histories.append(histories)
         return super().act_batch(observations, action_masks)
-
-
-def game_for(players: int = 3, **options: Any) -> Any:
-    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
 
 
 def plain_evaluation(game: Any, agents: list[Fixed], num_deals: int, seed: int) -> dict[str, Any]:

@@ -23,13 +23,10 @@ from catbox_env.core.registry import game_class
 from catbox_train.settings import MAX_SEED
 from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
 from tests.agents.policies import network_for
+from tests.games import game_for
 
 NAMES = ["low", "high", "middle"]
 SPECS = [spec(Lowest), spec(Highest), spec(Middle)]
-
-
-def game_for(players: int = 3, **options: Any) -> Any:
-    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
 
 
 def played(game: Any, seat_agents: list[Agent], seed: Any) -> list[float]:

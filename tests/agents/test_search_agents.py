@@ -23,6 +23,7 @@ from catbox_env import Game, Vec
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import new_generators
 from tests.agents.test_search import Highest, played_on
+from tests.games import game_for
 
 SPECS = [
     "search:worlds=6",
@@ -31,10 +32,6 @@ SPECS = [
     "ismcts:simulations=12,parallel=3",
     "pimc:samples=3,policy=random",
 ]
-
-
-def game_for(players: int = 3, **options: Any) -> Game:
-    return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
 
 
 def decisions(game: Game, count: int, moves: int = 14, seed: int = 3) -> Vec:

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env import GAMES, Game, GameState, make_game
+from catbox_env import GAMES, Game, GameState
+from catbox_env.adapters.openspiel_parameters import numbers_of_players
+from catbox_env.core.registry import game_class
 from tests.core.bad_values import FLAGS, NONE
 
 Options = dict[str, Any]
@@ -128,40 +130,18 @@ CASES: dict[str, GameCases] = {
 }  # fmt: skip
 
 
+def accepted_players(game_id: str) -> list[int]:
+    """Every number of players that a game accepts, with its default rules."""
+    return numbers_of_players(game_class(game_id).rules_class)
+
+
 def default_cases(game_id: str) -> GameCases:
     """The entry of a game that has none: every number of players that it accepts, with its default rules."""
-    games = accepted_games(game_id)
-    return GameCases(
-        values={"num_players": list(games)},
-        playthroughs={},
-        perfect_information=next(iter(games.values())).hides_nothing,
-    )
-
-
-def accepted_games(game_id: str) -> dict[int, Game]:
-    """The game for each number of players that it accepts, with its default rules."""
-    games = {}
-    for players in range(1, 11):
-        try:
-            games[players] = make_game(game_id, num_players=players)
-        except ValueError:
-            continue
-    return games
+    perfect = game_class(game_id).kernels.rewind is None
+    return GameCases({"num_players": accepted_players(game_id)}, playthroughs={}, perfect_information=perfect)
 
 
 CASES |= {game_id: default_cases(game_id) for game_id in GAMES if game_id not in CASES}
-
-
-def begun(game: Game, moves: int, seed: int) -> GameState:
-    """A game after so many random moves, or before the move that would end it."""
-    state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)
-    for _ in range(moves):
-        after = state.clone()
-        after.apply_action(int(rng.choice(state.legal_actions())))
-        if after.is_terminal():
-            break
-        state = after
-    return state
 
 
 def played(game: Game, seed: int, moves: int | None = None) -> tuple[GameState, list[GameState]]:
@@ -178,3 +158,8 @@ def played(game: Game, seed: int, moves: int | None = None) -> tuple[GameState, 
         if state.round_ended:
             beginnings.append(state.clone())
     return state, beginnings
+
+
+def begun(game: Game, moves: int, seed: int) -> GameState:
+    """As `played`, the state alone."""
+    return played(game, seed, moves)[0]

@@ -158,6 +158,11 @@ def test_an_illegal_action_is_refused_and_the_game_is_unchanged(action: object) 
     env.step(env.game_state.legal_actions()[0])
 
 
+def test_the_functions_that_make_an_environment_can_be_pickled() -> None:
+    for make in (cat_in_the_box_v0.env, cat_in_the_box_v0.raw_env):
+        assert pickle.loads(pickle.dumps(make)) is make
+
+
 @pytest.mark.parametrize("kind", [int, np.int8, np.uint64, np.array])
 def test_an_action_may_be_any_integer(kind: object) -> None:
     env = cat_in_the_box_v0.raw_env(num_players=2)
@@ -178,20 +183,6 @@ def test_an_illegal_action_through_env_ends_the_game_with_less_than_any_legal_pl
         env.step(None)
     assert rewards["player_0"] == env.unwrapped.game.min_utility == -8.0
     assert rewards["player_1"] == 0
-
-
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_in_wrappers_keep_the_middle_of_a_game_and_play_on_alike(duplicate: object) -> None:
-    env = cat_in_the_box_v0.env(num_players=3, rounds="match")
-    env.reset(seed=3)
-    play(env, np.random.default_rng(1), steps=40)
-    twin = duplicate(env)
-    for _ in range(2):  # on to the end, and through a game dealt without a seed
-        results = []
-        for each in (env, twin):
-            results.append((play(each, np.random.default_rng(2)), each.unwrapped.game_state.serialize()))
-            each.reset()
-        assert results[0] == results[1]
 
 
 def test_the_same_seed_gives_the_same_game_and_without_one_the_generator_continues() -> None:
@@ -247,7 +238,7 @@ def test_use_before_reset_and_wrong_names_have_different_errors() -> None:
         env.observe("player_9")
     with pytest.raises(ValueError, match="make the environment with render_mode"):
         env.render()
-    with pytest.raises(ValueError, match="Did you mean 'num_players'"):
+    with pytest.raises(ValueError, match="did you mean 'num_players'"):
         cat_in_the_box_v0.raw_env(num_palyers=3)
 
 

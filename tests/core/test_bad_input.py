@@ -11,7 +11,6 @@ import catbox_env
 from catbox_env import make_game, make_vec
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.game import Game
-from catbox_env.core.layout import Layout, Part
 from catbox_env.core.rng import new_generators, seed_sequence
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 from tests.core.game_cases import CASES
@@ -174,36 +173,3 @@ def test_bad_input_is_refused_by_name_and_nothing_changes(
     name: str, function: Callable[[Any], Any], taken: list[Any]
 ) -> None:
     check_refusals(name, function, taken, fingerprint)
-
-
-def test_a_part_named_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="two parts have the name 'hand'"):
-        Layout([Part("hand", (2,), "cards"), Part("hand", (3,), "cards")])
-
-
-@pytest.mark.parametrize("game_id", catbox_env.GAMES)
-def test_rendering_for_a_seat_that_does_not_exist_is_refused(game_id: str) -> None:
-    game: Game = make_game(game_id)
-    state = game.new_initial_state(seed=0)
-    for seat in (game.num_players, -1, True, 0.0, "0"):
-        with pytest.raises(ValueError, match="expected a seat"):
-            game.render_text(state, seat)  # type: ignore[arg-type]
-    assert game.render_text(state, 0)
-
-
-def test_ctrl_c_stops_random_play_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    vec = make_vec("petrify_v0", num_envs=2, seed=0)
-    calls: list[int] = []
-
-    def interrupted(rows: np.ndarray) -> None:
-        calls.append(len(rows))
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(vec, "_view_histories", interrupted)  # called after each part
-    with pytest.raises(KeyboardInterrupt):
-        vec.step_random(10**12, seed=0)
-    assert len(calls) == 4, (
-        "two parts were played, the third was cut off, and the arrays were written once more"
-    )
-    vec.step(vec.action_mask.argmax(axis=1))

@@ -34,11 +34,10 @@ def test_shapes_and_types_are_those_of_the_contract() -> None:
     assert vec.terminated.dtype == np.bool_
 
 
-@pytest.mark.parametrize("num_threads", [2, 3, 7])
-def test_threads_do_not_change_the_games(num_threads: int) -> None:
-    one = make_vec("cat_in_the_box_v0", num_envs=7, seed=4, history=True, state=True)
-    many = make_vec(
-        "cat_in_the_box_v0", num_envs=7, seed=4, history=True, state=True, num_threads=num_threads
+def test_threads_do_not_change_the_games() -> None:
+    one, many = (
+        make_vec("cat_in_the_box_v0", 7, seed=4, history=True, state=True, num_threads=num_threads)
+        for num_threads in (1, 3)
     )
     rng = np.random.default_rng(0)
     for _ in range(120):
@@ -67,22 +66,6 @@ def test_random_play_takes_every_legal_action_equally_often() -> None:
     counts = np.bincount(vec._actions, minlength=26)
     assert counts.sum() == counts[legal].sum()
     assert abs(counts[legal] - 3000 / len(legal)).max() < 5 * np.sqrt(3000 / len(legal))
-
-
-def test_a_finished_game_is_dealt_anew_in_the_same_step() -> None:
-    vec = make_vec("cat_in_the_box_v0", num_envs=50, seed=0, num_players=3)
-    rng = np.random.default_rng(0)
-    ended = 0
-    for _ in range(60):
-        vec.step(random_actions(vec, rng))
-        parts = vec.game.observation_layout.unpack(vec.observation)
-        for i in np.flatnonzero(vec.terminated):
-            ended += 1
-            assert parts["phase"][i].tolist() == [1, 0, 0]
-            assert parts["hand"][i].sum() == 10
-            assert vec.rewards[i].tolist() == [float(x) for x in vec.info["score"][i]]
-        assert not vec.rewards[~vec.terminated].any()
-    assert ended > 50
 
 
 @pytest.mark.parametrize(
@@ -117,18 +100,6 @@ def test_a_caller_that_overwrites_the_mask_does_not_make_an_action_legal() -> No
     vec.action_mask[:] = True
     with pytest.raises(ValueError, match="illegal actions in 2 of 2 games"):
         vec.step(np.array([44, 44]))
-
-
-def test_saved_games_continue_exactly() -> None:
-    vec = make_vec("cat_in_the_box_v0", num_envs=6, seed=0, history=True, rounds=2)
-    vec.step_random(31, seed=1)
-    saved = vec.save()
-    vec.step_random(100, seed=2)
-    other = make_vec("cat_in_the_box_v0", num_envs=6, seed=77, history=True, rounds=2)
-    other.load(saved)
-    other.step_random(100, seed=2)
-    assert snapshot(vec) == snapshot(other)
-    assert np.array_equal(vec.history, other.history)
 
 
 def test_reset_without_a_seed_continues_and_with_one_starts_again() -> None:

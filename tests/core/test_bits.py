@@ -55,3 +55,5 @@ def test_numbers_are_clipped_to_an_int8(value: int, clipped: int) -> None:
 def test_a_layout_tells_where_named_parts_begin_and_minus_one_for_a_part_left_out() -> None:
     layout = Layout([Part("first", (2, 3), ""), Part("second", (4,), ""), Part("third", (1,), "")])
     assert layout.offsets(("third", "missing", "first", "second")) == (10, -1, 0, 6)
+    with pytest.raises(ValueError, match="two parts have the name 'hand'"):
+        Layout([Part("hand", (2,), ""), Part("hand", (3,), "")])

@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -147,72 +148,43 @@ def test_games_share_their_compiled_code_if_their_kernels_are_the_same() -> None
     assert PlayedByOtherKernels(size=3).loops.apply_if_legal is not loops.apply_if_legal
 
 
-MAKERS = {"empty", "zeros", "ones", "full", "empty_like", "zeros_like", "copy", "array"}
+MAKES_RECORDS = re.compile(r"np\.(empty|zeros|ones|full|array)\(.*, (dtype=)?(?!np\.|dtype=np\.)[\w.]+\)$")
 
 
-def is_compiled(function: ast.FunctionDef) -> bool:
-    return any("njit" in ast.unparse(decorator) for decorator in function.decorator_list)
-
-
-def made_here(function: ast.FunctionDef) -> set[str]:
-    """The names of the arrays of records that a function makes."""
-    return {
-        target.id
-        for step in ast.walk(function)
-        if isinstance(step, ast.Assign) and is_maker(step.value)
-        for target in step.targets
-        if isinstance(target, ast.Name)
-    }
-
-
-def is_maker(value: ast.AST) -> bool:
-    """Whether it makes an array of records: the numbers of NumPy's own types are copied when they are taken out."""
-    if not (
-        isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in MAKERS
-    ):
-        return False
-    kinds = [*value.args[1:], *(keyword.value for keyword in value.keywords if keyword.arg == "dtype")]
-    return any(not ast.unparse(kind).startswith("np.") for kind in kinds)
-
-
-def records_without_their_array(source: str, every: bool) -> list[str]:
-    """What compiled functions take out of an array that they made, and keep: Numba frees the array after its last use,
-    also where a record of it is still used. ``every``: whether all functions of the source are compiled."""
+def records_without_their_array(source: str) -> list[str]:
+    """What compiled functions take out of an array of records that they made, and keep: Numba frees the array after
+    its last use, also where a record of it is still used."""
     found = []
     for function in ast.walk(ast.parse(source)):
-        if isinstance(function, ast.FunctionDef) and (every or is_compiled(function)):
-            arrays = made_here(function)
-            for step in ast.walk(function):
-                if isinstance(step, ast.Assign | ast.Return):
-                    values = step.value.elts if isinstance(step.value, ast.Tuple) else [step.value]
-                    found += [
-                        f"{function.name}: {ast.unparse(step)}"
-                        for value in values
-                        if isinstance(value, ast.Subscript)
-                        and (is_maker(value.value) or ast.unparse(value.value) in arrays)
-                    ]
+        if isinstance(function, ast.FunctionDef) and "njit" in " ".join(
+            map(ast.unparse, function.decorator_list)
+        ):
+            steps = [
+                step
+                for step in ast.walk(function)
+                if isinstance(step, ast.Assign | ast.Return) and step.value
+            ]
+            made = {
+                ast.unparse(step.targets[0])
+                for step in steps
+                if isinstance(step, ast.Assign) and MAKES_RECORDS.match(ast.unparse(step.value))
+            }
+            taken = [step for step in steps if isinstance(step.value, ast.Subscript)]
+            arrays = [ast.unparse(step.value.value) for step in taken]
+            found += [
+                ast.unparse(step)
+                for step, array in zip(taken, arrays, strict=True)
+                if array in made or MAKES_RECORDS.match(array)
+            ]
     return found
 
 
-def test_compiled_code_keeps_no_record_of_an_array_that_it_lets_go() -> None:
+@pytest.mark.parametrize("kept", ["np.zeros(1, VIEW)[0]", "views[0]"])
+def test_compiled_code_keeps_no_record_of_an_array_that_it_lets_go(kept: str) -> None:
+    source = f"@njit\ndef fill(out):\n    views = np.zeros(1, VIEW)\n    view = {kept}\n    look(view)"
+    assert records_without_their_array(source) == [f"view = {kept}"]
     sources = [
         path for package in ("catbox_env", "agents", "train") for path in (ROOT / package).rglob("*.py")
     ]
-    found = {
-        str(path): records_without_their_array(path.read_text("utf-8"), every=path.name == "loops.py")
-        for path in sources
-    }
     assert len(sources) > 100
-    assert {path: records for path, records in found.items() if records} == {}
-
-
-@pytest.mark.parametrize("kept", ["np.zeros(1, VIEW)[0]", "views[0]"])
-def test_a_record_that_outlives_its_array_is_found(kept: str) -> None:
-    source = f"""
-        @numba.njit
-        def fill(out):
-            views = np.zeros(1, VIEW)
-            view = {kept}
-            look(view)
-    """
-    assert records_without_their_array(textwrap.dedent(source), every=False) == [f"fill: view = {kept}"]
+    assert [path for path in sources if records_without_their_array(path.read_text("utf-8"))] == []

@@ -3,14 +3,14 @@
 import copy
 import pickle
 
-import gymnasium
 import numpy as np
 import pytest
+from pettingzoo import AECEnv
 
 import catbox_env
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import make_game, make_vec
-from catbox_env.adapters.aec import AECGame
+from catbox_env.adapters.aec import env as wrapped_env
 from catbox_env.core.batch import Vec
 from catbox_env.core.conformance import check_copies_play_on
 
@@ -20,7 +20,7 @@ def nth_legal(mask: np.ndarray, number: int) -> int:
     return int(legal[number % len(legal)])
 
 
-def take_turn(env: AECGame, number: int) -> None:
+def take_turn(env: AECEnv, number: int) -> None:
     if env.agents:
         over = env.terminations[env.agent_selection]
         env.step(None if over else nth_legal(env.last()[0]["action_mask"], number))
@@ -28,7 +28,7 @@ def take_turn(env: AECGame, number: int) -> None:
         env.reset()
 
 
-def what_agents_see(env: AECGame) -> dict[str, np.ndarray]:
+def what_agents_see(env: AECEnv) -> dict[str, np.ndarray]:
     seen = {
         f"{agent} {name}": array
         for agent in env.possible_agents
@@ -42,11 +42,11 @@ def what_agents_see(env: AECGame) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
 def test_a_copied_environment_plays_on_into_the_next_game(game_id: str) -> None:
-    env = AECGame(game_id, history=True)
+    env = wrapped_env(game_id, history=True)
     env.reset(seed=3)
     for number in range(5):
         take_turn(env, number)
-    check_copies_play_on(env, take_turn, what_agents_see, num_moves=env.game.history_length + 8)
+    check_copies_play_on(env, take_turn, what_agents_see, num_moves=env.unwrapped.game.history_length + 8)
 
 
 def learn(env: LearnerEnv, number: int) -> None:
@@ -91,16 +91,6 @@ def test_a_copied_vector_environment_plays_on_with_the_same_opponents(num_thread
     check_copies_play_on(env, learn_in_all, what_the_learners_see, num_moves=30)
 
 
-def test_a_copy_has_an_info_of_its_own() -> None:
-    vec = make_vec("cat_in_the_box_v0", num_envs=2, seed=0, num_players=2)
-    for twin in (copy.deepcopy(vec), pickle.loads(pickle.dumps(vec))):
-        while not twin.round_ended.any():
-            twin.step(twin.action_mask.argmax(axis=1))
-        assert twin.info["tricks_won"].any()
-        assert twin.info["score"][twin.round_ended].tolist() == twin.rewards[twin.round_ended].tolist()
-    assert not vec.info["tricks_won"].any()
-
-
 def test_copies_keep_what_a_subclass_added() -> None:
     vec = CountingVec(make_game("petrify_v0"), 2, seed=0)
     vec.friend = vec
@@ -132,32 +122,12 @@ def test_the_attributes_of_a_batch_cannot_be_assigned(name: str) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=2, seed=0, history=True, state=True)
     with pytest.raises(AttributeError):
         setattr(vec, name, 3)
-    vec.reset(seed=1)
-    assert vec.num_envs == 2
-    assert vec.observation.shape == (2, vec.game.observation_layout.size)
-
-
-def test_a_learner_environment_made_by_gymnasium_is_copied() -> None:
-    env = gymnasium.make("catbox/CatInTheBox-v0", opponents="heuristic", disable_env_checker=True)
-    env.reset(seed=0)
-    twin = copy.deepcopy(env)
-    action = nth_legal(env.unwrapped.action_masks(), 0)  # type: ignore[attr-defined]
-    first, second = env.step(action), twin.step(action)
-    assert np.array_equal(first[0], second[0])
-    assert repr(first[1:]) == repr(second[1:])
+    with pytest.raises(ValueError, match="read-only"):
+        vec.info["score"][0, 0] = 9
 
 
 def test_a_game_cannot_be_changed() -> None:
     game = make_game("petrify_v0")
-    for change in (lambda: setattr(game, "num_players", 9), lambda: delattr(game, "params")):
-        with pytest.raises(AttributeError, match="of a game cannot be changed"):
-            change()
-    assert pickle.loads(pickle.dumps(copy.deepcopy(game))) == game
-
-
-def test_the_attributes_of_a_batch_cannot_be_deleted_and_its_info_cannot_be_written() -> None:
-    vec = make_vec("petrify_v0", num_envs=2, seed=0)
-    with pytest.raises(AttributeError, match="cannot be deleted"):
-        del vec.observation
-    with pytest.raises(ValueError, match="read-only"):
-        vec.info["place"][0, 0] = 9
+    with pytest.raises(AttributeError, match="num_players of a game cannot be changed"):
+        game.num_players = 9
+    assert copy.deepcopy(game) is game

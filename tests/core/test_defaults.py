@@ -2,7 +2,6 @@
 
 import copy
 
-import numpy as np
 import pytest
 
 from catbox_env.core.conformance import check_game
@@ -102,20 +101,3 @@ def test_the_winners_are_told_at_the_end() -> None:
     winner = state.returns().index(1.0)
     assert (last.kind, last.seat, last.data) == ("game_end", winner, {"winners": [winner]})
     assert f"player_{winner} wins" in words_of(game.render_svg(state))
-
-
-def test_what_cannot_be_done_is_refused_with_what_can() -> None:
-    game = PlainPetrify(size=3)
-    state = game.new_initial_state(seed=0)
-    illegal = next(action for action in range(9) if action not in state.legal_actions())
-    with pytest.raises(ValueError, match="legal are 'move to"):
-        state.apply_action(illegal)
-    with pytest.raises(ValueError, match="expected None, because no deal can be given to plain_petrify_v0"):
-        Game.set_deal(game, state.record, {})
-
-
-def test_rules_actions_and_statistics_are_said_without_a_word_of_the_game() -> None:
-    game = PlainPetrify(size=3)
-    assert game.describe_rules() == ["One rule set, validated."]
-    assert game.describe_actions()[1] == (1, 1, "move to b1")
-    assert game.statistics({"place": np.array([[0, 1]])})["place"].dtype == np.float64

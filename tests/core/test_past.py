@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import permutations
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from catbox_env import Game, GameState, make_game, make_vec
 from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.past import Past
-from tests.core.game_cases import CASES
+from tests.core.game_cases import CASES, played
 
 RULES: list[tuple[str, dict[str, Any]]] = [
     ("cat_in_the_box_v0", {"num_players": 3}),
@@ -24,19 +25,9 @@ RULES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def random_states(game: Game, count: int, seed: int = 0) -> list[GameState]:
+def some_states(game: Game, count: int, first_seed: int = 0) -> list[GameState]:
     """States under way, after different numbers of random moves."""
-    rng = np.random.default_rng(seed)
-    states: list[GameState] = []
-    while len(states) < count:
-        state = game.new_initial_state(seed=int(rng.integers(2**31)))
-        for _ in range(int(rng.integers(game.history_length))):
-            state.apply_action(int(rng.choice(state.legal_actions())))
-            if state.is_terminal():
-                break
-        if not state.is_terminal():
-            states.append(state)
-    return states
+    return [played(game, first_seed + i)[0] for i in range(count)]
 
 
 def replayed(past: Past, rows: np.ndarray) -> Any:
@@ -57,12 +48,12 @@ def test_replaying_the_past_of_a_world_leads_to_it_and_to_the_history(
     game_id: str, options: dict[str, Any]
 ) -> None:
     game = make_game(game_id, **options)
-    for state in random_states(game, 25):
+    for state in some_states(game, 25):
         seat = state.current_player
         history = state.history_observation(seat)
         worlds = game.sample_states(state.observation(seat), 20, seed=4)
         past = game.rewind(worlds, history)
-        possible = np.flatnonzero(past.weights > 0)
+        possible = np.flatnonzero(past.importance_weights > 0)
         assert len(possible)
         games = replayed(past, possible)
         assert (games.observation == worlds.observation[possible]).all()
@@ -85,7 +76,7 @@ def test_the_true_state_is_taken_back_to_its_deal(game_id: str, options: dict[st
     while not state.is_terminal():
         vec.set_states([state])
         past = game.rewind(vec, vec.history)
-        assert past.weights[0] > 0
+        assert past.importance_weights[0] > 0
         for seat in range(game.num_players):
             assert np.array_equal(past.beginnings.observe(np.array([seat]))[0], dealt.observation(seat))
         known = state.history_observation(state.current_player)
@@ -102,7 +93,7 @@ def test_the_true_state_is_taken_back_to_its_deal(game_id: str, options: dict[st
 def test_a_world_weighs_as_many_times_as_there_are_orders_in_which_its_cards_can_have_been_folded() -> None:
     game = make_game("cat_te_v0", num_players=3, side_pot=1)
     counted = 0
-    for state in random_states(game, 60, seed=3):
+    for state in some_states(game, 60, 300):
         seat = state.current_player
         history = state.history_observation(seat)
         worlds = game.sample_states(state.observation(seat), 8, seed=1)
@@ -121,7 +112,9 @@ def test_a_world_weighs_as_many_times_as_there_are_orders_in_which_its_cards_can
                 trial = actions.copy()
                 trial[hidden] = actions[hidden[list(order)]]
                 ways += leads_to(game, past, row, trial, worlds)
-            assert past.weights[row] == ways
+            assert past.importance_weights[row] == ways
+            of_seats = np.bincount(movers, minlength=3).tolist()
+            assert past.acceptance[row] == pytest.approx(ways / prod(map(factorial, of_seats)))
             counted += ways > 1
     assert counted > 20
 
@@ -150,13 +143,13 @@ def test_each_order_of_folded_cards_is_as_likely() -> None:
     many._generators[:] = game.sample_states(state.observation(0), 3000, seed=1)._generators
     past = game.rewind(many, state.history_observation(0))
     drawn = Counter(map(tuple, past.actions.tolist()))
-    assert len(drawn) == past.weights[0] == 6
+    assert len(drawn) == past.importance_weights[0] == 6
     assert all(abs(count - 500) < 100 for count in drawn.values())
 
 
 def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
-    state = random_states(game, 1)[0]
+    state = some_states(game, 1)[0]
     seat = state.current_player
     worlds = game.sample_states(state.observation(seat), 4, seed=0)
     history = state.history_observation(seat)
@@ -175,7 +168,7 @@ def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
     # Of this length, but of another game: what everybody sees differs.
     other = np.array(history)
     other[: int((history[:, 0] != UNUSED).sum()), 1] = 0
-    assert not game.rewind(worlds, other).weights.any()
+    assert not game.rewind(worlds, other).importance_weights.any()
 
 
 @pytest.mark.parametrize("game_id", CASES)
@@ -186,21 +179,3 @@ def test_games_without_hidden_cards_have_nothing_to_take_back(game_id: str) -> N
         state = game.new_initial_state(seed=0)
         with pytest.raises(ValueError, match="hides nothing, so no world has to be taken back"):
             game.rewind(game.sample_states(state.observation(0), 2, seed=0), state.history_observation(0))
-
-
-def test_random_histories_never_crash_and_are_refused_or_weigh_nothing() -> None:
-    rng = np.random.default_rng(0)
-    for game_id, options in RULES:
-        game = make_game(game_id, **options)
-        for state in random_states(game, 10, seed=6):
-            worlds = game.sample_states(state.observation(state.current_player), 2, seed=0)
-            history = np.full((game.history_length, 2), UNUSED, np.int8)
-            rows = int(rng.integers(game.history_length + 1))
-            history[:rows, 0] = rng.integers(-2, game.num_players, rows)
-            history[:rows, 1] = rng.integers(-2, min(game.num_actions, 127), rows)
-            try:
-                past = game.rewind(worlds, history)
-            except ValueError:
-                continue
-            assert past.weights.shape == (2,)
-            assert (past.weights >= 0).all()

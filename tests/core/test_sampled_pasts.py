@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -158,31 +159,33 @@ def test_histories_in_which_a_seat_plays_more_cards_than_it_has_are_refused(rows
         assert found == -1 or (len(rows) == 3 and found == 0)
 
 
-def test_random_histories_never_crash() -> None:
-    rng = np.random.default_rng(0)
-    for game_id, options in RULES:
-        game = make_game(game_id, **options)
-        actions = np.full(game.history_length, UNUSED, np.int64)
-        for seed in range(20):
-            state = game.new_initial_state(seed=seed)
-            history = np.empty((game.history_length, 2), np.int8)
-            history[:, 0] = rng.integers(-1, game.num_players, game.history_length)
-            history[:, 1] = rng.integers(-1, game.num_actions, game.history_length)
-            if game.kernels.draw_round is not None:
-                drawn = np.zeros(2, game.state_dtype)
-                for known in (False, True):
-                    for first in range(0, game.history_length, 7):
-                        found = game.loops.draw_earlier_round(
-                            game.params,
-                            state.generators,
-                            state.records,
-                            0,
-                            known,
-                            history,
-                            first,
-                            0,
-                            actions,
-                            drawn,
-                            5,
-                        )
-                        assert found <= 0
+@pytest.mark.parametrize(("game_id", "options"), RULES, ids=str)
+def test_random_histories_never_crash_and_are_refused_or_weigh_nothing(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game, rng = make_game(game_id, **options), np.random.default_rng(0)
+    actions, drawn = np.full(game.history_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
+    for seed in range(20 * (not game.hides_nothing)):
+        state, _ = played(game, seed)
+        history = np.empty((game.history_length, 2), np.int8)
+        history[:, 0] = rng.integers(-1, game.num_players, game.history_length)
+        history[:, 1] = rng.integers(-1, game.num_actions, game.history_length)
+        for first in range(0, game.history_length, 7):
+            found = game.loops.draw_earlier_round(
+                game.params,
+                state.generators,
+                state.records,
+                0,
+                bool(first % 2),
+                history,
+                first,
+                0,
+                actions,
+                drawn,
+                5,
+            )
+            assert found <= 0
+        history[int(rng.integers(game.history_length)) :] = UNUSED
+        worlds = game.sample_states(state.observation(state.current_player), 2, seed=0)
+        with contextlib.suppress(ValueError):
+            assert (game.rewind(worlds, history).importance_weights >= 0).all()

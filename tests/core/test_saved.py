@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -22,9 +21,7 @@ SMALL = {"num_players": 2, "hand_size": 4, "revealed_cards": 0}
 OTHER_RULES = [
     ("cat_in_the_box_v0", SMALL | {"num_ranks": 9}, SMALL | {"num_ranks": 2}, "num_ranks=9, expected 2"),
     ("cat_in_the_box_v0", {"reward": "score"}, {"reward": "win"}, "reward='score', expected 'win'"),
-    ("cat_in_the_box_v0", {"start_player": 1}, {}, "start_player=1, expected 0"),
     ("petrify_v0", {"size": 8}, {"size": 3}, "size=8, expected 3"),
-    ("cat_te_v0", {"region": "laos"}, {"region": "khmer"}, "region='laos', expected 'khmer'"),
 ]  # fmt: skip
 
 
@@ -56,19 +53,12 @@ def test_games_of_other_rules_are_refused_by_name(game_id: str, one: dict, other
         )
 
 
-def test_games_of_another_game_are_refused_by_name() -> None:
-    saved = make_vec("petrify_v0", num_envs=2, seed=0).save()
-    with pytest.raises(ValueError, match="a game of 'petrify_v0', expected 'cat_te_v0'"):
-        make_vec("cat_te_v0", num_envs=2, seed=0).load(saved)
-
-
 @pytest.mark.parametrize(
     ("header", "named"),
     [
         ({"format": FORMAT + 1}, f"format {FORMAT + 1}, expected {FORMAT}; load it with the version"),
-        ({"format": "x"}, "format 'x'"),
+        ({"game": "cat_te_v0"}, "a game of 'cat_te_v0', expected 'petrify_v0'"),
         ({"options": None}, "no header of catbox"),
-        (b"", "no header of catbox"),
         (b"[]", "no header of catbox"),
         (b"\xff\xfe", "no header of catbox"),
         (b"[" * 100_000, "no header of catbox"),
@@ -113,51 +103,6 @@ def test_incomplete_saved_games_are_refused(spoil: Callable[[Saved], Any], named
     assert contents(vec) == before
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "named"),
-    [
-        ("logs", 99, "the history of game 0 is damaged"),
-        ("logs", -1, "the history of game 0 is damaged"),
-        ("logs shown", 0, "the history of game 0 is damaged"),
-        ("generators", 255, "'a' of game 0 is not within 0"),
-        ("records", 255, "'terminated' of game 0 is not within 0 .. 1"),
-    ],
-)  # fmt: skip
-def test_values_out_of_bounds_are_found_although_the_checksum_is_valid(
-    name: str, value: int, named: str
-) -> None:
-    vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, num_players=2, history=True)
-    vec.step_random(5, seed=0)
-    saved = vec.save()
-    name, _, column = name.partition(" ")
-    array = saved[name]
-    if name in ("records", "generators"):
-        array[: len(array) // 3] = value
-    elif column:
-        array[0, 4, 2] = array[0, 4, 1] - 1  # what the others saw of a move is the move or -1
-    else:
-        array[0, ...] = value
-    before = contents(vec)
-    with pytest.raises(ValueError, match=named):
-        vec.load(resealed(saved))
-    assert contents(vec) == before
-
-
-def test_save_returns_copies_and_load_restores_histories() -> None:
-    vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, history=True, rounds=2)
-    vec.step_random(17, seed=1)
-    saved, history = vec.save(), vec.history.copy()
-    kept = {name: array.copy() for name, array in saved.items()}
-    vec.step_random(40, seed=2)
-    assert all(np.array_equal(saved[name], kept[name]) for name in kept)
-    assert not np.array_equal(vec.history, history)
-    vec.load(saved)
-    assert np.array_equal(vec.history, history)
-    assert (history[:, 16, 1] >= -1).all()
-    vec.step_random(1, seed=3)
-    assert all(np.array_equal(saved[name], kept[name]) for name in kept)
-
-
 def test_a_batch_with_auto_deal_refuses_a_game_that_is_over() -> None:
     ends = make_vec("petrify_v0", num_envs=2, seed=0, auto_deal=False)
     while (running := np.flatnonzero(ends.current_player >= 0)).size:
@@ -189,15 +134,6 @@ def test_no_byte_of_a_serialised_state_can_change(game_id: str) -> None:
     assert state.game.deserialize_state(bytes(data)).serialize() == data
 
 
-@pytest.mark.parametrize("game_id", catbox_env.GAMES)
-def test_a_pickle_of_a_damaged_state_is_refused(game_id: str) -> None:
-    state = begun(make_game(game_id), 9, seed=2)
-    data = pickle.dumps(state)
-    place = data.index(state.records.tobytes()[:16]) + 3
-    with pytest.raises(ValueError, match="a serialised state: it is damaged"):
-        pickle.loads(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-
-
 def test_rules_in_a_pickle_are_checked_anew() -> None:
     data = pickle.dumps(make_game("petrify_v0", size=5))
     spoilt = data.replace(b"size\x94K\x05", b"size\x94K\x63")
@@ -206,10 +142,28 @@ def test_rules_in_a_pickle_are_checked_anew() -> None:
         pickle.loads(spoilt)
 
 
-@pytest.mark.parametrize("body", [b"", struct.pack("<q", -1) * 100])
-def test_a_body_of_another_length_is_refused(body: bytes) -> None:
-    state = begun(make_game("cat_in_the_box_v0"), 9, seed=2)
-    data = state.serialize()
-    header = data[13 + 32 :].partition(b"\n\n")[0]
-    with pytest.raises(ValueError, match="bytes after the header, expected"):
-        state.game.deserialize_state(data[:13] + checksum(header, body) + header + b"\n\n" + body)
+@pytest.mark.parametrize(
+    ("name", "spoil", "named"),
+    [
+        ("logs", lambda array: array.fill(99), "the history of game 0 is damaged"),
+        ("logs", lambda array: array[0, 4, 2:].fill(array[0, 4, 1] - 1), "the history of game 0 is damaged"),
+        ("generators", lambda array: array.fill(255), "'a' of game 0 is not within 0"),
+        ("records", lambda array: array.fill(255), "'terminated' of game 0 is not within 0 .. 1"),
+    ],
+)
+def test_values_out_of_bounds_are_found_although_the_checksum_is_valid(
+    name: str, spoil: Callable[[np.ndarray], None], named: str
+) -> None:
+    """What the others saw of a move is the move or -1. What is refused changes nothing; what was saved is restored."""
+    vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, num_players=2, history=True, rounds=2)
+    vec.step_random(5, seed=0)
+    saved, history = vec.save(), vec.history.copy()
+    spoilt = vec.save()
+    spoil(spoilt[name])
+    vec.step_random(40, seed=0)
+    before = contents(vec)
+    with pytest.raises(ValueError, match=named):
+        vec.load(resealed(spoilt))
+    assert contents(vec) == before
+    vec.load(saved)
+    assert np.array_equal(vec.history, history)

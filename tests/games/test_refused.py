@@ -60,7 +60,7 @@ REFUSED_RULES: list[tuple[str, dict[str, Any], str]] = [
     (PETRIFY, {"wildcards": 10, "zeros": 7}, "17 special tiles, but a board of size 4 has 16 cells"),
     (PETRIFY, {"teleports": 8, "zeros": 7}, "num_players=2: with 8 teleports, .* only 1 of 16 cells hold"),
     (PETRIFY, {"num_players": 4, "size": 3, "walls": 3, "teleports": 3}, "num_players=4: .* only 3 of 9 cells hold"),
-    (PETRIFY, {"num_player": 3}, "unknown option 'num_player' of petrify_v0.*Did you mean 'num_players'"),
+    (PETRIFY, {"num_player": 3}, "unknown option 'num_player' of petrify_v0.*did you mean 'num_players'"),
     (PETRIFY, {"reward": "points"}, "reward='points': expected one of 'score', 'margin', 'win'"),
     (PETRIFY, {"rules": {"size": 4}}, "petrify_v0 expected a catbox_env.games.petrify.rules.Rules"),
     (PETRIFY, {"rules": PetrifyRules.full(), "size": 4}, "rules and size were both given"),

@@ -68,7 +68,7 @@ def likelihoods(
     games, searcher = past.beginnings, worlds.current_player.copy()
     seats = np.zeros((worlds.num_envs, worlds.game.num_players, len(players)))
     for actions in past.actions.T:
-        rows = np.flatnonzero((actions != UNUSED) & (past.weights > 0))
+        rows = np.flatnonzero((actions != UNUSED) & (past.importance_weights > 0))
         num_legal = games.action_mask[rows].sum(axis=1)
         others = (games.current_player[rows] != searcher[rows]) & (num_legal > 1)
         asked = rows[others]
@@ -81,7 +81,9 @@ def likelihoods(
                     seats[asked, games.current_player[asked], k] += np.log(chances)
         games.step(actions[rows], rows)
     with np.errstate(divide="ignore"):
-        logs = np.log(past.weights) + (np.logaddexp.reduce(seats, axis=2) - np.log(len(players))).sum(axis=1)
+        logs = np.log(past.importance_weights) + (
+            np.logaddexp.reduce(seats, axis=2) - np.log(len(players))
+        ).sum(axis=1)
     return Likelihoods(logs, seats)
 
 

@@ -53,7 +53,7 @@ def test_a_step_before_the_first_reset_is_refused(batch: bool) -> None:
     env = LearnerVectorEnv(1, "petrify_v0") if batch else LearnerEnv("petrify_v0")
     before = env.games.vec._records.tobytes()
     action = int(env.games.vec.action_mask[0].argmax())
-    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step\(\)"):
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) of all games first"):
         env.step(np.array([action]) if batch else action)
     assert env.games.vec._records.tobytes() == before
 
@@ -81,7 +81,7 @@ def test_an_opponent_that_plays_an_illegal_action_is_named_and_the_game_is_over(
         ({"opponents": "hueristic"}, "did you mean 'heuristic'"),
         ({"opponents": ["random"]}, "1 agents for 3 other seats; give one agent for all"),
         ({"opponents": {"pool": ["random"]}}, "expected {'any_of': .one or more agents.}"),
-        ({"learner_seat": 4}, "learner_seat=4: expected a seat from 0 to 3, or 'random'"),
+        ({"learner_seat": 4}, "learner_seat=4: expected an integer from 0 to 3, or 'random'"),
         ({"mask_in_observation": {"mask": "legal"}}, "the names to give to 'observation' and 'action_mask'"),
         ({"mask_in_observation": {"observation": "action_mask"}}, "the names to give to"),
     ],

@@ -170,11 +170,12 @@ class VecEnv(BaseVecEnv):
 
         Raises ``AttributeError`` for another name.
         """
-        rows = list(self._get_indices(indices))
         if method_name == "action_masks":
-            return list(self.action_masks()[rows])
+            masks = self.action_masks()
+            return list(masks if indices is None else masks[list(self._get_indices(indices))])
         if method_name == "render":
-            return [self.games.vec.render_text(row, int(self.games.seats[row])) for row in rows]
+            seats = self.games.seats
+            return [self.games.vec.render_text(row, int(seats[row])) for row in self._get_indices(indices)]
         raise AttributeError(f"env_method({method_name!r}): expected 'action_masks' or 'render'")
 
     def env_is_wrapped(
@@ -193,8 +194,8 @@ class VecEnv(BaseVecEnv):
     def _infos(self, told: Mapping[str, tuple[NDArray[Any], NDArray[np.bool_]]]) -> list[dict[str, Any]]:
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for name, (values, where) in told.items():
-            for row in np.flatnonzero(where).tolist():
-                infos[row][name] = values[row].item()
+            for row, value in zip(np.flatnonzero(where).tolist(), values[where].tolist(), strict=True):
+                infos[row][name] = value
         return infos
 
 

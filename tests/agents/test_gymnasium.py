@@ -12,7 +12,7 @@ from catbox_agents import HEURISTICS, Agent, make
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES
 from catbox_env.registration import gymnasium_id
-from tests.agents.policies import checkpoint
+from tests.agents.policies import checkpoint, episode, random_legal
 from tests.core.game_cases import CASES
 
 IDS = [gymnasium_id(game_id) for game_id in GAMES]
@@ -37,10 +37,6 @@ class NeedsHistory(FirstLegal):
         assert history is not None
         assert history.shape == (self.game.history_length, 2)
         return super().act(observation, action_mask)
-
-
-def legal(rng: np.random.Generator, masks: np.ndarray) -> np.ndarray:
-    return np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
 
 
 @pytest.mark.parametrize("env_id", IDS)
@@ -71,58 +67,40 @@ def test_the_learner_is_paid_all_that_its_seat_wins(
     env = LearnerEnv(game_id, opponents="random", learner_seat=learner_seat, **options)
     rng = np.random.default_rng(0)
     for seed in range(12):
-        _, info = env.reset(seed=seed)
-        paid, over, rounds = 0.0, False, 0
-        while not over:
-            seat = int(env.games.seats[0])
-            assert env.games.vec.current_player[0] == seat
-            _, reward, over, truncated, info = env.step(int(legal(rng, info["action_mask"][None])[0]))
-            assert not truncated
+        paid, rounds = 0.0, 0
+        for _, reward, info in episode(env, seed, lambda mask: rng.choice(np.flatnonzero(mask))):
+            assert env.games.vec.current_player[0] in (env.games.seats[0], -1)
             paid += reward
             rounds += set(env.game.info_names) < set(info)
-        assert paid == pytest.approx(float(env.games.vec._records["returns"][0, seat]))
+        assert paid == pytest.approx(float(env.games.vec._records["returns"][0, env.games.seats[0]]))
         assert rounds == options.get("rounds", 1)
         assert not info["action_mask"].any()
 
 
-def test_what_is_paid_before_the_learners_first_decision_comes_with_its_first_step() -> None:
+def test_what_is_paid_before_the_learners_first_decision_is_told_at_the_reset() -> None:
     """Seat 0 shows an instant win in the first round, before seat 3 has decided anything: seat 3 pays an ante."""
     env = LearnerEnv("cat_te_v0", opponents="heuristic", learner_seat=3, rounds=3)
     found = 0
     for seed in range(200):
         _, info = env.reset(seed=seed)
         owed = float(env.games.vec._records["returns"][0, 3])
+        assert info.get("score", 0) == owed
         assert (owed != 0) == ("score" in info)
-        if owed == 0:
-            continue
-        found += 1
-        assert info["score"] == owed
-        paid, over = 0.0, False
-        while not over:
-            _, reward, over, _, info = env.step(int(info["action_mask"].argmax()))
-            paid += reward
-        assert paid == pytest.approx(float(env.games.vec._records["returns"][0, 3]))
+        found += owed != 0
     assert found > 0
 
 
 def test_a_seed_reproduces_everything_and_without_one_the_generator_continues() -> None:
-    def episode(env: LearnerEnv, seed: int | None) -> list:
-        rng = np.random.default_rng(3)
-        seen, info = env.reset(seed=seed)
-        trace, over = [seen.tolist()], False
-        while not over:
-            seen, reward, over, _, info = env.step(int(legal(rng, info["action_mask"][None])[0]))
-            trace.append((seen.tolist(), reward))
-        return trace
+    def played(env: LearnerEnv, seed: int | None) -> list:
+        return [(seen.tolist(), reward) for seen, reward, _ in episode(env, seed)]
 
     one, two = (
         LearnerEnv("cat_in_the_box_v0", opponents={"any_of": ["random", "heuristic"]}) for _ in range(2)
     )
-    assert episode(one, 5) == episode(two, 5)
-    assert episode(one, None) == episode(two, None)
-    first = episode(one, 5)
-    assert first != episode(one, None)
-    assert first == episode(one, 5)
+    first = played(one, 5)
+    assert first == played(two, 5)
+    assert first != played(one, None) == played(two, None)
+    assert first == played(one, 5)
 
 
 def test_seats_and_opponents_are_drawn_for_each_episode_and_kept_through_it() -> None:
@@ -140,7 +118,7 @@ def test_seats_and_opponents_are_drawn_for_each_episode_and_kept_through_it() ->
     changed = np.zeros(200, bool)
     for _ in range(25):
         seats, players = games.seats.copy(), games.players.copy()
-        _, _, terminated, _, infos = envs.step(legal(rng, infos["action_mask"]))
+        _, _, terminated, _, infos = envs.step(random_legal(rng, infos["action_mask"]))
         moved = (seats != games.seats) | (players != games.players).any(1)
         assert not (moved & ~terminated).any()
         changed |= moved
@@ -209,10 +187,7 @@ def test_the_last_observation_of_a_game_is_the_learners_own(game_id: str, learne
     env = LearnerEnv(game_id, opponents="heuristic", learner_seat=learner_seat, **options)
     vec, told_apart = env.games.vec, 0
     for seed in range(8):
-        seen, info = env.reset(seed=seed)
-        over = False
-        while not over:
-            seen, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+        *_, (seen, _, _) = episode(env, seed)
         every = [vec.observe(np.array([seat]))[0].tolist() for seat in range(players)]
         own = every.pop(int(env.games.seats[0]))
         assert seen.tolist() == own

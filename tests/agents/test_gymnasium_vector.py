@@ -14,6 +14,7 @@ from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_agents.learner_games import LearnerGames
 from catbox_env import GAMES
+from tests.agents.policies import episode, random_legal
 
 MODES = ["same_step", "next_step", "disabled"]
 #: Games in which a learner in the last seat is often paid, or out, before its first decision.
@@ -66,9 +67,7 @@ def test_a_batch_does_what_gymnasiums_own_vector_environment_does(game_id: str, 
     rng, ended, reported = np.random.default_rng(0), 0, set()
     begins = np.zeros(len(SEEDS), bool)
     for _ in range(90):
-        legal = np.array(
-            [rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in seen["action_mask"]]
-        )
+        legal = random_legal(rng, seen["action_mask"])
         actions = np.where(rng.random(len(SEEDS)) < 0.2, bare.action_space.sample(), legal)
         seen, rewards, terminated, truncated, infos = envs.step(actions)
         told, paid, over, cut, told_infos = expected.step(actions)
@@ -140,14 +139,9 @@ def test_the_learner_is_offered_or_told_all_that_its_seat_is_paid(
         count = count_returns(games)
         before = count()
         for _ in range(60):
-            _, info = env.reset()
-            total += info.get("skipped_reward", 0.0)
-            skipped += info.get("skipped_games", 0)
-            over = False
-            while not over:
-                action = int(rng.choice(np.flatnonzero(info["action_mask"])))
-                _, reward, over, _, info = env.step(action)
-                total += reward
+            for _, reward, info in episode(env, None, lambda mask: rng.choice(np.flatnonzero(mask))):
+                total += reward + info.get("skipped_reward", 0.0)
+                skipped += info.get("skipped_games", 0)
     else:
         envs = LearnerVectorEnv(6, game_id, autoreset_mode=mode, **options)
         games = envs.games
@@ -156,8 +150,7 @@ def test_the_learner_is_offered_or_told_all_that_its_seat_is_paid(
         before = count()
         total -= games.owed.sum()
         for _ in range(150):
-            actions = [rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in infos["action_mask"]]
-            _, rewards, terminated, _, infos = envs.step(np.array(actions))
+            _, rewards, terminated, _, infos = envs.step(random_legal(rng, infos["action_mask"]))
             total += rewards.sum()
             if mode == "disabled" and terminated.any():
                 _, infos = envs.reset(options={"reset_mask": terminated})

@@ -18,6 +18,7 @@ import catbox_agents
 from catbox_agents.gymnasium import LearnerGames, LearnerVectorEnv
 from catbox_agents.sb3 import SB3Agent, VecEnv
 from catbox_env import GAMES, make_game
+from tests.agents.policies import random_legal
 
 #: A game of few cards.
 SMALL = {"num_players": 2, "hand_size": 4, "num_ranks": 3, "copies": 4, "revealed_cards": 0}
@@ -31,10 +32,6 @@ def maskable(env: Any, **settings: Any) -> MaskablePPO:
     return MaskablePPO(
         "MlpPolicy", env, **{"n_steps": 16, "batch_size": 64, "device": "cpu", "seed": 0, **settings}
     )
-
-
-def random_actions(masks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    return (generator.random(masks.shape) * masks).argmax(axis=1)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +53,7 @@ def test_it_plays_the_games_of_the_gymnasium_view(game_id: str, features: bool) 
         assert np.array_equal(masks, infos["action_mask"])
         if features:
             assert np.array_equal(seen[:, size:], env.game.features.compute(expected, masks)[0])
-        actions = random_actions(masks, generator)
+        actions = random_legal(generator, masks)
         seen, rewards, dones, told = env.step(actions)
         expected, paid, terminated, _, infos = view.step(actions)
         assert rewards.dtype == np.float32
@@ -152,7 +149,7 @@ def positions(game: Any, count: int = 200) -> tuple[np.ndarray, np.ndarray]:
     steps = rng.integers(0, 8, count)
     for step in range(8):
         going = rows[(steps > step) & (vec.current_player >= 0)]
-        vec.step(random_actions(vec.action_mask[going], rng), going)
+        vec.step(random_legal(rng, vec.action_mask[going]), going)
     going = vec.current_player >= 0
     return vec.observation[going].copy(), vec.action_mask[going].copy()
 

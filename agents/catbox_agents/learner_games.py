@@ -18,7 +18,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history
-from catbox_agents.decisions import ask_agent
+from catbox_agents.decisions import ask_agents
 from catbox_agents.random_agent import RandomAgent
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of
 from catbox_env import Game, Vec
@@ -299,18 +299,13 @@ class LearnerGames:
     def _ask(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions (M,) of the agents that are to move in ``rows`` (M,)."""
         asked = self.players[rows, self.vec.current_player[rows]]
-        actions = np.empty(len(rows), np.int64)
-        for k, agent in enumerate(self.agents):
-            places = np.flatnonzero(asked == k)
-            if len(places) == 0:
-                continue
-            own = rows[places]
-            if agent is self._seeded[k]:
+        for k, agent in enumerate(self._seeded):
+            own = rows[asked == k]
+            if agent is self.agents[k] and len(own):
                 numbers = np.empty(len(own), np.uint64)
                 draw_numbers(self.generators, own, numbers)
-                agent.seed_decisions(numbers)  # type: ignore[attr-defined]  # _seeded has looked
-            actions[places] = ask_agent(agent, self.labels[k], self.vec, own)
-        return actions
+                agent.seed_decisions(numbers)
+        return ask_agents(self.agents, self.labels, asked, self.vec, rows)
 
     def _without_illegal(
         self, actions: NDArray[np.integer], rows: NDArray[np.int64]

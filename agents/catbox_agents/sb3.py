@@ -34,6 +34,7 @@ from catbox_env.core.versions import missing_extra, warn_untested
 
 try:
     import torch
+    from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 except ModuleNotFoundError as error:
     raise missing_extra(error, "catbox_agents.sb3", "sb3") from error
@@ -214,15 +215,15 @@ class SB3Agent(SamplingAgent):
     """
 
     def __init__(self, model: Any, game: Game | None = None, seed: Seed = None, greedy: bool = True) -> None:
-        policy, space = getattr(model, "policy", None), getattr(model, "observation_space", None)
-        if not callable(getattr(policy, "predict", None)) or not isinstance(space, spaces.Space):
+        if not isinstance(model, BaseAlgorithm):
             raise ValueError(
                 f"model = {brief(model)}: expected a model of Stable-Baselines3, such as MaskablePPO.load(path)"
             )
-        if isinstance(space, spaces.Dict):
+        name, space = type(model).__name__, model.observation_space
+        if not isinstance(space, spaces.Box):
             raise ValueError(
-                f"the model {type(model).__name__} takes observations of the parts {', '.join(space)}, expected an "
-                "array: train it without mask_in_observation; MaskablePPO finds the masks without it"
+                f"the model {name} takes a {type(space).__name__}, expected an array: train it without "
+                "mask_in_observation; MaskablePPO finds the masks without it"
             )
         note = noted_game(space)
         if game is None and note is None:
@@ -236,12 +237,12 @@ class SB3Agent(SamplingAgent):
             game = trained
         check_game_object(game)
         super().__init__(trained or game, seed)
-        check_agent(self, f"the model {type(model).__name__}", game)
+        check_agent(self, f"the model {name}", game)
         self.game = game
         self.model, self.greedy = model, greedy
         self.draws_actions = not greedy
         self._inputs = NetworkInputs(game, bool(note and note["features"]))
-        _check_model(model, game, self._inputs, note["features"] if note else {})
+        _check_model(model, game, self._inputs.size)
 
     def act_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
@@ -272,11 +273,10 @@ class SB3Agent(SamplingAgent):
         return policies
 
 
-def _check_model(model: Any, game: Game, inputs: NetworkInputs, features: Mapping[str, int]) -> None:
+def _check_model(model: Any, game: Game, inputs: int) -> None:
     """Raise ``ValueError`` for a ``model`` whose policy tells no distribution over the actions of ``game``, or that
-    takes other inputs."""
-    name = type(model).__name__
-    ask = getattr(model.policy, "get_distribution", None)
+    takes another number of ``inputs``."""
+    name, ask = type(model).__name__, getattr(model.policy, "get_distribution", None)
     if ask is None:
         raise ValueError(
             f"the policy of {name} tells no distribution of its actions, so that the best legal one cannot be found: "
@@ -286,24 +286,9 @@ def _check_model(model: Any, game: Game, inputs: NetworkInputs, features: Mappin
         raise ValueError(
             f"{name} remembers what it saw before, which an agent must not: use one without a memory"
         )
-    if features != part_sizes(inputs.layout):
+    shape, actions = model.observation_space.shape, model.action_space
+    if shape != (inputs,) or not isinstance(actions, spaces.Discrete) or actions.n != game.num_actions:
         raise ValueError(
-            f"{name} was trained with the features {dict(features)}, and {game.id} gives {part_sizes(inputs.layout)}: "
-            "it was trained with another version"
+            f"{name} takes observations of shape {shape} and gives {brief(actions)}; {game.id} with these rules gives "
+            f"shape ({inputs},) and takes Discrete({game.num_actions}): it was trained for another game or other rules"
         )
-    seen, actions = model.observation_space, model.action_space
-    if (
-        not isinstance(seen, spaces.Box)
-        or seen.shape != (inputs.size,)
-        or not isinstance(actions, spaces.Discrete)
-        or actions.n != game.num_actions
-    ):
-        raise ValueError(
-            f"{name} takes {_space(seen)} and gives {_space(actions)}; {game.id} with these rules gives an observation "
-            f"of shape ({inputs.size},) and takes Discrete({game.num_actions}): it was trained for another game or "
-            "other rules"
-        )
-
-
-def _space(space: spaces.Space[Any]) -> str:
-    return f"Box of shape {space.shape}" if isinstance(space, spaces.Box) else brief(space)

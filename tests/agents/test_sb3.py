@@ -108,15 +108,11 @@ def test_wrong_arguments_are_refused() -> None:
         small(0)
     with pytest.raises(ValueError, match="features='yes': expected True or False"):
         small(features="yes")
-    with pytest.raises(ValueError, match="learner_seat=2"):
-        small(learner_seat=2)
     for error in (ValueError, TypeError):
         with pytest.raises(
             error, match=r"unknown option 'opponent' .*expected one of opponents, .*num_players"
         ):
             small(opponent="random")
-    with pytest.raises(ValueError, match="no_such_game"):
-        VecEnv("no_such_game", 2)
     env = small(2)
     env.set_options({"deal": 1})
     with pytest.raises(ValueError, match="has no options"):

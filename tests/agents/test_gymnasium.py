@@ -68,12 +68,14 @@ def test_the_learner_is_paid_all_that_its_seat_wins(
     env = LearnerEnv(game_id, opponents="random", learner_seat=learner_seat, **options)
     rng = np.random.default_rng(0)
     for seed in range(12):
-        paid, rounds = 0.0, 0
+        paid, scores, rounds = 0.0, 0, 0
         for _, reward, info in episode(env, seed, lambda mask: rng.choice(np.flatnonzero(mask))):
             assert env.games.vec.current_player[0] in (env.games.seats[0], -1)
             paid += reward
+            scores += info.get("score", 0)
             rounds += set(env.game.info_names) < set(info)
         assert paid == pytest.approx(float(env.games.vec._records["returns"][0, env.games.seats[0]]))
+        assert scores == paid or "score" not in env.game.info_names
         assert rounds == options.get("rounds", 1)
         assert not info["action_mask"].any()
 

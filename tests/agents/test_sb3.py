@@ -59,6 +59,8 @@ def test_it_plays_the_games_of_the_gymnasium_view(game_id: str, features: bool) 
         assert rewards.dtype == np.float32
         assert np.array_equal(rewards, paid.astype(np.float32))
         assert np.array_equal(dones, terminated)
+        skipped = infos.get("skipped_games", np.zeros(16, int))
+        assert [info.get("skipped_games", 0) for info in told] == skipped.tolist()
         for row in np.flatnonzero(dones):
             last = told[row]["terminal_observation"]
             assert np.array_equal(last[:size], infos["final_obs"][row])

@@ -9,22 +9,14 @@ Its advantages by GAE end every game one decision early: what the last action of
 it (docs/toolkits.md). ``use_gae=False``, returns of whole games, is right.
 """
 
-from typing import Any
-
 import gymnasium
 import torch
 from agilerl.algorithms import PPO
 from agilerl.training.train_on_policy import train_on_policy
 
-import catbox_env
-from examples.measure import VIEW, margin
+from examples.measure import make_envs, margin
 
-GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
 NUM_ENVS, NUM_STEPS = 64, 32
-
-
-def make_envs(num_envs: int, **own: Any) -> gymnasium.vector.VectorEnv:
-    return gymnasium.make_vec("catbox/CatInTheBox-v0", num_envs, "vector_entry_point", **VIEW | own)
 
 
 def make_agent(envs: gymnasium.vector.VectorEnv) -> PPO:
@@ -47,7 +39,7 @@ def train(agent: PPO, envs: gymnasium.vector.VectorEnv, updates: int) -> None:
 
 
 def measured(agent: PPO, when: str) -> float:
-    return margin(GAME, lambda seen, mask: agent.get_action(seen, action_mask=mask)[0], when)
+    return margin(lambda seen, mask: agent.get_action(seen, action_mask=mask)[0], when)
 
 
 if __name__ == "__main__":

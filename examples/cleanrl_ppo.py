@@ -4,22 +4,14 @@ players. A batch of games is one vector environment of Gymnasium; only the actio
 python -m examples.cleanrl_ppo
 """
 
-from typing import Any
-
 import gymnasium
 import torch
 from torch import nn
 from torch.distributions import Categorical
 
-import catbox_env
-from examples.measure import VIEW, margin
+from examples.measure import GAME, make_envs, margin
 
-GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
 SIZE, NUM_STEPS, EPOCHS, MINIBATCHES = GAME.observation_layout.size, 32, 4, 8
-
-
-def make_envs(num_envs: int, **own: Any) -> gymnasium.vector.VectorEnv:
-    return gymnasium.make_vec("catbox/CatInTheBox-v0", num_envs, "vector_entry_point", **VIEW | own)
 
 
 def mlp(outputs: int) -> nn.Module:
@@ -70,7 +62,7 @@ def train(actor: nn.Module, envs: gymnasium.vector.VectorEnv, updates: int) -> N
 
 
 def measured(actor: nn.Module, when: str) -> float:
-    return margin(GAME, lambda seen, mask: policy(actor, seen, mask).probs.argmax(1), when)
+    return margin(lambda seen, mask: policy(actor, seen, mask).probs.argmax(1), when)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,18 @@
-"""What the examples with toolkits share: the view of the game, and how well a policy plays as an agent of catbox."""
+"""What the examples with toolkits share: the game, its Gymnasium view, and how well a policy plays as an agent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import gymnasium
 import numpy as np
 import torch
 
 from catbox_agents import Agent, evaluate
-from catbox_env import Game
+from catbox_env import make_game
+
+GAME = make_game("cat_in_the_box_v0", num_players=3)
 
 #: Options of the Gymnasium view: a table of three, two random players, the learner in a seat drawn for every game.
 VIEW: dict[str, Any] = {
@@ -23,11 +26,16 @@ VIEW: dict[str, Any] = {
 Choose = Callable[[torch.Tensor, torch.Tensor], Any]
 
 
+def make_envs(num_envs: int, **own: Any) -> gymnasium.vector.VectorEnv:
+    """A batch of games in that view; ``own`` options count instead of those."""
+    return gymnasium.make_vec("catbox/CatInTheBox-v0", num_envs, "vector_entry_point", **VIEW | own)
+
+
 class Learned(Agent):
     """An agent that plays what ``choose`` chooses."""
 
-    def __init__(self, game: Game, choose: Choose) -> None:
-        super().__init__(game)
+    def __init__(self, choose: Choose) -> None:
+        super().__init__(GAME)
         self.choose = choose
 
     @torch.no_grad()
@@ -35,10 +43,8 @@ class Learned(Agent):
         return np.asarray(self.choose(torch.from_numpy(observations).float(), torch.from_numpy(action_masks)))
 
 
-def margin(game: Game, choose: Choose, when: str) -> float:
+def margin(choose: Choose, when: str) -> float:
     """Print and return the points that ``choose`` makes more than random players, in 500 deals and each seat."""
-    learned = evaluate(game, [Learned(game, choose), "random"], 500, seed=1, names=["learned", "random"])[
-        "learned"
-    ]
+    (learned, _) = evaluate(GAME, [Learned(choose), "random"], 500, seed=1).standings
     print(f"{when}: {learned.margin:+.2f} points a round more than random players", flush=True)
     return learned.margin

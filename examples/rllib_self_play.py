@@ -98,11 +98,8 @@ def make_config(batch_size: int = 2000, runners: int = 0) -> PPOConfig:
 
 def margin(algorithm: Any, num_deals: int = 200) -> catbox_agents.Standing:
     """How the policy does among random agents, on deals played from every seat."""
-    game = catbox_env.make_game(GAME["game"], num_players=GAME["num_players"], reward="margin")
-    agent = ModuleAgent(game, algorithm.get_module("policy"))
-    return catbox_agents.evaluate(game, [agent, "random"], num_deals, seed=0, names=["policy", "random"])[
-        "policy"
-    ]
+    agent = ModuleAgent(SelfPlayEnv(GAME).game, algorithm.get_module("policy"))
+    return catbox_agents.evaluate(agent.game, [agent, "random"], num_deals, seed=0).standings[0]
 
 
 def main(updates: int = 10) -> None:

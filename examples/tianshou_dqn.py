@@ -20,10 +20,8 @@ from tianshou.env import DummyVectorEnv
 from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
-import catbox_env
-from examples.measure import VIEW, margin
+from examples.measure import GAME, VIEW, margin
 
-GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
 KEYS = {"observation": "obs", "action_mask": "mask"}
 
 
@@ -51,7 +49,7 @@ def measured(algorithm: DQN, when: str) -> float:
     def choose(seen: torch.Tensor, mask: torch.Tensor) -> np.ndarray:
         return algorithm.policy(Batch(obs=Batch(obs=seen, mask=mask.int()), info=Batch())).act
 
-    return margin(GAME, choose, when)
+    return margin(choose, when)
 
 
 def train(algorithm: DQN, steps: int) -> None:

@@ -8,7 +8,6 @@ hundred steps a second, and most of what a seat is paid stands in rows that its 
 
 from typing import Any
 
-import gymnasium
 import torch
 from tensordict.nn import TensorDictModule
 from torch import nn
@@ -18,16 +17,13 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOpe
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-import catbox_env
-from examples.measure import VIEW, margin
+from examples.measure import GAME, make_envs, margin
 
-GAME = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
 SIZE = GAME.observation_layout.size
 
 
 def make_env(num_envs: int, **own: Any) -> GymWrapper:
-    own |= {"mask_in_observation": True, "autoreset_mode": "disabled"}
-    envs = gymnasium.make_vec("catbox/CatInTheBox-v0", num_envs, "vector_entry_point", **VIEW | own)
+    envs = make_envs(num_envs, mask_in_observation=True, autoreset_mode="disabled", **own)
     return GymWrapper(envs, categorical_action_encoding=True)
 
 
@@ -68,7 +64,7 @@ def train(env: GymWrapper, actor: Actor, updates: int) -> None:
 
 
 def measured(actor: Actor, when: str) -> float:
-    return margin(GAME, lambda seen, mask: actor.logits(seen).where(mask, -1e9).argmax(1), when)
+    return margin(lambda seen, mask: actor.logits(seen).where(mask, -1e9).argmax(1), when)
 
 
 if __name__ == "__main__":

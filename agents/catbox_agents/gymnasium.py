@@ -78,7 +78,6 @@ from catbox_agents.learner_options import (
     OptionError,
     checked_mode,
     checked_render_mode,
-    checked_seed,
     make_learner_game,
 )
 from catbox_env.adapters.raster import FRAME_WIDTH, rasterise
@@ -128,17 +127,9 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
             raise ValueError(
                 f"options={brief(options)}: expected None; reset() of this environment has no options"
             )
-        if seed is not None:
-            seed = checked_seed(seed, "expected an integer of 0 or more, or None")
-        super().reset(seed=seed)
-        games = self.games
-        games.reset(seed)
-        mask = self.action_masks()
-        info = self._info(mask)
-        if games.skipped[0]:
-            info["skipped_games"] = int(games.skipped[0])
-            info["skipped_reward"] = float(games.skipped_reward[0])
-        return self._form(games.observation()[0], mask), info
+        self.games.reset(seed)
+        super().reset(seed=None if seed is None else int(seed))
+        return self._seen()
 
     def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take the learner's ``action``, then play the others' up to its next decision.
@@ -151,11 +142,8 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         if games.ready and games.over[0]:
             raise ValueError(f"action {chosen}: the game is over; call reset()")
         paid = games.step(np.array([chosen]))
-        mask = self.action_masks()
-        info = self._info(mask)
-        if games.illegal[0] >= 0:
-            info["illegal_action"] = int(games.illegal[0])
-        return self._form(games.observation()[0], mask), float(paid[0]), bool(games.over[0]), False, info
+        seen, info = self._seen()
+        return seen, float(paid[0]), bool(games.over[0]), False, info
 
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions, under the name that sb3-contrib calls: a new int8 array (A,) of 0 and 1."""
@@ -167,9 +155,10 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
             return _frame(self.games, 0)
         return self.games.vec.render_text(0, int(self.games.seats[0]))
 
-    def _info(self, mask: NDArray[np.int8]) -> dict[str, Any]:
-        statistics = self.games.round_statistics(0) if self.games.round_ended[0] else {}
-        return {"action_mask": mask, **statistics}
+    def _seen(self) -> tuple[Observation, dict[str, Any]]:
+        mask = self.action_masks()
+        info = {name: values[0].item() for name, (values, _) in self.games.told().items()}
+        return self._form(self.games.observation()[0], mask), {"action_mask": mask, **info}
 
 
 class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
@@ -243,11 +232,10 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         Returns the observations and the infos of all games.
         """
         begun = self._reset_mask(options)
-        seed = self._checked_seeds(seed)
-        super().reset(seed=None if isinstance(seed, list) else seed)
         self.games.reset(seed, None if begun.all() else np.flatnonzero(begun))
+        super().reset(seed=None if seed is None or isinstance(seed, list | tuple) else int(seed))
         masks = self.action_masks()
-        infos = self._infos(masks, begun, begun)
+        infos = self._infos(masks, begun)
         infos["_action_mask"] = ~self.games.over  # also those of the other games, for the next actions
         return self._form(self.games.observation(), masks), infos
 
@@ -260,25 +248,24 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         a game that is over (see the class); ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
         games, mode = self.games, self.autoreset_mode
-        begun = np.zeros(self.num_envs, np.bool_)
-        if games.ready and games.over.any():
-            paid = self._step_some(actions, begun)
-        else:
-            paid = games.step(actions)
-        terminated = games.over & ~begun
+        over = games.over.copy()
+        if games.ready and over.any() and mode is not AutoresetMode.NEXT_STEP:
+            raise ValueError(
+                f"the episodes of games {brief(np.flatnonzero(over).tolist())} are over; no game has moved: call "
+                'reset(options={"reset_mask": ...}) for them'
+            )
+        paid = games.step(actions)
+        terminated = games.over & ~over
         final: dict[str, Any] = {}
         if mode is AutoresetMode.SAME_STEP and terminated.any():
             final = self._final(terminated)
-            games.deal(np.flatnonzero(terminated))
-            begun = terminated
+            games.reset(rows=np.flatnonzero(terminated))
+        elif over.any():
+            games.reset(rows=np.flatnonzero(over))
         masks = self.action_masks()
-        return (
-            self._form(games.observation(), masks),
-            paid,
-            terminated.copy(),
-            np.zeros(self.num_envs, np.bool_),
-            {**self._infos(masks, np.ones(self.num_envs, np.bool_), begun), **final},
-        )
+        infos = self._infos(masks, np.ones(self.num_envs, np.bool_))
+        truncated = np.zeros(self.num_envs, np.bool_)
+        return self._form(games.observation(), masks), paid, terminated, truncated, infos | final
 
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions: a new int8 array (N, A) of 0 and 1."""
@@ -290,26 +277,6 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
             return None
         return tuple(_frame(self.games, row) for row in range(self.num_envs))
 
-    def _step_some(self, actions: NDArray[Any], begun: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """A step where some episodes are over: the others move, these begin anew and are marked in ``begun`` (N,)."""
-        games = self.games
-        over = games.over.copy()
-        if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
-            raise ValueError(
-                f"the episodes of games {brief(np.flatnonzero(over).tolist())} are over; no game has moved: call "
-                'reset(options={"reset_mask": ...}) for them'
-            )
-        given = as_array("actions", actions)
-        if given.shape != over.shape or given.dtype.kind not in "iu":
-            raise ValueError(
-                f"actions: {given.dtype} of shape {given.shape}; expected integers of shape {over.shape}"
-            )
-        moving = np.flatnonzero(~over)
-        paid = games.step(given[moving], moving)
-        games.deal(np.flatnonzero(over))
-        begun[:] = over
-        return paid
-
     def _final(self, terminated: NDArray[np.bool_]) -> dict[str, Any]:
         """The last observations and infos of the episodes that are over, as Gymnasium gives them."""
         masks = self.action_masks()
@@ -317,36 +284,18 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         last = np.full(self.num_envs, None, dtype=object)
         for row in np.flatnonzero(terminated):
             last[row] = self._form(seen[row].copy(), masks[row])
-        none = np.zeros(self.num_envs, np.bool_)
         return {
             "final_obs": last,
             "_final_obs": terminated.copy(),
-            "final_info": self._infos(np.zeros_like(masks), terminated, none),
+            "final_info": self._infos(np.zeros_like(masks), terminated),
             "_final_info": terminated.copy(),
         }
 
-    def _infos(
-        self, masks: NDArray[np.int8], rows: NDArray[np.bool_], begun: NDArray[np.bool_]
-    ) -> dict[str, Any]:
-        """Gymnasium's info of a batch, of ``rows`` (N,); episodes have just begun in ``begun`` (N,)."""
-        games = self.games
-        infos: dict[str, Any] = {}
-
-        def add(name: str, values: NDArray[Any], where: NDArray[np.bool_]) -> None:
-            infos[name], infos[f"_{name}"] = np.where(where, values, values.dtype.type(0)), where
-
-        infos |= {"action_mask": masks.copy(), "_action_mask": rows.copy()}
-        ended = games.round_ended & rows
-        if ended.any():
-            for name, values in games.vec.info.items():
-                add(name, values[np.arange(self.num_envs), games.seats].astype(np.int64), ended)
-        illegal = (games.illegal >= 0) & rows
-        if illegal.any():
-            add("illegal_action", games.illegal, illegal)
-        skipped = (games.skipped > 0) & begun
-        if skipped.any():
-            add("skipped_games", games.skipped, skipped)
-            add("skipped_reward", games.skipped_reward, skipped)
+    def _infos(self, masks: NDArray[np.int8], rows: NDArray[np.bool_]) -> dict[str, Any]:
+        """Gymnasium's info of a batch, of ``rows`` (N,)."""
+        infos: dict[str, Any] = {"action_mask": masks.copy(), "_action_mask": rows.copy()}
+        for name, (values, where) in self.games.told(rows).items():
+            infos[name], infos[f"_{name}"] = values, where
         return infos
 
     def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
@@ -362,13 +311,3 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
                 "one True"
             )
         return mask.copy()
-
-    def _checked_seeds(self, seed: Any) -> int | list[int | None] | None:
-        expected = f"expected one integer of 0 or more for all games, a list of {self.num_envs}, or None"
-        if seed is None:
-            return None
-        if not isinstance(seed, list | tuple):
-            return checked_seed(seed, expected)
-        if len(seed) != self.num_envs:
-            raise ValueError(f"seed={brief(seed)}: {expected}")
-        return [None if one is None else checked_seed(one, expected) for one in seed]

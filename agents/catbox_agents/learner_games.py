@@ -18,12 +18,12 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history
-from catbox_agents.decisions import ask_agent
+from catbox_agents.decisions import ask_agents
 from catbox_agents.random_agent import RandomAgent
 from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of
 from catbox_env import Game, Vec
 from catbox_env.core.bits import legal_at
-from catbox_env.core.checks import as_array, brief, check_choice, is_integer, is_word
+from catbox_env.core.checks import as_array, brief, check_choice, check_integer, is_integer, is_word
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.rng import new_generators, next_uint64, random_below, unit_interval
 
@@ -36,8 +36,8 @@ RAISE, TERMINATE, RANDOM_LEGAL = ILLEGAL_ACTIONS = ("raise", "terminate", "rando
 class LearnerGames:
     """N games with one learner in each, and the agents that play the other seats.
 
-    After ``reset``, ``deal`` and ``step`` the learner is to move in every game that is not over. With ``history`` the
-    games keep their actions, as they do where an agent needs them.
+    After ``reset`` and ``step`` the learner is to move in every game that is not over. With ``history`` the games keep
+    their actions, as they do where an agent needs them.
 
     Attributes:
         vec: the games.
@@ -51,8 +51,8 @@ class LearnerGames:
         round_ended: (N,) bool, whether a round has ended since the learner's last decision.
         illegal: (N,) int64, the illegal action of the last step; -1 where there was none.
         owed: (N,) float64, paid to the learner before its first decision and not yet returned by ``step``.
-        skipped: (N,) int64, how many games ended before the learner's first decision and were dealt over at the
-            beginning of this episode.
+        skipped: (N,) int64, how many games ended before the learner's first decision and were dealt over since the last
+            ``step``.
         skipped_reward: (N,) float64, what these games paid to the learner.
         num_skipped: how many games ended so since the batch was made.
         illegal_reward: what ``illegal_action="terminate"`` pays for an illegal action.
@@ -70,12 +70,8 @@ class LearnerGames:
     ) -> None:
         self.game = game
         others = game.num_players - 1
-        if not is_word(learner_seat, "random") and (
-            not is_integer(learner_seat) or not 0 <= learner_seat < game.num_players
-        ):
-            raise ValueError(
-                f"learner_seat={brief(learner_seat)}: expected a seat from 0 to {others}, or 'random'"
-            )
+        if not is_word(learner_seat, "random"):
+            check_integer("learner_seat", learner_seat, 0, others, ", or 'random'")
         self.learner_seat = learner_seat
         self.illegal_action = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS)
         self.illegal_reward = min(-1.0, float(game.min_utility))
@@ -109,18 +105,18 @@ class LearnerGames:
     def reset(
         self, seed: int | Sequence[int | None] | None = None, rows: NDArray[np.int64] | None = None
     ) -> None:
-        """Begin new games in ``rows`` (M,), everywhere by default.
+        """Begin new games in ``rows`` (M,), everywhere by default, and play them up to the learner's first decision.
 
         ``seed``: an integer of 0 or more, from which each game gets its own; or N of them, one for each game, which
         then plays as a single game with this seed does; ``None``, or one of N that is ``None``, goes on from the
-        generators. If every game begins with a seed, the agents of specs are made again. Raises ``ResetNeeded`` for
-        ``rows`` before the first ``reset`` of all games and after an opponent's error.
+        generators. If every game begins with a seed, the agents of specs are made again. Raises ``ValueError`` for
+        another seed, and ``ResetNeeded`` for ``rows`` before the first ``reset`` of all games and after an opponent's
+        error.
         """
-        if rows is not None and not self.ready:
-            raise ResetNeeded(
-                "call reset() of all games first: no game has begun, or an opponent's error interrupted the last step"
-            )
-        rows = self._all if rows is None else rows
+        if rows is None:
+            rows = self._all
+        else:
+            self._check_ready()
         deals, draws = self._seeds(seed, rows)
         self.ready = False
         seeded = {k: one for k, one in enumerate(draws) if one is not None}
@@ -131,41 +127,41 @@ class LearnerGames:
         if len(seeded) == self.vec.num_envs:
             self._make_agents_again()
         self._play_to_first_decisions(rows)
+        self.ready = True
 
-    def deal(self, rows: NDArray[np.int64]) -> None:
-        """Begin new games in ``rows`` (M,) and play them up to the learner's first decision."""
-        self.ready = False
-        self.vec.deal(rows)
-        self._seat(rows)
-        self._play_to_first_decisions(rows)
+    def step(self, actions: NDArray[np.integer]) -> NDArray[np.float64]:
+        """Take the learners' ``actions`` (N,); then the others play up to the learners' next decisions.
 
-    def step(
-        self, actions: NDArray[np.integer], rows: NDArray[np.int64] | None = None
-    ) -> NDArray[np.float64]:
-        """Take the learners' ``actions`` (M,) in ``rows`` (M,), everywhere by default; then the others play up to the
-        learners' next decisions. Returns what was paid (N,), 0 in other rows.
+        Returns what was paid (N,). In games that are over the action is ignored, and 0 is paid.
 
-        ``rows`` must not be over. Raises ``ValueError``, and no game has moved, for an action outside the action space
-        and, with ``illegal_action="raise"``, for an illegal one. Raises ``ValueError`` for an opponent that plays an
-        illegal action; after that, as before the first ``reset``, ``ResetNeeded``.
+        Raises ``ValueError``, and no game has moved, for an action outside the action space and, with
+        ``illegal_action="raise"``, for an illegal one. Raises ``ValueError`` for an opponent that plays an illegal
+        action; after that, as before the first ``reset``, ``ResetNeeded``.
         """
-        if not self.ready:
-            raise ResetNeeded(
-                "call reset() before step(): no game has begun, or an opponent's error interrupted the last step"
+        self._check_ready()
+        vec = self.vec
+        given = as_array("actions", actions)
+        if given.shape != self.over.shape or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions: {given.dtype} of shape {given.shape}; expected integers of shape {self.over.shape}"
             )
-        vec, stopped = self.vec, None
+        rows = np.flatnonzero(~self.over) if np.count_nonzero(self.over) else self._all
+        stopped = None
         if self.illegal_action != RAISE:
-            actions, rows, stopped = self._without_illegal(actions, rows)
-        vec.step(actions, rows)
+            given, rows, stopped = self._without_illegal(given, rows)
+        if len(rows) == vec.num_envs:
+            vec.step(given)
+        else:
+            vec.step(given[rows], rows)
         self.ready = False
-        rows = self._all if rows is None else rows
         paid = np.zeros(vec.num_envs)
         paid[rows] = self.owed[rows] + vec.rewards[rows, self.seats[rows]]
         self.owed[rows] = 0.0
+        self.skipped[:], self.skipped_reward[:] = 0, 0.0
         self.round_ended[:] = vec.round_ended
         self._others_play(rows, paid)
         self.over[rows] = vec.current_player[rows] < 0
-        if stopped is not None and len(stopped):
+        if stopped is not None:
             paid[stopped] = self.owed[stopped] + self.illegal_reward
             self.owed[stopped], self.over[stopped] = 0.0, True
         self.ready = True
@@ -174,7 +170,7 @@ class LearnerGames:
     def observation(self) -> NDArray[np.int8]:
         """The learners' observations: a new int8 array (N, O)."""
         seen = self.vec.observation.copy()
-        if self.over.any():
+        if np.count_nonzero(self.over):
             over = np.flatnonzero(self.over)
             seen[over] = self.vec.observe(self.seats[over], over)
         return seen
@@ -182,27 +178,60 @@ class LearnerGames:
     def action_masks(self) -> NDArray[np.int8]:
         """The learners' legal actions: a new int8 array (N, A) of 0 and 1; zeros where the episode is over."""
         masks = self.vec.action_mask.astype(np.int8)
-        if self.over.any():
+        if np.count_nonzero(self.over):
             masks[self.over] = 0
         return masks
 
-    def round_statistics(self, row: int) -> dict[str, int]:
-        """The statistics of the last finished round of game ``row`` for its learner."""
-        return {name: int(values[row, self.seats[row]]) for name, values in self.vec.info.items()}
+    def told(
+        self, rows: NDArray[np.bool_] | bool = True
+    ) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_]]]:
+        """What infos say beside the action masks: by name, values (N,), and the games of ``rows`` (N,) that they are
+        about; 0 in the others.
+
+        These are the statistics of a round that has ended, for its learner; ``illegal_action``; ``skipped_games`` and
+        ``skipped_reward``.
+        """
+        found: list[tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]] = []
+        if np.count_nonzero(self.round_ended):  # for a single game much faster than any()
+            seats = self._all, self.seats
+            statistics = {name: values[seats].astype(np.int64) for name, values in self.vec.info.items()}
+            found.append((statistics, self.round_ended & rows))
+        if self.illegal_action != RAISE:
+            found.append(({"illegal_action": self.illegal}, (self.illegal >= 0) & rows))
+        if np.count_nonzero(self.skipped):
+            skipped = {"skipped_games": self.skipped, "skipped_reward": self.skipped_reward}
+            found.append((skipped, (self.skipped > 0) & rows))
+        return {
+            name: (np.where(where, values, values.dtype.type(0)), where)
+            for named, where in found
+            if where.any()
+            for name, values in named.items()
+        }
+
+    def _check_ready(self) -> None:
+        if not self.ready:
+            raise ResetNeeded(
+                "call reset() of all games first: no game has begun, or an opponent's error interrupted the last step"
+            )
 
     def _seeds(
         self, seed: int | Sequence[int | None] | None, rows: NDArray[np.int64]
     ) -> tuple[list[SeedSequence | None], list[SeedSequence | None]]:
         """The seeds of the deals and of everything else in ``rows``, as ``reset`` describes them."""
-        one: list[tuple[Any, int]]
-        if seed is None or isinstance(seed, list | tuple):
-            one = [(None if seed is None else seed[row], 0) for row in rows]
-        else:
-            one = [(seed, row) for row in rows.tolist()]
+        several = isinstance(seed, list | tuple)
+        given: Sequence[Any] = seed if isinstance(seed, list | tuple) else [seed]
+        if (several and len(given) != self.vec.num_envs) or not all(
+            one is None or (is_integer(one) and one >= 0) for one in given
+        ):
+            raise ValueError(
+                f"seed={brief(seed)}: expected one integer of 0 or more for all games, a list of {self.vec.num_envs}, "
+                "or None"
+            )
+        places = [(given[row], 0) if several else (given[0], row) for row in rows.tolist()]
         deals, draws = (
             [
                 None if entropy is None else SeedSequence(int(entropy), spawn_key=(kind, place))
-                for entropy, place in one
+                for entropy, place in places
             ]
             for kind in (0, 1)
         )
@@ -246,7 +275,6 @@ class LearnerGames:
             self.skipped_reward[rows] += self.owed[rows]
             self.vec.deal(rows)
             self._seat(rows)
-        self.ready = True
 
     def _others_play(self, rows: NDArray[np.int64], paid: NDArray[np.float64]) -> None:
         """Play the others' moves in ``rows`` up to the learners' next decisions, and add what the learners are paid to
@@ -271,48 +299,35 @@ class LearnerGames:
     def _ask(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions (M,) of the agents that are to move in ``rows`` (M,)."""
         asked = self.players[rows, self.vec.current_player[rows]]
-        actions = np.empty(len(rows), np.int64)
-        for k, agent in enumerate(self.agents):
-            places = np.flatnonzero(asked == k)
-            if len(places) == 0:
-                continue
-            own = rows[places]
-            if agent is self._seeded[k]:
+        for k, agent in enumerate(self._seeded):
+            own = rows[asked == k]
+            if agent is self.agents[k] and len(own):
                 numbers = np.empty(len(own), np.uint64)
                 draw_numbers(self.generators, own, numbers)
-                agent.seed_decisions(numbers)  # type: ignore[attr-defined]  # _seeded has looked
-            actions[places] = ask_agent(agent, self.labels[k], self.vec, own)
-        return actions
+                agent.seed_decisions(numbers)
+        return ask_agents(self.agents, self.labels, asked, self.vec, rows)
 
     def _without_illegal(
-        self, actions: NDArray[np.integer], rows: NDArray[np.int64] | None
-    ) -> tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.int64]]:
-        """``actions`` and ``rows`` without illegal actions, and the rows whose episode such an action ends.
+        self, actions: NDArray[np.integer], rows: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """``actions`` (N,) and ``rows`` without illegal actions, and the rows whose episode such an action ends.
 
         Raises ``ValueError``, nothing changed, for an action outside the action space.
         """
-        rows = self._all if rows is None else rows
-        given = as_array("actions", actions)
-        if given.shape != rows.shape or given.dtype.kind not in "iu":
+        outside = rows[(actions[rows] < 0) | (actions[rows] >= self.game.num_actions)]
+        if len(outside):
             raise ValueError(
-                f"actions: {given.dtype} of shape {given.shape}; expected integers of shape {rows.shape}"
-            )
-        outside = (given < 0) | (given >= self.game.num_actions)
-        if outside.any():
-            first = int(outside.argmax())
-            raise ValueError(
-                f"action {given[first]} in game {rows[first]}: expected an integer from 0 to "
+                f"action {actions[outside[0]]} in game {outside[0]}: expected an integer from 0 to "
                 f"{self.game.num_actions - 1}"
             )
-        given = given.astype(np.int64)
-        legal = self.vec.action_mask[rows, given]
-        bad = np.flatnonzero(~legal)
+        chosen = actions.astype(np.int64)
+        bad = rows[~self.vec.action_mask[rows, chosen[rows]]]
         self.illegal.fill(-1)
-        self.illegal[rows[bad]] = given[bad]
+        self.illegal[bad] = chosen[bad]
         if self.illegal_action == TERMINATE:
-            return given[legal], rows[legal], rows[bad]
-        replace_actions(self.generators, self.vec.action_mask, rows, bad, given)
-        return given, rows, bad[:0]
+            return chosen, np.setdiff1d(rows, bad), bad
+        replace_actions(self.generators, self.vec.action_mask, bad, chosen)
+        return chosen, rows, bad[:0]
 
 
 @cached_njit
@@ -345,11 +360,10 @@ def draw_numbers(generators, rows, numbers):  # type: ignore[no-untyped-def]
 
 
 @cached_njit
-def replace_actions(generators, masks, rows, places, actions):  # type: ignore[no-untyped-def]
-    """Random legal actions, by ``masks`` (N, A), in place of ``actions[k]`` in game ``rows[k]``, k of ``places``."""
-    for k in places:
-        i = rows[k]
-        actions[k] = legal_at(masks[i], unit_interval(next_uint64(generators[i])))
+def replace_actions(generators, masks, rows, actions):  # type: ignore[no-untyped-def]
+    """Random legal actions, by ``masks`` (N, A), in place of ``actions`` (N,) in ``rows``."""
+    for i in rows:
+        actions[i] = legal_at(masks[i], unit_interval(next_uint64(generators[i])))
 
 
 def _is_own(spec: AgentSpec) -> bool:

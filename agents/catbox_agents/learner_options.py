@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from catbox_agents.networks.sb3_file import note_game
 from catbox_env import Game, make_game
-from catbox_env.core.checks import brief, closest, is_integer, is_word
+from catbox_env.core.checks import brief, check_choice, closest, is_word
 from catbox_env.core.registry import game_class
 
 #: The keys of an observation with ``mask_in_observation=True``.
@@ -78,13 +78,6 @@ def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, 
     return make_game(game_id, **options)
 
 
-def checked_seed(seed: Any, expected: str) -> int:
-    """``seed`` as an int. Raises ``ValueError``, saying what was ``expected``, unless it is an integer of 0 or more."""
-    if not is_integer(seed) or seed < 0:
-        raise ValueError(f"seed={brief(seed)}: {expected}")
-    return int(seed)
-
-
 def _checked_dtype(dtype: Any) -> np.dtype[Any]:
     try:
         found = np.dtype(dtype) if isinstance(dtype, str | type | np.dtype) else None
@@ -126,11 +119,8 @@ def checked_render_mode(given: Any, modes: tuple[str, ...]) -> str | None:
 
 def checked_mode(given: Any) -> AutoresetMode:
     """The mode that is ``given`` by name or as a member. Raises ``ValueError`` for anything else."""
-    if isinstance(given, AutoresetMode):
-        return given
-    if not isinstance(given, str) or given not in _MODES:
-        raise ValueError(
-            f"autoreset_mode={brief(given)}: expected one of {', '.join(map(repr, _MODES))}, or an AutoresetMode of "
-            "Gymnasium"
-        )
-    return _MODES[given]
+    return (
+        given
+        if isinstance(given, AutoresetMode)
+        else _MODES[check_choice("autoreset_mode", given, [*_MODES])]
+    )

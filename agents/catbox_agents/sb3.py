@@ -15,37 +15,32 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 from gymnasium import Wrapper, spaces
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed, check_agent
+from catbox_agents.agent import Seed, check_agent, check_rows
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
 from catbox_agents.learner_options import make_learner_game
 from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.sb3_file import note_game, noted_game
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game
-from catbox_env.core.checks import brief, check_integer
+from catbox_env.core.checks import brief, check_flag, check_integer
 from catbox_env.core.game import check_game_object
 from catbox_env.core.versions import missing_extra
 
 try:
     import torch
+    from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 except ModuleNotFoundError as error:
     raise missing_extra(error, "catbox_agents.sb3", "sb3") from error
 
 #: The options of `VecEnv` that are none of the game's.
 _OPTIONS = ("opponents", "learner_seat", "num_threads", "illegal_action", "features")
-
-_NOT_FINITE = (
-    "the policy of the model gives numbers that are not finite, as after training that diverged: use an earlier "
-    "model"
-)
 
 __all__ = ["SB3Agent", "VecEnv"]
 
@@ -70,25 +65,10 @@ class VecEnv(BaseVecEnv):
     observation, its features 0. Where a round ended, ``infos[i]`` has its statistics for the learner.
 
     ``env_method("action_masks")`` gives the legal actions, N arrays (A,) bool, where MaskablePPO looks for them, and
-    ``action_masks()`` all of them, (N, A). ``set_attr`` keeps values of your own for each game; what the games of a
-    batch share cannot be set.
+    ``action_masks()`` all of them, (N, A).
 
     Attributes: ``game``; ``games``, the `LearnerGames`; ``features``.
     """
-
-    #: What the games of a batch share, for ``get_attr``.
-    _SHARED = (
-        "game",
-        "games",
-        "features",
-        "observation_space",
-        "action_space",
-        "num_envs",
-        "render_mode",
-        "spec",
-    )
-    #: What can be called for single games, for ``get_attr`` and ``env_method``.
-    _METHODS = ("action_masks", "render")
 
     def __init__(
         self,
@@ -103,13 +83,10 @@ class VecEnv(BaseVecEnv):
     ) -> None:
         check_integer("num_envs", num_envs, 1)
         self.game = make_learner_game(game_id, options, _OPTIONS)
-        if not isinstance(features, bool):
-            raise ValueError(f"features={brief(features)}: expected True or False")
-        self.features = features
-        self._inputs = NetworkInputs(self.game, features)
+        self.features = check_flag("features", features)
+        self._inputs = NetworkInputs(self.game, self.features)
         self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads, illegal_action)
         self.spec = self.render_mode = None
-        self._own: list[dict[str, Any]] = [{} for _ in range(num_envs)]
         low, high = self._inputs.bounds()
         observations = spaces.Box(low, high, dtype=np.int8)
         note_game(observations, self.game, part_sizes(self._inputs.layout))
@@ -124,7 +101,7 @@ class VecEnv(BaseVecEnv):
         if given := [options for options in self._options if options]:
             raise ValueError(f"set_options({brief(given[0])}): reset() of this environment has no options")
         self.games.reset(self._seeds[0])
-        self.reset_infos = [self._skipped(row) for row in range(self.num_envs)]
+        self.reset_infos = self._infos(self._skipped())
         self._reset_seeds()
         self._reset_options()
         return self.observation()
@@ -144,21 +121,16 @@ class VecEnv(BaseVecEnv):
         games = self.games
         paid = games.step(self._actions).astype(np.float32)
         ended = games.over.copy()
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for row in np.flatnonzero(games.round_ended).tolist():
-            infos[row] = games.round_statistics(row)
-        for row in np.flatnonzero(games.illegal >= 0).tolist():
-            infos[row]["illegal_action"] = int(games.illegal[row])
+        told = games.told()
         over = np.flatnonzero(ended)
+        last = np.zeros((len(over), self._inputs.size), np.int8)
         if len(over):
-            last = np.zeros((len(over), self._inputs.size), np.int8)
             last[:, : self.game.observation_layout.size] = games.vec.observe(games.seats[over], over)
-            for row, seen in zip(over.tolist(), last, strict=True):
-                infos[row]["terminal_observation"] = seen
-                infos[row]["TimeLimit.truncated"] = False
-            games.deal(over)
-            for row in over.tolist():
-                infos[row] |= self._skipped(row)
+            games.reset(rows=over)
+            told |= self._skipped()
+        infos = self._infos(told)
+        for row, seen in zip(over.tolist(), last, strict=True):
+            infos[row] |= {"terminal_observation": seen, "TimeLimit.truncated": False}
         return self.observation(), paid, ended, infos
 
     def observation(self) -> NDArray[np.int8]:
@@ -172,37 +144,15 @@ class VecEnv(BaseVecEnv):
         """The legal actions of the learners: a new array (N, A) bool."""
         return self.games.action_masks().astype(np.bool_)
 
-    def has_attr(self, attr_name: str) -> bool:
-        """Whether ``get_attr`` gives something for every game."""
-        return attr_name in (*self._SHARED, *self._METHODS) or all(attr_name in own for own in self._own)
-
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """For each of the games ``indices`` (None: all) what it has under the name. Raises ``AttributeError``."""
-        rows = self._rows(indices)
-        if attr_name in self._METHODS:
-            return [partial(getattr(self, f"_{attr_name}_of"), row) for row in rows]
-        if attr_name in self._SHARED:
-            return [getattr(self, attr_name)] * len(rows)
-        try:
-            return [self._own[row][attr_name] for row in rows]
-        except KeyError:
-            names = ", ".join((*self._SHARED, *self._METHODS))
-            raise AttributeError(
-                f"the games of catbox_agents.sb3.VecEnv have no attribute {attr_name!r}: expected one of {names}, or "
-                "one that set_attr has set"
-            ) from None
+        """The attribute, which all games of the batch share, once for each of the games ``indices`` (None: all)."""
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
-        """Keep ``value`` for each of the games ``indices`` (None: all), for ``get_attr``.
-
-        Raises ``AttributeError`` for what the games of a batch share.
-        """
-        if attr_name in (*self._SHARED, *self._METHODS):
-            raise AttributeError(
-                f"{attr_name} cannot be set: all games of the batch share it; make another VecEnv"
-            )
-        for row in self._rows(indices):
-            self._own[row][attr_name] = value
+        """Raises ``AttributeError``: what all games of the batch share cannot be set for some."""
+        raise AttributeError(
+            f"{attr_name} cannot be set: all games of the batch share it; make another VecEnv"
+        )
 
     def env_method(
         self,
@@ -215,39 +165,33 @@ class VecEnv(BaseVecEnv):
 
         Raises ``AttributeError`` for another name.
         """
-        if method_name == "action_masks" and indices is None and not method_args and not method_kwargs:
-            return list(self.action_masks())  # asked for in every step
-        return [method(*method_args, **method_kwargs) for method in self.get_attr(method_name, indices)]
+        if method_name == "action_masks":
+            masks = self.action_masks()
+            return list(masks if indices is None else masks[list(self._get_indices(indices))])
+        if method_name == "render":
+            seats = self.games.seats
+            return [self.games.vec.render_text(row, int(seats[row])) for row in self._get_indices(indices)]
+        raise AttributeError(f"env_method({method_name!r}): expected 'action_masks' or 'render'")
 
     def env_is_wrapped(
         self, wrapper_class: type[Wrapper], indices: int | Iterable[int] | None = None
     ) -> list[bool]:
         """False for each of the games ``indices``: wrappers of Gymnasium are for single environments."""
-        return [False] * len(self._rows(indices))
+        return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
         """Nothing is to be released."""
 
-    def _rows(self, indices: int | Iterable[int] | None) -> list[int]:
-        rows = [int(row) for row in self._get_indices(indices)]
-        if wrong := [row for row in rows if not -self.num_envs <= row < self.num_envs]:
-            raise IndexError(
-                f"indices={brief(indices)}: there is no game {wrong[0]}, only 0 to {self.num_envs - 1}"
-            )
-        return rows
+    def _skipped(self) -> dict[str, Any]:
+        """What `LearnerGames.told` has about games that were dealt over."""
+        return {name: found for name, found in self.games.told().items() if name.startswith("skipped_")}
 
-    def _skipped(self, row: int) -> dict[str, Any]:
-        """What the info of an episode that has just begun says of the games that were dealt over before it."""
-        games = self.games
-        if games.skipped[row] == 0:
-            return {}
-        return {"skipped_games": int(games.skipped[row]), "skipped_reward": float(games.skipped_reward[row])}
-
-    def _action_masks_of(self, row: int) -> NDArray[np.bool_]:
-        return self.games.vec.action_mask[row].copy()
-
-    def _render_of(self, row: int) -> str:
-        return self.games.vec.render_text(row, int(self.games.seats[row]))
+    def _infos(self, told: Mapping[str, tuple[NDArray[Any], NDArray[np.bool_]]]) -> list[dict[str, Any]]:
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for name, (values, where) in told.items():
+            for row, value in zip(np.flatnonzero(where).tolist(), values[where].tolist(), strict=True):
+                infos[row][name] = value
+        return infos
 
 
 class SB3Agent(SamplingAgent):
@@ -265,15 +209,15 @@ class SB3Agent(SamplingAgent):
     """
 
     def __init__(self, model: Any, game: Game | None = None, seed: Seed = None, greedy: bool = True) -> None:
-        policy, space = getattr(model, "policy", None), getattr(model, "observation_space", None)
-        if not callable(getattr(policy, "predict", None)) or not isinstance(space, spaces.Space):
+        if not isinstance(model, BaseAlgorithm):
             raise ValueError(
                 f"model = {brief(model)}: expected a model of Stable-Baselines3, such as MaskablePPO.load(path)"
             )
-        if isinstance(space, spaces.Dict):
+        name, space = type(model).__name__, model.observation_space
+        if not isinstance(space, spaces.Box):
             raise ValueError(
-                f"the model {type(model).__name__} takes observations of the parts {', '.join(space)}, expected an "
-                "array: train it without mask_in_observation; MaskablePPO finds the masks without it"
+                f"the model {name} takes a {type(space).__name__}, expected an array: train it without "
+                "mask_in_observation; MaskablePPO finds the masks without it"
             )
         note = noted_game(space)
         if game is None and note is None:
@@ -287,12 +231,12 @@ class SB3Agent(SamplingAgent):
             game = trained
         check_game_object(game)
         super().__init__(trained or game, seed)
-        check_agent(self, f"the model {type(model).__name__}", game)
+        check_agent(self, f"the model {name}", game)
         self.game = game
         self.model, self.greedy = model, greedy
         self.draws_actions = not greedy
         self._inputs = NetworkInputs(game, bool(note and note["features"]))
-        _check_model(model, game, self._inputs, note["features"] if note else {})
+        _check_model(model, game, self._inputs.size)
 
     def act_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
@@ -307,39 +251,26 @@ class SB3Agent(SamplingAgent):
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
         """The policy (n, A) float32: what the model finds likely, of the legal actions alone."""
-        observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
-        wanted = self.game.observation_layout.size, self.game.num_actions
-        if (observations.shape, masks.shape) != ((len(masks), wanted[0]), (len(masks), wanted[1])):
-            raise ValueError(
-                f"observations of shape {observations.shape} and masks of shape {masks.shape}: expected (n, "
-                f"{wanted[0]}) and (n, {wanted[1]})"
-            )
+        observations, masks = check_rows(self.game, observations, action_masks)
         if not masks.any(axis=1).all():
             raise ValueError("a mask without a legal action: ask only for seats that are to move")
-        seen: np.ndarray = self._inputs.compute(observations.astype(np.int8, copy=False), masks)[0]
+        seen: np.ndarray = self._inputs.compute(observations, masks)[0]
         if (normalize := self.model.get_vec_normalize_env()) is not None:
             seen = normalize.normalize_obs(seen)
         policy = self.model.policy
         policy.set_training_mode(False)
-        try:
-            with torch.no_grad():
-                told = policy.get_distribution(policy.obs_to_tensor(seen)[0]).distribution.logits
-            logits = told.cpu().numpy()
-        except ValueError as error:  # torch's, for logits that are NaN
-            raise ValueError(_NOT_FINITE) from error
-        if not np.isfinite(logits).all():
-            raise ValueError(_NOT_FINITE)
+        with torch.no_grad():  # torch raises a ValueError for logits that are NaN
+            logits = policy.get_distribution(policy.obs_to_tensor(seen)[0]).distribution.logits.cpu().numpy()
         scores = np.where(masks, logits, -np.inf)
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         policies: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
         return policies
 
 
-def _check_model(model: Any, game: Game, inputs: NetworkInputs, features: Mapping[str, int]) -> None:
+def _check_model(model: Any, game: Game, inputs: int) -> None:
     """Raise ``ValueError`` for a ``model`` whose policy tells no distribution over the actions of ``game``, or that
-    takes other inputs."""
-    name = type(model).__name__
-    ask = getattr(model.policy, "get_distribution", None)
+    takes another number of ``inputs``."""
+    name, ask = type(model).__name__, getattr(model.policy, "get_distribution", None)
     if ask is None:
         raise ValueError(
             f"the policy of {name} tells no distribution of its actions, so that the best legal one cannot be found: "
@@ -349,24 +280,9 @@ def _check_model(model: Any, game: Game, inputs: NetworkInputs, features: Mappin
         raise ValueError(
             f"{name} remembers what it saw before, which an agent must not: use one without a memory"
         )
-    if features != part_sizes(inputs.layout):
+    shape, actions = model.observation_space.shape, model.action_space
+    if shape != (inputs,) or not isinstance(actions, spaces.Discrete) or actions.n != game.num_actions:
         raise ValueError(
-            f"{name} was trained with the features {dict(features)}, and {game.id} gives {part_sizes(inputs.layout)}: "
-            "it was trained with another version"
+            f"{name} takes observations of shape {shape} and gives {brief(actions)}; {game.id} with these rules gives "
+            f"shape ({inputs},) and takes Discrete({game.num_actions}): it was trained for another game or other rules"
         )
-    seen, actions = model.observation_space, model.action_space
-    if (
-        not isinstance(seen, spaces.Box)
-        or seen.shape != (inputs.size,)
-        or not isinstance(actions, spaces.Discrete)
-        or actions.n != game.num_actions
-    ):
-        raise ValueError(
-            f"{name} takes {_space(seen)} and gives {_space(actions)}; {game.id} with these rules gives an observation "
-            f"of shape ({inputs.size},) and takes Discrete({game.num_actions}): it was trained for another game or "
-            "other rules"
-        )
-
-
-def _space(space: spaces.Space[Any]) -> str:
-    return f"Box of shape {space.shape}" if isinstance(space, spaces.Box) else brief(space)

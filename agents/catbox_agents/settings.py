@@ -15,118 +15,76 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catbox_env.core.checks import brief, closest, is_integer
+from catbox_env.core.checks import brief, check_integer, check_number, closest
 from catbox_env.core.options import parse_value
 
 #: Of a setting that is a number of things.
 LARGEST = 2**31 - 1
 
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting of an agent.
-
-    Attributes: ``expected``: what may stand there; ``allows``: whether that is so, of its value as the grammar of
-    options reads it (`catbox_env.core.options`); ``doc``: what it means.
-    """
-
-    expected: str
-    allows: Callable[[Any], bool]
-    doc: str
+#: From the name of a setting and its text to its value. Raises ``ValueError`` for a value that is not possible.
+Reader = Callable[[str, str], Any]
 
 
 @dataclass(frozen=True)
 class Configured:
-    """An agent with settings.
+    """An agent with settings, which docs/search.md describes.
 
     Attributes: ``made_by``: its class, ``"module:Class"``, called as ``Class(game, seed, **settings)``; ``settings``
     and ``presets`` by name.
     """
 
     made_by: str
-    settings: Mapping[str, Setting]
+    settings: Mapping[str, Reader]
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _count(name: str, text: str) -> int:
+    return check_integer(name, parse_value(text), 1, LARGEST)
 
 
-def _count(doc: str) -> Setting:
-    return Setting(
-        f"an integer from 1 to {LARGEST}", lambda value: is_integer(value) and 1 <= value <= LARGEST, doc
-    )
+def _number(name: str, text: str) -> float:
+    return check_number(name, parse_value(text), "a number of 0 or more")
 
 
-def _number(doc: str) -> Setting:
-    return Setting("a number of 0 or more", lambda value: _is_number(value) and value >= 0, doc)
+def _share(name: str, text: str) -> float:
+    return check_number(name, parse_value(text), "a number from 0 to 1", high=1.0)
 
 
-def _share(doc: str) -> Setting:
-    return Setting("a number from 0 to 1", lambda value: _is_number(value) and 0 <= value <= 1, doc)
+def _seconds(name: str, text: str) -> float:
+    unit = "ms" if text.endswith("ms") else "s"
+    value = parse_value(text.removesuffix(unit)) if text.endswith(unit) else text
+    seconds = check_number(name, value, "a time above 0, such as 100ms or 1.5s", above=True)
+    return seconds / (1000 if unit == "ms" else 1)
 
 
-#: What is expected of a time, and of the spec of an agent; these are not read as other values are.
-_TIME, _SPEC = "a time above 0, such as 100ms or 1.5s", "the spec of an agent"
+def _agent(name: str, text: str) -> str:
+    if not text:
+        raise ValueError(f"{name}='': expected the spec of an agent")
+    return text
 
-
-def _agent(doc: str) -> Setting:
-    return Setting(_SPEC, bool, doc)
-
-
-def _read(setting: Setting, text: str) -> Any:
-    """The value that ``text`` stands for. Raises ``ValueError``, of no words, where the setting does not allow it."""
-    value: Any = text
-    if setting.expected == _TIME:
-        number, unit, rest = text.partition("ms" if text.endswith("ms") else "s")
-        value = parse_value(number) if unit and not rest else text
-        if unit and _is_number(value):
-            value = float(value) / (1000 if unit == "ms" else 1)
-    elif setting.expected != _SPEC:
-        value = parse_value(text)
-    if not setting.allows(value):
-        raise ValueError
-    return value
-
-
-_POLICY = _agent("the agent that plays the rollouts; by default the heuristic, where the game has one")
 
 #: The agents with settings, by name.
 CONFIGURED: dict[str, Configured] = {
     "search": Configured(
         "catbox_agents.search.agents:SearchAgent",
         {
-            "worlds": _count(
-                "worlds sampled for a decision, at most; 128 where no budget is given, else no bound"
-            ),
-            "policy": _POLICY,
-            "opponents": _agent("a second policy that each of the other seats may follow"),
-            "caution": _number(
-                "by how many standard errors an action must be better to be done instead of the policy's own"
-            ),
-            "budget": Setting(_TIME, lambda value: _is_number(value) and value > 0, "time for a decision"),
-            "beta": _share("power of the likelihood that weights the worlds; 0: all alike"),
-            "effective": _share(
-                "the power is lowered until the effective number of worlds is this share of those that are tried"
-            ),
-            "proposals": _count("worlds sampled and weighted for each one that is tried; default 8"),
-            "epsilon": _share("how often other seats are taken to play at random"),
+            "worlds": _count,
+            "policy": _agent,
+            "opponents": _agent,
+            "caution": _number,
+            "budget": _seconds,
+            "beta": _share,
+            "effective": _share,
+            "proposals": _count,
+            "epsilon": _share,
         },
         {"fast": {"budget": 0.02}, "normal": {"budget": 0.1}, "deep": {"budget": 1.0}},
     ),
     "ismcts": Configured(
         "catbox_agents.search.agents:ISMCTSAgent",
-        {
-            "simulations": _count("simulations for a decision; default 1000"),
-            "policy": _POLICY,
-            "exploration": _number("weight of actions that were tried seldom"),
-            "parallel": _count("simulations of a tree that run side by side; default 16"),
-        },
+        {"simulations": _count, "policy": _agent, "exploration": _number, "parallel": _count},
     ),
-    "pimc": Configured(
-        "catbox_agents.search.agents:PIMCAgent",
-        {"samples": _count("worlds in which each action is tried; default 64"), "policy": _POLICY},
-    ),
+    "pimc": Configured("catbox_agents.search.agents:PIMCAgent", {"samples": _count, "policy": _agent}),
 }
 
 
@@ -167,13 +125,10 @@ def read_settings(spec: str) -> dict[str, Any]:
             )
         if key in given:
             raise ValueError(f"agent {brief(spec)}: {key} is given twice; give it once")
-        setting = kind.settings[key]
         try:
-            given[key] = _read(setting, value)
-        except (ValueError, OverflowError):
-            raise ValueError(
-                f"agent {brief(spec)}: {key}={brief(value)}; expected {setting.expected}"
-            ) from None
+            given[key] = kind.settings[key](key, value)
+        except ValueError as error:
+            raise ValueError(f"agent {brief(spec)}: {error}") from None
     return {**(preset or {}), **given}
 
 
@@ -181,7 +136,7 @@ def specs_within(spec: str) -> dict[str, str]:
     """The agents in the settings of a spec for which `is_configured` holds: setting -> spec. Errors as above."""
     settings = CONFIGURED[spec.strip().partition(":")[0]].settings
     given = read_settings(spec)
-    return {name: value for name, value in given.items() if settings[name].expected == _SPEC}
+    return {name: value for name, value in given.items() if settings[name] is _agent}
 
 
 def complete_spec(incomplete: str) -> list[str]:

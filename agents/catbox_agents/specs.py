@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
-import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -122,9 +121,9 @@ def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
     An agent with settings was trained for what the first agent in them was. Raises ``ValueError`` for settings and
     agents of the zoo that are not there, and for a checkpoint that is damaged.
     """
+    if is_configured(spec):
+        return next(filter(None, map(trained_for, _agents_in(spec))), None)
     text = spec.strip()
-    if is_configured(text):
-        return next(filter(None, map(trained_for, specs_within(text).values())), None)
     if text.startswith(ZOO):
         agent = zoo_agent(text)
         return agent.game_id, agent.options
@@ -141,19 +140,11 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
 
     ``words``: what may stand there beside specs, for the message.
     """
-    text = spec.strip()
-    if is_configured(text):
-        for setting, within in specs_within(text).items():
-            try:
-                check_spec(within)
-            except ValueError as error:
-                raise ValueError(f"agent {brief(text)}: {setting}: {error}") from None
-        return
-    if text.startswith(ZOO):
-        zoo_agent(text)
-        return
-    if text not in _NAMES and not _is_path(text) and not imports_module(text):
-        raise ValueError(_unknown(text, words))
+    for text in _agents_in(spec):
+        if text.startswith(ZOO):
+            zoo_agent(text)
+        elif text not in _NAMES and not _is_path(text) and not _is_class(text):
+            raise ValueError(_unknown(text, () if is_configured(spec) else words))
 
 
 def imports_module(spec: str) -> bool:
@@ -161,12 +152,19 @@ def imports_module(spec: str) -> bool:
 
     An agent with settings does if one of the agents in them does. Raises ValueError for settings that it does not have.
     """
-    if spec.strip().startswith(ZOO):
-        return False
-    if is_configured(spec):
-        return any(map(imports_module, specs_within(spec).values()))
-    module, _, class_name = spec.strip().partition(":")
-    return all(part.isidentifier() for part in [*module.split("."), class_name])
+    return any(map(_is_class, _agents_in(spec)))
+
+
+def _agents_in(spec: str) -> list[str]:
+    """``spec``; where it has settings, the agents in them, and those in theirs."""
+    if not is_configured(spec):
+        return [spec.strip()]
+    return [text for within in specs_within(spec).values() for text in _agents_in(within)]
+
+
+def _is_class(text: str) -> bool:
+    module, _, class_name = text.partition(":")
+    return not text.startswith(ZOO) and all(part.isidentifier() for part in [*module.split("."), class_name])
 
 
 def agent_of(agent: AgentSpec, label: str, game: Game, seed: int) -> Agent:
@@ -229,17 +227,10 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
     # A name such as "league:expert", of another program, has the form of a module and its class. So a missing
     # module gets the same message as an unknown name.
     factory = import_class(spec, "agent")
-    module_name, class_name = spec.split(":")
-    try:
-        inspect.signature(factory).bind(game, seed)
-    except (TypeError, ValueError) as error:  # ValueError: a class written in C that has no signature
-        raise ValueError(
-            f"{spec!r} is not an agent: it cannot be called as {class_name}(game, seed): {error}"
-        ) from None
     try:
         agent = factory(game, seed)
     except Exception as error:
-        if module_name.partition(".")[0] == __package__:  # catbox's own agents raise messages for users
+        if spec.partition(".")[0] == __package__:  # catbox's own agents raise messages for users
             raise
         raise AgentError(spec, error) from error
     return check_agent(agent, repr(spec))

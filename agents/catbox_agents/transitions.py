@@ -26,15 +26,15 @@ from catbox_agents.agent import Agent, agent_seed, as_action, needs_history
 from catbox_agents.errors import AgentError
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Game
-from catbox_env.core.checks import brief, is_integer
+from catbox_env.core.checks import brief, check_integer
 from catbox_env.core.rng import seed_sequence
 
 __all__ = ["SeatTransition", "seat_transitions"]
 
 #: Called as ``policy(observation, action_mask)``; returns the action.
 Policy: TypeAlias = Callable[[Any, Any], int]
-#: Takes an observation with its mask, returns the action.
-Answer: TypeAlias = Callable[[Mapping[str, Any]], int]
+#: Who plays a seat: takes an observation with its mask, returns the action.
+Player: TypeAlias = Callable[[Mapping[str, Any]], int]
 
 
 class SeatTransition(NamedTuple):
@@ -89,102 +89,98 @@ def seat_transitions(
         raise ValueError(
             f"env={brief(env)}: expected a PettingZoo AEC environment, such as cat_in_the_box_v0.raw_env()"
         )
-    if games is not None and (not is_integer(games) or games < 1):
-        raise ValueError(f"games={brief(games)}: expected a whole number of 1 or more, or None for no end")
-    if seed is not None:
-        seed_sequence(seed)  # raises ValueError unless it is a seed
-    return _Players(env, policies).play(games, seed)
+    if games is not None:
+        check_integer("games", games, 1, more=", or None for no end")
+    seed_sequence(seed)  # raises ValueError unless it is a seed
+    seats = env.possible_agents
+    if not isinstance(policies, Mapping):
+        policies = dict.fromkeys(seats, policies)
+    elif set(policies) != set(seats):
+        raise ValueError(f"policies={brief(policies)}: expected one for each of {', '.join(seats)}")
+    return _play(env, policies, _players(env, policies, lambda seat: agent_seed()), games, seed)
 
 
-class _Players:
-    """Who plays the seats of an environment."""
+def _play(
+    env: AECEnv,
+    policies: Mapping[str, AgentSpec | Policy],
+    players: Mapping[str, Player],
+    games: int | None,
+    seed: int | None,
+) -> Iterator[SeatTransition]:
+    def seed_of(seat: str) -> int:
+        """It depends on the deal, but tells the seat's agent nothing that it does not see anyway."""
+        seen = np.asarray(env.observe(seat)["observation"])
+        return agent_seed(env.possible_agents.index(seat), seen.tobytes())
 
-    def __init__(self, env: AECEnv, policies: Any) -> None:
-        self.env = env
-        seats = list(env.possible_agents)
-        if isinstance(policies, Mapping):
-            if set(policies) != set(seats):
-                raise ValueError(f"policies={brief(policies)}: expected one for each of {', '.join(seats)}")
-            self.given = {seat: policies[seat] for seat in seats}
+    for number in itertools.count() if games is None else range(games):
+        env.reset(seed=seed if number == 0 else None)
+        if number == 0 and seed is not None:
+            players = _players(env, policies, seed_of)
+        yield from _one_game(env, players)
+
+
+def _one_game(env: AECEnv, players: Mapping[str, Player]) -> Iterator[SeatTransition]:
+    begun: dict[
+        str, tuple[Any, Any, int]
+    ] = {}  # what each seat saw at its last decision, its mask, its action
+    early = dict.fromkeys(players, 0.0)  # paid before the first decision
+    for seat in env.agent_iter():
+        # ``last`` sums since this seat last acted. After the end, every seat is selected once more.
+        seen, reward, terminated, truncated, _ = env.last()
+        if not isinstance(seen, Mapping) or not {"observation", "action_mask"} <= set(seen):
+            raise ValueError(
+                f"the observation of {seat} is {brief(seen)}: expected a dict with 'observation' and 'action_mask'"
+            )
+        own, own_mask = seen["observation"], seen["action_mask"]
+        over = terminated or truncated
+        if seat in begun or over:
+            saw, mask, action = begun.pop(seat, (None, None, None))
+            paid = float(reward) + early.pop(seat, 0.0)
+            yield SeatTransition(seat, saw, mask, action, paid, own, own_mask, bool(terminated))
         else:
-            self.given = dict.fromkeys(seats, policies)
-        self.game: Game | None = getattr(env.unwrapped, "game", None)
-        self.ask = self._answers(lambda seat: agent_seed())
+            early[seat] += float(reward)
+        if over:
+            env.step(None)
+        else:
+            choice = players[seat](seen)
+            begun[seat] = own, own_mask, choice
+            env.step(choice)
 
-    def _answers(self, seed_of: Callable[[str], int]) -> dict[str, Answer]:
-        """For each seat what answers it. An agent of a spec is made with ``seed_of`` the first seat that it plays."""
-        made: dict[int, Answer] = {}
-        for seat, policy in self.given.items():
-            if id(policy) not in made:
-                made[id(policy)] = self._answer(policy, seat, seed_of)
-        return {seat: made[id(policy)] for seat, policy in self.given.items()}
 
-    def _answer(self, policy: Any, seat: str, seed_of: Callable[[str], int]) -> Answer:
-        is_spec = isinstance(policy, str | os.PathLike)
-        if not is_spec and not hasattr(policy, "act"):
-            if not callable(policy):
-                raise ValueError(
-                    f"policy {brief(policy)} of {seat}: expected a function of (observation, action_mask), an agent, "
-                    "or the spec of one, such as 'random'"
-                )
-            return partial(_answer_of_function, policy, seat)
-        if isinstance(self.game, Game):  # otherwise nothing is known that an agent could be checked against
-            seed = seed_of(seat) if is_spec else 0
-            agent = agent_of(policy, f"policy of {seat}", self.game, seed)
+def _players(
+    env: AECEnv, policies: Mapping[str, AgentSpec | Policy], seed_of: Callable[[str], int]
+) -> dict[str, Player]:
+    """Who plays each seat. An agent of a spec is made with ``seed_of`` the first seat that it plays."""
+    game = getattr(env.unwrapped, "game", None)
+    made: dict[int, Player] = {}
+    for seat in env.possible_agents:
+        policy = policies[seat]
+        if id(policy) not in made:
+            made[id(policy)] = _player(policy, seat, game, seed_of)
+    return {seat: made[id(policies[seat])] for seat in env.possible_agents}
+
+
+def _player(policy: Any, seat: str, game: Any, seed_of: Callable[[str], int]) -> Player:
+    is_spec = isinstance(policy, str | os.PathLike)
+    if is_spec or hasattr(policy, "act"):
+        agent = policy
+        if isinstance(game, Game):  # otherwise nothing is known that an agent could be checked against
+            agent = agent_of(policy, f"policy of {seat}", game, seed_of(seat) if is_spec else 0)
         elif is_spec:
             raise ValueError(
                 f"policy {brief(policy)} of {seat}: the spec of an agent needs an environment of catbox; give a "
                 "function of (observation, action_mask)"
             )
-        else:
-            agent = policy
-        return partial(_answer_of_agent, agent, label_of(policy))
-
-    def play(self, games: int | None, seed: int | None) -> Iterator[SeatTransition]:
-        for number in itertools.count() if games is None else range(games):
-            self.env.reset(seed=seed if number == 0 else None)
-            if number == 0 and seed is not None:
-                self.ask = self._answers(self._seed_of)
-            yield from self._one_game()
-
-    def _seed_of(self, seat: str) -> int:
-        """A seed that depends on the deal, but tells the seat's agent nothing that it does not see anyway."""
-        seen = self.env.observe(seat)["observation"]
-        return agent_seed(list(self.given).index(seat), np.asarray(seen).tobytes())
-
-    def _one_game(self) -> Iterator[SeatTransition]:
-        begun: dict[
-            str, tuple[Any, Any, int]
-        ] = {}  # what each seat saw at its last decision, its mask, its action
-        early = dict.fromkeys(self.given, 0.0)  # paid before the first decision
-        for seat in self.env.agent_iter():
-            # ``last`` sums since this seat last acted. After the end, every seat is selected once more.
-            seen, reward, terminated, truncated, _ = self.env.last()
-            _check_observation(seen, seat)
-            over = terminated or truncated
-            if seat in begun or over:
-                saw, mask, action = begun.pop(seat, (None, None, None))
-                paid = float(reward) + early.pop(seat, 0.0)
-                own, own_mask = seen["observation"], seen["action_mask"]
-                yield SeatTransition(seat, saw, mask, action, paid, own, own_mask, bool(terminated))
-            else:
-                early[seat] += float(reward)
-            if over:
-                self.env.step(None)
-                continue
-            choice = self.ask[seat](seen)
-            begun[seat] = (seen["observation"], seen["action_mask"], choice)
-            self.env.step(choice)
-
-
-def _check_observation(seen: Any, seat: str) -> None:
-    if not isinstance(seen, Mapping) or not {"observation", "action_mask"} <= set(seen):
+        return partial(_ask_agent, agent, label_of(policy))
+    if not callable(policy):
         raise ValueError(
-            f"the observation of {seat} is {brief(seen)}: expected a dict with 'observation' and 'action_mask'"
+            f"policy {brief(policy)} of {seat}: expected a function of (observation, action_mask), an agent, or the "
+            "spec of one, such as 'random'"
         )
+    return lambda seen: as_action(policy(seen["observation"], seen["action_mask"]), f"the policy of {seat}")
 
 
-def _answer_of_agent(agent: Agent, label: str, seen: Mapping[str, Any]) -> int:
+def _ask_agent(agent: Agent, label: str, seen: Mapping[str, Any]) -> int:
     history = None
     if needs_history(agent):
         if "history" not in seen:
@@ -194,7 +190,3 @@ def _answer_of_agent(agent: Agent, label: str, seen: Mapping[str, Any]) -> int:
         return as_action(agent.act(seen["observation"], seen["action_mask"], history), label)
     except Exception as error:
         raise AgentError(label, error) from error
-
-
-def _answer_of_function(policy: Policy, seat: str, seen: Mapping[str, Any]) -> int:
-    return as_action(policy(seen["observation"], seen["action_mask"]), f"the policy of {seat}")

@@ -1,7 +1,10 @@
-"""Policies with random weights, and their files, for the tests of checkpoints and of agents."""
+"""For the tests of agents: policies with random weights, and their files; episodes of Gymnasium environments."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 
 import catbox_env
@@ -22,3 +25,26 @@ def checkpoint(folder: Path, game_id: str, seed: int, **options: object) -> str:
     path = folder / f"{seed}.safetensors"
     save_checkpoint(path, network_for(game, seed), game)
     return str(path)
+
+
+def lowest(masks: np.ndarray) -> Any:
+    """The lowest legal action of each of ``masks`` (..., A)."""
+    return masks.argmax(-1)
+
+
+def random_legal(rng: np.random.Generator, masks: np.ndarray) -> np.ndarray:
+    """A random legal action for each of ``masks`` (N, A); 0 where none is legal."""
+    return (rng.random(masks.shape) * masks).argmax(axis=1)
+
+
+def episode(
+    env: Any, seed: int | None = None, choose: Callable[[np.ndarray], Any] = lowest
+) -> Iterator[tuple[Any, float, dict[str, Any]]]:
+    """Observation, reward and info of the reset and of every step of an episode of a Gymnasium environment."""
+    seen, info = env.reset(seed=seed)
+    yield seen, 0.0, info
+    over = False
+    while not over:
+        seen, reward, over, truncated, info = env.step(int(choose(info["action_mask"])))
+        assert not truncated
+        yield seen, reward, info

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ def game_for(players: int, **options: Any) -> Any:
         (f"{__name__}:NoAgent", "has no method 'act'"),
         ("runs/nowhere/policy.safetensors", "runs/nowhere/policy.safetensors"),
         ("os:getcwd", "module 'os' has no class 'getcwd'"),
-        ("json:JSONDecoder", r"cannot be called as JSONDecoder\(game, seed\)"),
+        ("json:JSONDecoder", "raised TypeError: JSONDecoder"),
         ("x/" * 2500, "the checkpoint could not be loaded"),
         (5, "agent 5: expected a string"),
     ],
@@ -78,19 +77,20 @@ def test_a_class_of_the_user_is_an_agent() -> None:
     )
 
 
-def test_a_failed_import_in_a_users_module_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "bots_of_a_user.py").write_text("import a_library_that_is_not_there\n")
+@pytest.mark.parametrize(
+    ("program", "error", "said"),
+    [
+        ("import a_library_that_is_not_there\n", ModuleNotFoundError, "a_library_that_is_not_there"),
+        ("class Bot(:\n", ValueError, r"module 'bots_of_a_user' is not valid Python: .*line 1"),
+    ],
+)
+def test_an_error_in_a_users_module_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, error: type[Exception], said: str
+) -> None:
+    (tmp_path / "bots_of_a_user.py").write_text(program)
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(ModuleNotFoundError, match="a_library_that_is_not_there"):
+    with pytest.raises(error, match=said):
         catbox_agents.make("bots_of_a_user:Bot", game_for(3))
-    sys.modules.pop("bots_of_a_user", None)
-
-
-def test_a_users_module_that_is_not_python_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "bots_with_a_typo.py").write_text("class Bot(:\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(ValueError, match=r"module 'bots_with_a_typo' is not valid Python: .*line 1"):
-        catbox_agents.make("bots_with_a_typo:Bot", game_for(3))
 
 
 # Random ----------------------------------------------------------------------------------------------------------

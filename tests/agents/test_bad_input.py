@@ -5,12 +5,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 from catbox_agents import RolloutSearch, evaluate, make, play_out
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
-from catbox_agents.random_agent import RandomAgent
 from catbox_env import make_game, make_vec
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 
@@ -80,17 +78,6 @@ def test_bad_input_is_refused_by_name_and_nothing_changes(
     name: str, function: Callable[[Any], Any], taken: list[Any]
 ) -> None:
     check_refusals(name, function, taken, fingerprint)
-
-
-@pytest.mark.parametrize("give", [lambda agent: [agent, "random"], lambda agent: ["random", agent]])
-def test_a_class_is_not_an_agent(give: Callable[[Any], list[Any]]) -> None:
-    with pytest.raises(ValueError, match="the class RandomAgent, expected an agent"):
-        evaluate(GAME, give(RandomAgent), 10)
-    with pytest.raises(ValueError, match="the class RandomAgent, expected an agent"):
-        LearnerEnv("petrify_v0", opponents=RandomAgent)
-    with pytest.raises(ValueError, match="the class RandomAgent, expected an agent"):
-        play_out(VEC, give(RandomAgent))
-    assert np.array_equal(VEC.current_player, [0, 0])
 
 
 @pytest.mark.slow

@@ -151,6 +151,7 @@ def test_in_a_batch_an_illegal_action_ends_its_own_game_alone(mode: str) -> None
     assert told["_illegal_action"].tolist() == [False, True, False]
     last = infos["final_obs"][1] if mode == "same_step" else seen[1]
     assert np.array_equal(last, first[1])
+    assert all((seen[row] != first[row]).any() for row in (0, 2))  # the others have moved
     assert infos["action_mask"][1].any() == (mode == "same_step")
     if mode == "disabled":
         _, infos = envs.reset(options={"reset_mask": terminated})

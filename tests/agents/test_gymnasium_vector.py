@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,8 +11,9 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
 from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
-from catbox_agents.learner_games import LearnerGames
 from catbox_env import GAMES
+from tests.agents.policies import episode, random_legal
+from tests.conservation import payments
 
 MODES = ["same_step", "next_step", "disabled"]
 #: Games in which a learner in the last seat is often paid, or out, before its first decision.
@@ -66,9 +66,7 @@ def test_a_batch_does_what_gymnasiums_own_vector_environment_does(game_id: str, 
     rng, ended, reported = np.random.default_rng(0), 0, set()
     begins = np.zeros(len(SEEDS), bool)
     for _ in range(90):
-        legal = np.array(
-            [rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in seen["action_mask"]]
-        )
+        legal = random_legal(rng, seen["action_mask"])
         actions = np.where(rng.random(len(SEEDS)) < 0.2, bare.action_space.sample(), legal)
         seen, rewards, terminated, truncated, infos = envs.step(actions)
         told, paid, over, cut, told_infos = expected.step(actions)
@@ -101,73 +99,49 @@ def test_a_batch_does_what_gymnasiums_own_vector_environment_does(game_id: str, 
     assert ("skipped_games" in reported) == (game_id == "petrify_v0")
 
 
-def count_returns(games: LearnerGames) -> Callable[[], float]:
-    """What the games begun from now on pay to the learners' seats, by the games' own record of it."""
-    vec, deal = games.vec, games.vec.deal
-    dealt = 0.0
-
-    def returns(rows: np.ndarray) -> float:
-        return float(vec._records["returns"][rows, games.seats[rows]].sum())
-
-    def counting(rows: np.ndarray, seeds: Any = None) -> None:
-        nonlocal dealt
-        dealt += returns(rows)
-        deal(rows, seeds)
-
-    vec.deal = counting  # type: ignore[method-assign]
-    return lambda: dealt + returns(np.arange(vec.num_envs))
-
-
 @pytest.mark.parametrize(
-    ("game_id", "mode", "opponents"),
-    [
-        *((game_id, "same_step", "random") for game_id in GAMES),
-        *(("petrify_v0", mode, "heuristic") for mode in [*MODES[1:], "single"]),
-        ("cat_te_v0", "single", "heuristic"),
-    ],
+    ("game_id", "mode"),
+    [*((game_id, "same_step") for game_id in GAMES), *(("petrify_v0", m) for m in MODES[1:])],
 )
-def test_the_learner_is_offered_or_told_all_that_its_seat_is_paid(
-    game_id: str, mode: str, opponents: str
-) -> None:
+def test_the_learner_is_offered_or_told_all_that_its_seat_is_paid(game_id: str, mode: str) -> None:
     """The rewards, and the rewards of skipped games in the infos, sum to what the games paid to the seat."""
-    options = {"opponents": opponents, "learner_seat": UNEVEN[game_id]["num_players"] - 1, **UNEVEN[game_id]}
-    options["reward"] = "margin"
-    total, skipped, rng = 0.0, 0, np.random.default_rng(1)
-    if mode == "single":
-        env = LearnerEnv(game_id, **options)
-        games = env.games
-        env.reset(seed=0)
-        count = count_returns(games)
-        before = count()
-        for _ in range(60):
-            _, info = env.reset()
-            total += info.get("skipped_reward", 0.0)
-            skipped += info.get("skipped_games", 0)
-            over = False
-            while not over:
-                action = int(rng.choice(np.flatnonzero(info["action_mask"])))
-                _, reward, over, _, info = env.step(action)
-                total += reward
-    else:
-        envs = LearnerVectorEnv(6, game_id, autoreset_mode=mode, **options)
-        games = envs.games
+    seat = UNEVEN[game_id]["num_players"] - 1
+    options = {"opponents": "heuristic", "learner_seat": seat, "reward": "margin", **UNEVEN[game_id]}
+    envs, rng = LearnerVectorEnv(6, game_id, autoreset_mode=mode, **options), np.random.default_rng(1)
+    ended, running, skipped = 0.0, np.zeros(6), 0
+    with payments() as paid:
         _, infos = envs.reset(seed=0)
-        count = count_returns(games)
-        before = count()
-        total -= games.owed.sum()
-        for _ in range(150):
-            actions = [rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in infos["action_mask"]]
-            _, rewards, terminated, _, infos = envs.step(np.array(actions))
-            total += rewards.sum()
-            if mode == "disabled" and terminated.any():
-                _, infos = envs.reset(options={"reset_mask": terminated})
+        for step in range(151):
             if "skipped_reward" in infos:
                 assert np.array_equal(infos["_skipped_reward"], infos["skipped_games"] > 0)
-                total += infos["skipped_reward"].sum()
+                ended += infos["skipped_reward"].sum()
                 skipped += infos["skipped_games"].sum()
-        total += games.owed.sum()
-    assert total == pytest.approx(count() - before, abs=1e-3)
+            if step == 150:
+                break
+            _, rewards, terminated, _, infos = envs.step(random_legal(rng, infos["action_mask"]))
+            running += rewards
+            ended += running[terminated].sum()
+            running[terminated] = 0.0
+            if mode == "disabled" and terminated.any():
+                _, infos = envs.reset(options={"reset_mask": terminated})
+    assert len(paid) > 20
+    assert ended == pytest.approx(sum(game[seat] for game in paid), abs=1e-3)
     assert (skipped > 0) == (game_id == "petrify_v0")
+    assert skipped == envs.games.num_skipped
+
+
+@pytest.mark.parametrize("game_id", GAMES)
+def test_the_learner_of_a_single_game_is_offered_or_told_all_that_its_seat_is_paid(game_id: str) -> None:
+    seat = UNEVEN[game_id]["num_players"] - 1
+    env = LearnerEnv(game_id, opponents="heuristic", learner_seat=seat, reward="margin", **UNEVEN[game_id])
+    with payments() as paid:
+        told = [
+            reward + info.get("skipped_reward", 0.0)
+            for seed in range(60)
+            for _, reward, info in episode(env, seed)
+        ]
+    assert sum(told) == pytest.approx(sum(game[seat] for game in paid), abs=1e-3)
+    assert (len(paid) > 60) == (game_id == "petrify_v0") == (env.games.num_skipped > 0)
 
 
 def test_the_step_after_the_end_deals_whatever_the_action_is() -> None:
@@ -200,11 +174,10 @@ def test_a_reset_mask_begins_its_games_alone_and_with_their_seeds() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize("context", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
-def test_environments_in_processes_play_the_same_games(context: str) -> None:
+def test_environments_in_processes_play_the_same_games() -> None:
     options = {"opponents": "random", "learner_seat": "random", "num_players": 3}
     single = [partial(LearnerEnv, "petrify_v0", **options)] * 2
-    here, there = SyncVectorEnv(single), AsyncVectorEnv(single, context=context)
+    here, there = SyncVectorEnv(single), AsyncVectorEnv(single, context="fork")
     try:
         (seen, infos), (told, _) = here.reset(seed=4), there.reset(seed=4)
         same(seen, told)

@@ -27,7 +27,7 @@ def trace(games: LearnerGames, seed: object, num_steps: int) -> list[bytes]:
         paid = games.step(games.action_masks().argmax(1))
         shown = [games.observation(), games.action_masks(), paid, games.seats, games.over, games.round_ended]
         seen.append(b"".join(np.ascontiguousarray(array).tobytes() for array in shown))
-        games.deal(np.flatnonzero(games.over))
+        games.reset(rows=np.flatnonzero(games.over))
         seen.append(games.owed.tobytes() + games.skipped.tobytes() + games.skipped_reward.tobytes())
     return seen
 
@@ -73,8 +73,8 @@ def test_a_game_with_a_seed_of_its_own_plays_as_it_does_alone(
             assert one.step(one.action_masks().argmax(1))[0] == paid[i]
             assert np.array_equal(one.observation()[0], together.observation()[i])
             assert np.array_equal(one.players[0], together.players[i])
-            one.deal(np.flatnonzero(one.over))
-        together.deal(np.flatnonzero(together.over))
+            one.reset(rows=np.flatnonzero(one.over))
+        together.reset(rows=np.flatnonzero(together.over))
         assert np.array_equal(np.concatenate([one.skipped for one in alone]), together.skipped)
         assert np.array_equal(np.concatenate([one.owed for one in alone]), together.owed)
 

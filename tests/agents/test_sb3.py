@@ -18,6 +18,7 @@ import catbox_agents
 from catbox_agents.gymnasium import LearnerGames, LearnerVectorEnv
 from catbox_agents.sb3 import SB3Agent, VecEnv
 from catbox_env import GAMES, make_game
+from tests.agents.policies import random_legal
 
 #: A game of few cards.
 SMALL = {"num_players": 2, "hand_size": 4, "num_ranks": 3, "copies": 4, "revealed_cards": 0}
@@ -31,10 +32,6 @@ def maskable(env: Any, **settings: Any) -> MaskablePPO:
     return MaskablePPO(
         "MlpPolicy", env, **{"n_steps": 16, "batch_size": 64, "device": "cpu", "seed": 0, **settings}
     )
-
-
-def random_actions(masks: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    return (generator.random(masks.shape) * masks).argmax(axis=1)
 
 
 @pytest.mark.parametrize(
@@ -56,12 +53,14 @@ def test_it_plays_the_games_of_the_gymnasium_view(game_id: str, features: bool) 
         assert np.array_equal(masks, infos["action_mask"])
         if features:
             assert np.array_equal(seen[:, size:], env.game.features.compute(expected, masks)[0])
-        actions = random_actions(masks, generator)
+        actions = random_legal(generator, masks)
         seen, rewards, dones, told = env.step(actions)
         expected, paid, terminated, _, infos = view.step(actions)
         assert rewards.dtype == np.float32
         assert np.array_equal(rewards, paid.astype(np.float32))
         assert np.array_equal(dones, terminated)
+        skipped = infos.get("skipped_games", np.zeros(16, int))
+        assert [info.get("skipped_games", 0) for info in told] == skipped.tolist()
         for row in np.flatnonzero(dones):
             last = told[row]["terminal_observation"]
             assert np.array_equal(last[:size], infos["final_obs"][row])
@@ -92,13 +91,6 @@ def test_attributes_and_methods_of_single_games() -> None:
     assert env.get_attr("render_mode", [1, 2]) == [None, None]
     assert env.has_attr("action_masks")
     assert not env.has_attr("level")
-    env.set_attr("level", 3, indices=[0, 2])
-    assert not env.has_attr("level")
-    assert env.get_attr("level", 2) == [3]
-    with pytest.raises(AttributeError, match="no attribute 'level': expected one of game"):
-        env.get_attr("level")
-    env.set_attr("level", 1, indices=(row for row in (1, 3)))
-    assert env.get_attr("level") == [3, 1, 3, 1]
     with pytest.raises(AttributeError, match="all games of the batch share it"):
         env.set_attr("game", None)
     (mask,) = env.env_method("action_masks", indices=-1)
@@ -106,8 +98,6 @@ def test_attributes_and_methods_of_single_games() -> None:
     assert env.env_method("render", indices=0)[0] == env.games.vec.render_text(0, 0)
     with pytest.raises(AttributeError, match="'fly'"):
         env.env_method("fly")
-    with pytest.raises(IndexError, match="no game 4, only 0 to 3"):
-        env.get_attr("game", 4)
     twin = copy.deepcopy(env)
     actions = env.action_masks().argmax(axis=1)
     assert all(
@@ -120,15 +110,11 @@ def test_wrong_arguments_are_refused() -> None:
         small(0)
     with pytest.raises(ValueError, match="features='yes': expected True or False"):
         small(features="yes")
-    with pytest.raises(ValueError, match="learner_seat=2"):
-        small(learner_seat=2)
     for error in (ValueError, TypeError):
         with pytest.raises(
             error, match=r"unknown option 'opponent' .*expected one of opponents, .*num_players"
         ):
             small(opponent="random")
-    with pytest.raises(ValueError, match="no_such_game"):
-        VecEnv("no_such_game", 2)
     env = small(2)
     env.set_options({"deal": 1})
     with pytest.raises(ValueError, match="has no options"):
@@ -161,7 +147,7 @@ def positions(game: Any, count: int = 200) -> tuple[np.ndarray, np.ndarray]:
     steps = rng.integers(0, 8, count)
     for step in range(8):
         going = rows[(steps > step) & (vec.current_player >= 0)]
-        vec.step(random_actions(vec.action_mask[going], rng), going)
+        vec.step(random_legal(rng, vec.action_mask[going]), going)
     going = vec.current_player >= 0
     return vec.observation[going].copy(), vec.action_mask[going].copy()
 
@@ -220,20 +206,22 @@ def test_models_that_cannot_play_are_refused() -> None:
     vars(model.observation_space).pop("catbox")
     with pytest.raises(ValueError, match="give the game"):
         SB3Agent(model)
-    with pytest.raises(ValueError, match=r"takes Box of shape \(\d+,\) .*another game or other rules"):
+    with pytest.raises(
+        ValueError, match=r"takes observations of shape \(\d+,\) .*another game or other rules"
+    ):
         SB3Agent(model, game)
     parts = gymnasium.make("catbox/CatInTheBox-v0", opponents="random", mask_in_observation=True, **SMALL)
-    with pytest.raises(ValueError, match="the parts action_mask, observation, expected an array"):
+    with pytest.raises(ValueError, match="takes a Dict, expected an array"):
         SB3Agent(MaskablePPO("MultiInputPolicy", parts, n_steps=16, batch_size=16, device="cpu"))
     agent = SB3Agent(model, env.game)
     seen, masks = positions(env.game)
     with pytest.raises(ValueError, match="a mask without a legal action"):
         agent.act_batch(seen, np.zeros_like(masks))
-    with pytest.raises(ValueError, match="expected \\(n, "):
+    with pytest.raises(ValueError, match=r"expected integers of shape \(N, "):
         agent.act_batch(seen[:, :-1], masks)
     with torch.no_grad():
         model.policy.action_net.bias.fill_(float("nan"))
-    with pytest.raises(ValueError, match="the policy of the model gives numbers that are not finite"):
+    with pytest.raises(ValueError, match="nan"):
         agent.act_batch(seen, masks)
 
 

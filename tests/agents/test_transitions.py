@@ -112,14 +112,10 @@ class PaysEarly(AECEnv):
 
     def reset(self, seed: int | None = None, options: dict | None = None) -> None:
         self.agents = self.possible_agents[:]
-        self.rewards, self._cumulative_rewards = (
-            dict.fromkeys(self.agents, 0.0),
-            dict.fromkeys(self.agents, 0.0),
-        )
-        self.terminations, self.truncations = (
-            dict.fromkeys(self.agents, False),
-            dict.fromkeys(self.agents, False),
-        )
+        for name in ("rewards", "_cumulative_rewards"):
+            setattr(self, name, dict.fromkeys(self.agents, 0.0))
+        for name in ("terminations", "truncations"):
+            setattr(self, name, dict.fromkeys(self.agents, False))
         self.infos: dict[str, dict] = {seat: {} for seat in self.agents}
         self.agent_selection, self.moves = "a", 0
 

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import ray
-import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
-import catbox_env
 from catbox_agents.rllib import SelfPlayEnv
-from examples.rllib_self_play import MaskedModule, ModuleAgent
+from examples.rllib_self_play import MaskedModule
 
 SMALL: dict[str, dict[str, Any]] = {
     "cat_in_the_box_v0": {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 2},
@@ -131,44 +129,6 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(ValueError, match="illegal action") as refusal:
         env.step({name: env.game.num_actions - 1})
     assert any("disable_env_checking" in note for note in refusal.value.__notes__)
-
-
-def test_the_module_of_the_example_plays_legal_actions_alone() -> None:
-    env = SelfPlayEnv({"num_players": 4})
-    [name] = env.reset(seed=0)[0]
-    spec = RLModuleSpec(
-        module_class=MaskedModule,
-        observation_space=env.observation_spaces[name],
-        action_space=env.action_spaces[name],
-        model_config={"hidden": 8},
-    )
-    module = spec.build()
-    vec = catbox_env.make_vec("cat_in_the_box_v0", 64, seed=0, num_players=4)
-    vec.step_random(9, seed=1)
-    seen = {
-        "observations": torch.from_numpy(vec.observation.copy()),
-        "action_mask": torch.from_numpy(vec.action_mask.astype(np.int8)),
-    }
-    logits = module.forward_exploration({"obs": seen})["action_dist_inputs"]
-    probabilities = torch.softmax(logits, 1).numpy()
-    assert (probabilities[~vec.action_mask] == 0).all()
-    assert (probabilities[vec.action_mask] > 0).all()
-    assert module.compute_values({"obs": seen}).shape == (64,)
-    actions = ModuleAgent(vec.game, module).act_batch(vec.observation, vec.action_mask)
-    assert vec.action_mask[np.arange(64), actions].all()
-    assert len(set(actions.tolist())) > 1
-
-
-def test_it_trains_on_all_seats() -> None:
-    algorithm = configured(
-        SelfPlayEnv, {"game": "cat_in_the_box_v0", **SMALL["cat_in_the_box_v0"]}
-    ).build_algo()
-    before = [p.detach().clone() for p in algorithm.get_module("policy").parameters()]
-    found = algorithm.train()["learners"]["policy"]
-    assert all(np.isfinite(found[name]) for name in ("policy_loss", "vf_loss", "entropy", "mean_kl_loss"))
-    after = list(algorithm.get_module("policy").parameters())
-    assert any(not torch.equal(a, b) for a, b in zip(before, after, strict=True))
-    algorithm.stop()
 
 
 @pytest.mark.parametrize(

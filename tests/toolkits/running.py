@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -20,3 +22,13 @@ def check_example(name: str, gain: float) -> None:
     assert [when for when, _ in found] == ["before", "after"], result.stdout
     before, after = (float(points) for _, points in found)
     assert after - before >= gain, result.stdout
+
+
+def returns_of_ended(rewards: np.ndarray, dones: np.ndarray) -> list[float]:
+    """The returns, sorted, of the games that end in the steps (T, N)."""
+    ended, running = [], np.zeros(rewards.shape[1])
+    for paid, over in zip(rewards, dones > 0, strict=True):
+        running += paid
+        ended += list(running[over])
+        running[over] = 0
+    return sorted(ended)

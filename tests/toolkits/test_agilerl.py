@@ -8,7 +8,7 @@ from agilerl.rollouts.on_policy import collect_rollouts
 
 from examples import agilerl_ppo
 from tests.conservation import payments
-from tests.toolkits.running import check_example
+from tests.toolkits.running import check_example, returns_of_ended
 
 
 def test_the_example_learns() -> None:
@@ -38,13 +38,10 @@ def test_rewards_of_every_seat_are_conserved_and_reach_every_decision(seat: int)
     with payments() as paid:
         envs = agilerl_ppo.make_envs(8, learner_seat=seat, opponents="heuristic")
         found = collected(agilerl_ppo.make_agent(envs), envs)
-    ended, running = [], np.zeros(8)
-    for rewards, dones in zip(found["rewards"], found["dones"] > 0, strict=True):
-        running += rewards
-        ended += list(running[dones])
-        running[dones] = 0
     assert len(paid) >= 16
-    assert sorted(ended) == pytest.approx(sorted(game[seat] for game in paid))
+    assert returns_of_ended(found["rewards"], found["dones"]) == pytest.approx(
+        sorted(game[seat] for game in paid)
+    )
     left = to_the_end(found["rewards"], found["dones"])
     known = ~np.isnan(left)
     assert found["returns"][known] == pytest.approx(left[known], abs=1e-4)

@@ -1,6 +1,5 @@
 """TorchRL: the example learns and is paid what the games pay; its wrapper pays, but not in a seat's own rows."""
 
-import numpy as np
 import pytest
 import torch
 from torchrl.envs.utils import check_env_specs
@@ -8,7 +7,7 @@ from torchrl.envs.utils import check_env_specs
 from catbox_env import cat_in_the_box_v0
 from examples import torchrl_ppo
 from tests.conservation import Ledger, compare, payments
-from tests.toolkits.running import check_example
+from tests.toolkits.running import check_example, returns_of_ended
 from tests.toolkits.ways import torchrl_all_rows, torchrl_own_rows
 
 
@@ -27,14 +26,9 @@ def test_rewards_of_every_seat_are_conserved(seat: int) -> None:
         env = torchrl_ppo.make_env(4, learner_seat=seat, opponents="heuristic")
         policy = torchrl_ppo.make_policy(env, torchrl_ppo.Actor())
         rows = env.rollout(100, policy, break_when_any_done=False)
-    ended, running = [], np.zeros(4)
     rewards, done = rows["next", "reward"][..., 0].numpy(), rows["next", "done"][..., 0].numpy()
-    for step in range(100):
-        running += rewards[:, step]
-        ended += list(running[done[:, step]])
-        running[done[:, step]] = 0
     assert len(paid) > 20
-    assert sorted(ended) == pytest.approx(sorted(game[seat] for game in paid))
+    assert returns_of_ended(rewards.T, done.T) == pytest.approx(sorted(game[seat] for game in paid))
     following, seen = rows["next", "observation"][:, :-1], rows["observation"][:, 1:]
     goes_on = ~torch.from_numpy(done[:, :-1])
     assert (following[goes_on] == seen[goes_on]).all()

@@ -33,7 +33,7 @@ def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> ND
 def ask_agents(
     agents: Sequence[Agent],
     labels: Sequence[str],
-    asked: NDArray[np.int64],
+    asked: NDArray[np.integer],
     vec: Vec,
     rows: NDArray[np.int64],
 ) -> NDArray[np.int64]:

@@ -14,7 +14,6 @@ from scipy.stats import chisquare
 import catbox_env
 from catbox_env import Game, GameState, make_game
 from catbox_env.cat_in_the_box_v0 import Rules
-from catbox_env.core.draws import Draws
 from catbox_env.petrify_v0 import Rules as PetrifyRules
 
 TINY = make_game("cat_in_the_box_v0", rules=Rules.tiny())

@@ -25,7 +25,7 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_app.cli import app
 from catbox_app.match import Match
 from catbox_env.core.batch import Vec
-from tests.games import game_for
+from tests.small_games import game_for
 
 BROKEN = """
 from catbox_agents import Agent

@@ -31,7 +31,7 @@ from tests.agents.arena_agents import (
     starts_with,
 )
 from tests.agents.test_run_arena import played
-from tests.games import game_for
+from tests.small_games import game_for
 
 DEALS = 12
 

@@ -14,7 +14,7 @@ import catbox_env
 from catbox_agents.arena import referee
 from catbox_agents.arena.records import read_record
 from tests.agents.arena_agents import Lowest, Middle, OneByOne, spec
-from tests.games import game_for
+from tests.small_games import game_for
 
 NAMES = ["lowest", "middle"]
 

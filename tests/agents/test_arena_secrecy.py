@@ -15,7 +15,7 @@ from catbox_agents import Agent
 from catbox_agents.arena import evaluation
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.match import Match
-from tests.games import game_for
+from tests.small_games import game_for
 
 #: Hands so small that different deals often show a seat the same cards.
 TINY = {"num_players": 2, "num_ranks": 3, "num_colors": 2, "copies": 3, "hand_size": 3, "bids": (0, 1)} | {

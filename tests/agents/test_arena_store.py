@@ -22,7 +22,7 @@ from catbox_agents.arena.setup import SMALL, fingerprint
 from tests.agents.arena_agents import Highest, Impatient, Lowest, Middle, Sleepy, spec
 from tests.agents.policies import checkpoint
 from tests.agents.test_run_arena import same
-from tests.games import game_for
+from tests.small_games import game_for
 
 NAMES = ["one", "two"]
 

@@ -12,7 +12,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent, EvaluationInterrupted
 from catbox_agents.arena import evaluation
-from tests.games import game_for
+from tests.small_games import game_for
 
 #: The 97.5 % quantile of Student's t for ten deals, from a printed table.
 T_TEN_DEALS = 2.262

@@ -23,7 +23,7 @@ from catbox_env.core.registry import game_class
 from catbox_train.settings import MAX_SEED
 from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
 from tests.agents.policies import network_for
-from tests.games import game_for
+from tests.small_games import game_for
 
 NAMES = ["low", "high", "middle"]
 SPECS = [spec(Lowest), spec(Highest), spec(Middle)]

@@ -23,7 +23,7 @@ from catbox_env import Game, Vec
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import new_generators
 from tests.agents.test_search import Highest, played_on
-from tests.games import game_for
+from tests.small_games import game_for
 
 SPECS = [
     "search:worlds=6",
@@ -53,7 +53,7 @@ def other_worlds(vec: Vec, row: int, seed: int) -> Vec:
     past = game.rewind(worlds, vec.history[row])
     own = vec.save()["records"].reshape(vec.num_envs, -1)[row].view(game.state_dtype)[0]
     drawn = worlds.save()["records"].reshape(8, -1)
-    for world in np.flatnonzero(past.weights > 0).tolist():
+    for world in np.flatnonzero(past.importance_weights > 0).tolist():
         if (drawn[world].view(game.state_dtype)[0]["hand"] != own["hand"]).any():
             twin = Vec(game, 1, seed=0, history=True, auto_deal=False)
             twin.set_states(past.beginnings.take(np.array([world])))

@@ -238,7 +238,7 @@ def check_past(state: GameState, world: np.record, seed: int) -> list[float]:
         orders *= len(wanted)
         if len(wanted) > 1:
             chances.append(float(chisquare([found[order] for order in wanted]).pvalue))
-    assert past.weights.tolist() == [orders] * 300
+    assert past.importance_weights.tolist() == [orders] * 300
     return chances
 
 

@@ -42,7 +42,10 @@ def test_seats_that_may_play_by_several_policies() -> None:
     assert (both.seats[np.arange(48), searchers] == 0).all()
     for k in range(2):
         assert np.array_equal(both.seats[:, :, k], alone[k].seats[:, :, 0])
-    chances = np.exp(both.seats).mean(axis=2).prod(axis=1) * game.rewind(worlds, vec.history, rows).importance_weights
+    chances = (
+        np.exp(both.seats).mean(axis=2).prod(axis=1)
+        * game.rewind(worlds, vec.history, rows).importance_weights
+    )
     assert np.exp(both.worlds) == pytest.approx(chances, rel=1e-9)
     assert (np.exp(both.worlds) > 0).any()
 

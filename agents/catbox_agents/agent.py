@@ -124,7 +124,7 @@ def tells_policy(agent: Agent) -> bool:
 
 
 def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
-    """``agent`` itself. Raises ValueError if it lacks a member of :class:`Agent` or, with ``game`` given, was made for
+    """``agent`` itself. Raises ValueError if it lacks a member of `Agent` or, with ``game`` given, was made for
     another game or for rules that play differently (`other_rules`)."""
     if isinstance(agent, type):
         raise ValueError(

@@ -29,7 +29,7 @@ def play_out(
         vec: the games; they are played in place. A game that is over pays 0 and does not change. With ``auto_deal``
             the next game is dealt but not played.
         agents: one agent for all seats, or a sequence of one for each seat: agents, or specs of
-            :func:`catbox_agents.make`. An agent of a spec is made for this call, with new random numbers; give an
+            `catbox_agents.make`. An agent of a spec is made for this call, with new random numbers; give an
             agent if you call often or want reproducible numbers.
         until: ``"end_of_round"`` or ``"end_of_game"``.
 

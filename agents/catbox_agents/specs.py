@@ -3,10 +3,10 @@
 | spec | agent |
 |---|---|
 | ``"random"`` | plays a random legal action, every game |
-| ``"heuristic"`` | the hand-written player of the game (:data:`HEURISTICS`) |
+| ``"heuristic"`` | the hand-written player of the game (`HEURISTICS`) |
 | ``"best"`` | the strongest agent without search: that of the zoo, else the heuristic, else random |
-| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (:func:`meaning`) |
-| ``"zoo:NAME"`` | a trained agent that comes with catbox (:mod:`catbox_agents.zoo`) |
+| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (`meaning`) |
+| ``"zoo:NAME"`` | a trained agent that comes with catbox (`catbox_agents.zoo`) |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
 | a path | a trained checkpoint, or a model that Stable-Baselines3 saved (``.zip``) |
 | ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
@@ -44,13 +44,13 @@ LEVELS = {
     "hard": "search:worlds=64,policy={best}",
 }
 
-#: The spec of the strongest agent without search that comes with catbox, see :func:`best_agent`.
+#: The spec of the strongest agent without search that comes with catbox, see `best_agent`.
 BEST = "best"
 
 #: The specs that name an agent in one word.
 _NAMES = (*BUILT_IN, "heuristic", BEST, *CONFIGURED, *LEVELS)
 
-#: A spec, which :func:`make` takes, or an agent.
+#: A spec, which `make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
 
 
@@ -195,7 +195,7 @@ def best_agent(game: Game) -> str:
 
 
 def known_agents(game: Game | None = None) -> list[str]:
-    """The specs that :func:`make` knows, paths and classes aside; with ``game`` given, those that can play it."""
+    """The specs that `make` knows, paths and classes aside; with ``game`` given, those that can play it."""
     has_heuristic = game is None or game.id in HEURISTICS
     names = [name for name in _NAMES if name != "heuristic" or has_heuristic]
     return [*names, *(agent.spec for agent in zoo_agents(game))]

@@ -57,7 +57,7 @@ def evaluate(
 ) -> Result:
     """Play ``num_deals`` deals, each with every rotation of the seats, and compare the agents.
 
-    ``agents``: specs (see :func:`catbox_agents.make`) or agents; the last one fills the remaining seats, so
+    ``agents``: specs (see `catbox_agents.make`) or agents; the last one fills the remaining seats, so
     ``[net, "heuristic"]`` is one net among heuristics. ``progress`` is called with (games played, games in total).
     The same arguments give the same result. ``seed`` seeds the deals; None draws a random one. The random numbers of
     an agent made from a spec are the same for every ``seed``; for other numbers, give an agent that you made with a

@@ -82,7 +82,7 @@ def run_arena(
     """Play one of each agent among copies of each other one, and compare them.
 
     Args:
-        agents: specs (see :func:`catbox_agents.make`) or agents, at least two. Each block of deals is played by agents
+        agents: specs (see `catbox_agents.make`) or agents, at least two. Each block of deals is played by agents
             that are made anew; an agent that is given is copied (with ``pickle``) as it is. One that ends its process,
             as by ``sys.exit``, forfeits only with ``processes``.
         num_deals: deals of each table, 10 to 10,000,000, each played from every seat; 1,000 by default. With

@@ -85,7 +85,7 @@ class RolloutSearch:
 
     Args:
         game: the game that is searched.
-        policy: plays all seats in the rollouts: an agent, or a spec of :func:`catbox_agents.make`, of which the agent
+        policy: plays all seats in the rollouts: an agent, or a spec of `catbox_agents.make`, of which the agent
             is made with a fixed seed. By default the heuristic, where the game has one. It cannot ask for a history,
             because a sampled world has none.
         worlds: the budget, at least 1: as many rollouts as if each legal action were tried in so many worlds. Another
@@ -191,7 +191,7 @@ class RolloutSearch:
 
         Raises ``ValueError`` for a mask that allows nothing or an illegal action, for an observation that no seat to
         move can have, and for a history that is not of the observation; they name the row. Errors of the policy are
-        raised as in :func:`catbox_agents.play_out`.
+        raised as in `catbox_agents.play_out`.
         """
         seen, masks = check_rows(self.game, observations, action_masks)
         if not masks.any(axis=1).all():

@@ -43,7 +43,7 @@ class ZooAgent:
 
     @property
     def spec(self) -> str:
-        """What :func:`catbox_agents.make` takes."""
+        """What `catbox_agents.make` takes."""
         return PREFIX + self.name
 
     @property

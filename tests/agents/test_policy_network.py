@@ -14,9 +14,9 @@ import torch
 from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.layer_kernels import add_layer
 from catbox_agents.networks.mlp import MLP
-from catbox_agents.networks.network import PolicyNetwork
-from catbox_agents.networks.network_kernels import add_layer
+from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game, Vec, make_game, make_vec
 

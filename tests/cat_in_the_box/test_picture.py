@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
 from catbox_env.core.picture import THEMES
-from catbox_env.games.cat_in_the_box.play import board
+from catbox_env.games.cat_in_the_box.play import board, tricks
 from catbox_env.games.cat_in_the_box.play.state import NONE
 from catbox_env.games.cat_in_the_box.show.view import View, largest_group, winning_play
 from tests.cat_in_the_box.positions import play, start
@@ -100,7 +100,7 @@ def test_groups_and_winners_are_those_of_the_rules(rules: object, seed: int, mov
         assert len(cells) == board.largest_group(params, state.record, seat)
         assert all(view.board[color][rank] == seat for color, rank in cells)
     if view.plays:
-        assert winning_play(view.plays)[0] == board.trick_winner(params, state.record)
+        assert winning_play(view.plays)[0] == tricks.trick_winner(params, state.record)
         assert view.plays[0][0] == state.record.leader
     else:
         assert view.led == NONE

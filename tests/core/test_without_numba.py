@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from catbox_agents.networks.network_kernels import _add_matrix_product, add_layer
+from catbox_agents.networks.layer_kernels import _add_matrix_product, add_layer
 from catbox_env.core.compilation import _PlainRecord
 from catbox_env.core.kernels import record_dtype
 from tests.core.whole_games import play_all

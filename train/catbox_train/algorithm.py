@@ -20,7 +20,7 @@ from catbox_env.core.checks import brief
 from catbox_train.settings import Settings, nearest
 
 if TYPE_CHECKING:
-    from catbox_agents.networks.network import Network
+    from catbox_agents.networks.numpy_network import Network
     from catbox_train.config import TrainConfig
 
 #: Takes the settings of a run, and gives its workers (`catbox_train.self_play.crew.Crew`).

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from catbox_agents.networks.network import MAX_HIDDEN_LAYERS
+from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
 from catbox_train.algorithm import AlgorithmOptions
 from catbox_train.settings import Flag, OneOf, Widths
 

@@ -26,7 +26,7 @@ from catbox_agents.agent import other_rules
 from catbox_agents.files import check_format, parse_json, write_atomically
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.inputs import NetworkInputs
-from catbox_agents.networks.network import MAX_ARRAYS, Network, PolicyNetwork
+from catbox_agents.networks.numpy_network import MAX_ARRAYS, Network, PolicyNetwork
 from catbox_agents.networks.sb3_file import OtherModelError, read_sb3_model
 from catbox_env import Game, make_game
 

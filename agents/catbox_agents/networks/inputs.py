@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.networks.history import HistorySizes
-from catbox_agents.networks.network import PolicyNetwork
+from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game, Layout
 
 

@@ -14,7 +14,7 @@ from torch import nn
 
 from catbox_agents.networks.history_modules import HistoryEncoder
 from catbox_agents.networks.inputs import NetworkInputs, input_scale, part_sizes
-from catbox_agents.networks.network import check_hidden_layers
+from catbox_agents.networks.numpy_network import check_hidden_layers
 
 _ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 

@@ -10,7 +10,7 @@ import numpy as np
 from catbox_agents.agent import Seed
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
-from catbox_agents.networks.network import Network, PolicyNetwork
+from catbox_agents.networks.numpy_network import Network, PolicyNetwork
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game
 

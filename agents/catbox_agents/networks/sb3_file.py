@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.networks.network import PolicyNetwork
+from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game
 from catbox_env.core.checks import brief
 from catbox_env.core.versions import missing_extra

@@ -19,11 +19,11 @@ from catbox_env.games.cat_in_the_box.observe.features import make_features
 from catbox_env.games.cat_in_the_box.observe.layout import observation_layout, state_layout
 from catbox_env.games.cat_in_the_box.observe.observation import write_observation, write_state
 from catbox_env.games.cat_in_the_box.play.board import block_cells
-from catbox_env.games.cat_in_the_box.play.check import check_state
+from catbox_env.games.cat_in_the_box.play.check_state import check_state
 from catbox_env.games.cat_in_the_box.play.kernels import apply, clear_round, deal, public_action, write_mask
 from catbox_env.games.cat_in_the_box.play.state import INFO, STATE, make_params, state_bounds
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
-from catbox_env.games.cat_in_the_box.show import events, text
+from catbox_env.games.cat_in_the_box.show import events, refusals, text
 from catbox_env.games.cat_in_the_box.show.picture import draw
 from catbox_env.games.cat_in_the_box.show.view import View
 
@@ -84,7 +84,7 @@ class CatInTheBox(Game):
         return text.describe_actions(self.rules)
 
     def why_illegal(self, state: np.record, action: int) -> str:
-        return text.why_illegal(self.rules, state, action)
+        return refusals.why_illegal(self.rules, state, action)
 
     def describe_rules(self) -> list[str]:
         return text.describe_rules(self.rules)

@@ -18,11 +18,11 @@ from catbox_env.games.cat_te.hidden.sampling import sample
 from catbox_env.games.cat_te.observe.features import make_features
 from catbox_env.games.cat_te.observe.layout import observation_layout, state_layout
 from catbox_env.games.cat_te.observe.observation import write_observation, write_state
-from catbox_env.games.cat_te.play.check import check_state
+from catbox_env.games.cat_te.play.check_state import check_state
 from catbox_env.games.cat_te.play.kernels import apply, clear_round, deal, public_action, write_mask
 from catbox_env.games.cat_te.play.state import INFO, NUM_ACTIONS, STATE, make_params, state_bounds
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
-from catbox_env.games.cat_te.show import events, text
+from catbox_env.games.cat_te.show import events, refusals, text
 from catbox_env.games.cat_te.show.picture import draw
 from catbox_env.games.cat_te.show.view import View
 
@@ -83,7 +83,7 @@ class CatTe(Game):
         return text.describe_actions()
 
     def why_illegal(self, state: np.record, action: int) -> str:
-        return text.why_illegal(self.rules, state, action)
+        return refusals.why_illegal(self.rules, state, action)
 
     def describe_rules(self) -> list[str]:
         return text.describe_rules(self.rules)

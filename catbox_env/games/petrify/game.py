@@ -27,7 +27,7 @@ from catbox_env.games.petrify.play.kernels import (
 )
 from catbox_env.games.petrify.play.state import INFO, STATE, make_params, state_bounds
 from catbox_env.games.petrify.rules import Deal, Rules
-from catbox_env.games.petrify.show import events, text
+from catbox_env.games.petrify.show import events, refusals, text
 from catbox_env.games.petrify.show.picture import draw
 from catbox_env.games.petrify.show.view import View
 
@@ -74,7 +74,7 @@ class Petrify(Game):
         return text.describe_actions(self.rules)
 
     def why_illegal(self, state: np.record, action: int) -> str:
-        return text.why_illegal(View.of(self.rules, state), action)
+        return refusals.why_illegal(View.of(self.rules, state), action)
 
     def describe_rules(self) -> list[str]:
         return text.describe_rules(self.rules)

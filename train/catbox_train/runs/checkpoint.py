@@ -35,7 +35,7 @@ from catbox_agents.networks.checkpoint import (
     numbered_checkpoints,
     save_checkpoint,
 )
-from catbox_agents.networks.network import Network
+from catbox_agents.networks.numpy_network import Network
 from catbox_env import Game
 from catbox_train.algorithm import DivergedError, TrainingState
 from catbox_train.runs.arrays import name_of_not_finite, read_arrays, write_arrays

@@ -13,7 +13,7 @@ import catbox_agents
 from catbox_agents.arena.report import results_table
 from catbox_agents.arena.results import Result
 from catbox_agents.files import write_atomically
-from catbox_agents.networks.network import Network
+from catbox_agents.networks.numpy_network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.config import TrainConfig

@@ -137,21 +137,6 @@ def start_player_of(params, rounds_left):
 
 
 @njit
-def trick_winner(params, state):
-    """The seat that wins the trick: with the highest red card, or else the highest of the led colour."""
-    winner, best = NONE, NONE
-    for seat in range(params.num_players):
-        strength = NONE
-        if state.trick_color[seat] == RED:
-            strength = params.num_ranks + int(state.trick_rank[seat])
-        elif state.trick_color[seat] == state.led:
-            strength = int(state.trick_rank[seat])
-        if strength > best:
-            winner, best = seat, strength
-    return winner
-
-
-@njit
 def largest_group(params, state, seat):
     """Cells in the largest orthogonally connected group of the tokens of ``seat``.
 

@@ -21,7 +21,6 @@ from catbox_env.games.cat_in_the_box.play.board import (
     lay_token,
     made_bid,
     ranks_without_declaration,
-    trick_winner,
 )
 from catbox_env.games.cat_in_the_box.play.state import (
     BID,
@@ -35,6 +34,7 @@ from catbox_env.games.cat_in_the_box.play.state import (
     PLAY,
     RED,
 )
+from catbox_env.games.cat_in_the_box.play.tricks import end_trick
 from catbox_env.games.standings import share_win
 
 
@@ -176,20 +176,6 @@ def declare(params, state, seat, color, rank):
         state.led = color
     elif color != state.led:
         state.x_tokens[seat, state.led] = 0
-
-
-@njit
-def end_trick(params, state):
-    """Give the trick to its winner, who leads next."""
-    winner = trick_winner(params, state)
-    for seat in range(params.num_players):
-        state.trick_color[seat] = NONE
-        state.trick_rank[seat] = NONE
-    state.tricks_won[winner] += 1
-    state.tricks_left -= 1
-    state.leader = winner
-    state.current_player = winner
-    state.led = NONE
 
 
 @njit

@@ -1,11 +1,9 @@
-"""Cat in the Box in words: names of actions, why one is illegal, the rules in short, a position as styled text."""
+"""Cat in the Box in words: names of actions, the rules in short, a position as styled text."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from catbox_env.core.events import counted
-from catbox_env.games.cat_in_the_box.play.state import BID, DISCARD, NEUTRAL, NONE, PLAY, RED
+from catbox_env.games.cat_in_the_box.play.state import NEUTRAL, NONE, PLAY
 from catbox_env.games.cat_in_the_box.rules import COLORS, MAX_COLORS, PHASES, Rules
 from catbox_env.games.cat_in_the_box.show.view import View, card_to_string
 
@@ -36,29 +34,6 @@ def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
         rows.append((first, first + ranks - 1, f"play {COLORS[color]} 1..{ranks}"))
     rows.append((rules.paradox, rules.paradox, "PARADOX (legal only when nothing else is)"))
     return rows
-
-
-def why_illegal(rules: Rules, state: np.record, action: int) -> str:
-    """The rule that forbids an illegal ``action`` in ``state``."""
-    seat, ranks, first_play = state.current_player, rules.num_ranks, rules.first_play
-    kind = DISCARD if action < ranks else BID if action < first_play else PLAY
-    if kind != state.phase:
-        return f"this is the time to {PHASES[state.phase]}, not to {PHASES[kind]}"
-    if kind == DISCARD:
-        return f"there is no {action + 1} in the hand"
-    if action == rules.paradox:
-        return "a paradox is the last resort, and there is a legal declaration"
-    color, rank = divmod(action - first_play, ranks)
-    owner = state.board[color, rank]
-    if not state.hand[seat, rank]:
-        return f"there is no {rank + 1} in the hand"
-    if owner != NONE:
-        whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
-        return f"{card_to_string(color, rank)} is taken on the research board by {whose}"
-    if not state.x_tokens[seat, color]:
-        return f"the seat has given up its X-token of {COLORS[color]}"
-    assert color == RED, "every other declaration is legal"
-    return "red cannot be led before trump is broken while another colour can be declared"
 
 
 def describe_rules(rules: Rules) -> list[str]:

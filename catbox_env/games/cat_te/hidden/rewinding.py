@@ -16,12 +16,12 @@ from catbox_env.games.cat_te.play.cards import (
     clear_table,
     fold_tricks,
     is_blind,
-    leaders_of,
     pack,
     packed,
     suit_of,
 )
 from catbox_env.games.cat_te.play.state import ALL_CARDS, CLAIM, FOLD, NONE, SHOW
+from catbox_env.games.cat_te.play.tricks import leaders_of
 from catbox_env.games.cat_te.rules import BLIND_TRICK, HAND_SIZE, NUM_EARLY_TRICKS, NUM_TRICKS
 
 

@@ -42,13 +42,13 @@ from catbox_env.games.cat_te.play.cards import (
     fold_tricks,
     has_chosen,
     known_cards,
-    leaders_of,
     num_played,
     packed,
     suit_of,
 )
-from catbox_env.games.cat_te.play.check import check_hand, check_table
+from catbox_env.games.cat_te.play.check_state import check_hand, check_table
 from catbox_env.games.cat_te.play.state import ALL_CARDS, NONE, ONE_SUIT
+from catbox_env.games.cat_te.play.tricks import leaders_of
 from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS
 
 

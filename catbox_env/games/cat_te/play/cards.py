@@ -82,31 +82,6 @@ def is_blind(params, trick):
 
 
 @njit
-def trick_winner(params, state, trick, led):
-    """The seat that shows the highest card of suit ``led`` in ``trick``."""
-    winner, best = NONE, NONE
-    for seat in range(params.num_players):
-        card = int(state.faceup[seat, trick])
-        if card > best and suit_of(card) == led:
-            winner, best = seat, card
-    return winner
-
-
-@njit
-def leaders_of(params, state):
-    """Who led each trick, packed, the one under way last; NONE if a completed one was led by nobody."""
-    leader = next_seat(int(state.dealer), params.num_players)
-    leaders = leader
-    for trick in range(state.trick):
-        card = int(state.faceup[leader, trick])
-        if card < 0:
-            return NONE
-        leader = trick_winner(params, state, trick, suit_of(card))
-        leaders |= pack(leader, trick + 1)
-    return leaders
-
-
-@njit
 def num_played(params, state, seat):
     """Cards that ``seat`` has played, face up or down: one in each trick in which it had its turn."""
     if not state.in_round[seat]:

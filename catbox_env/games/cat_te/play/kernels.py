@@ -13,7 +13,7 @@ from __future__ import annotations
 from catbox_env.core.bits import bit_index, next_seat, nth_bit
 from catbox_env.core.compilation import njit
 from catbox_env.core.rng import random_below
-from catbox_env.games.cat_te.play.cards import clear_table, is_blind, suit_of, trick_winner
+from catbox_env.games.cat_te.play.cards import clear_table, is_blind, suit_of
 from catbox_env.games.cat_te.play.state import (
     ALL_CARDS,
     CLAIM,
@@ -29,6 +29,7 @@ from catbox_env.games.cat_te.play.state import (
     ONE_SUIT,
     SHOW,
 )
+from catbox_env.games.cat_te.play.tricks import trick_winner
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     HAND_SIZE,

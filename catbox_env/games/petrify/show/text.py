@@ -1,10 +1,10 @@
-"""Petrify in words: the position as styled text, what actions do and why one is illegal, the rules in short."""
+"""Petrify in words: the position as styled text, what actions do and the rules in short."""
 
 from __future__ import annotations
 
 from catbox_env.games.petrify.play.state import NONE
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, Rules
-from catbox_env.games.petrify.show.view import WALL_NAME, View, color_of_tile, steps_of
+from catbox_env.games.petrify.show.view import View, color_of_tile, steps_of
 
 Piece = tuple[str, str]
 #: Colours 0-4 of the tiles.
@@ -25,22 +25,6 @@ def energy(rules: Rules, tile: str) -> str:
     if "\u2013" in steps:
         return steps.replace("\u2013", " to ")
     return steps if steps.startswith("no") else f"exactly {steps}"
-
-
-def why_illegal(view: View, action: int) -> str:
-    """The rule that forbids an illegal ``action``."""
-    where, tile, own = view.rules.cell_name(action), view.tiles[action], view.tile_under(view.mover)
-    if action in view.pawns:
-        return f"{where} holds the pawn of player_{view.pawns[action]}"
-    if tile == WALL_NAME:
-        return f"{where} is a wall"
-    if not view.is_open[action]:
-        return f"{where} is closed"
-    if not view.teleporting:
-        return f"no path of {energy(view.rules, own)} over free cells ends on {where}"
-    if tile[0] == "T":
-        return f"{where} is a teleport, and a teleport does not lead to another"
-    return f"the teleport has colour {color_of_tile(own)} and {where} has colour {color_of_tile(tile)}"
 
 
 def render(view: View) -> list[Piece]:

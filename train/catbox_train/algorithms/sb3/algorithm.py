@@ -27,7 +27,7 @@ import catbox_agents
 from catbox_agents.agent import Agent
 from catbox_agents.learner_games import LearnerGames
 from catbox_agents.networks.inputs import NetworkInputs, part_sizes
-from catbox_agents.networks.network import PolicyNetwork
+from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.networks.sb3_file import sb3_network
 from catbox_agents.sb3 import VecEnv

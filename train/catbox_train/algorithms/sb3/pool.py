@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.networks.network import PolicyNetwork
+from catbox_agents.networks.numpy_network import PolicyNetwork
 
 
 class Pool:

@@ -1,4 +1,4 @@
-"""The compiled layer of ``network``. It reads and writes nothing out of bounds.
+"""The compiled layer of ``numpy_network``. It reads and writes nothing out of bounds.
 
 Observations are mostly zeros, and ReLU makes half of the numbers between the layers zeros: weights that belong to zeros
 are left out. Two rows of inputs go together, so that weights are read once for both, and all rows pass a block of

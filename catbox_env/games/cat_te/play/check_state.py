@@ -11,12 +11,12 @@ from catbox_env.games.cat_te.play.cards import (
     fold_tricks,
     has_chosen,
     known_cards,
-    leaders_of,
     num_played,
     packed,
     suit_of,
 )
 from catbox_env.games.cat_te.play.state import NONE
+from catbox_env.games.cat_te.play.tricks import leaders_of
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     DOUBLE,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.history import HistorySizes, check_histories, encode_histories
-from catbox_agents.networks.network_kernels import add_layer
+from catbox_agents.networks.layer_kernels import add_layer
 
 ACTIVATIONS = ("relu", "tanh")
 MAX_HIDDEN_LAYERS = 64

@@ -1,0 +1,31 @@
+"""Who wins a trick of Cat Te, and who led which."""
+
+from catbox_env.core.bits import next_seat
+from catbox_env.core.compilation import njit
+from catbox_env.games.cat_te.play.cards import pack, suit_of
+from catbox_env.games.cat_te.play.state import NONE
+
+
+@njit
+def trick_winner(params, state, trick, led):
+    """The seat that shows the highest card of suit ``led`` in ``trick``."""
+    winner, best = NONE, NONE
+    for seat in range(params.num_players):
+        card = int(state.faceup[seat, trick])
+        if card > best and suit_of(card) == led:
+            winner, best = seat, card
+    return winner
+
+
+@njit
+def leaders_of(params, state):
+    """Who led each trick, packed, the one under way last; NONE if a completed one was led by nobody."""
+    leader = next_seat(int(state.dealer), params.num_players)
+    leaders = leader
+    for trick in range(state.trick):
+        card = int(state.faceup[leader, trick])
+        if card < 0:
+            return NONE
+        leader = trick_winner(params, state, trick, suit_of(card))
+        leaders |= pack(leader, trick + 1)
+    return leaders

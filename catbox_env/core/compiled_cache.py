@@ -123,7 +123,9 @@ def code_digest(function: Any) -> str:
                 add(part)
         elif isinstance(plain, FunctionType):
             met[key] = plain
-            digest.update(f"options {sorted(getattr(value, 'targetoptions', {}).items())};".encode())
+            # Compiled code names the modules of the functions in it: one that has moved is another function.
+            name = f"{plain.__module__}.{plain.__qualname__.removesuffix(_OF_PROCESS)}"
+            digest.update(f"{name} {sorted(getattr(value, 'targetoptions', {}).items())};".encode())
             add(plain.__code__)
             add((plain.__defaults__, *sorted((plain.__kwdefaults__ or {}).items())))
             for cell in plain.__closure__ or ():

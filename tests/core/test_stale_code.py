@@ -74,8 +74,8 @@ def test_code_is_kept_until_something_is_edited_that_is_compiled_in(tmp_path: Pa
     assert run(tmp_path / "top.py", program.replace("x + 100\n", "x + 101\n")) == (10129, 1)
 
 
-def digest(program: str) -> str:
-    names: dict[str, Any] = {}
+def digest(program: str, module: str = "kernels") -> str:
+    names: dict[str, Any] = {"__name__": module}
     exec(program, names)
     return code_digest(names["top"])
 
@@ -87,6 +87,9 @@ def test_an_edit_of_anything_that_is_compiled_in_changes_the_digest_and_no_other
     assert digest(PROGRAM.replace("x + 1000\n", "x + 1001\n")) == digest(PROGRAM), "nothing calls it"
     by_module = PROGRAM.replace("bound(x)", "module.named(x)")
     assert digest(by_module.replace("x + 1000\n", "x + 1001\n")) != digest(by_module)
+    assert digest(PROGRAM, "moved") != digest(PROGRAM), (
+        "kept code names the modules that it was compiled from"
+    )
 
 
 def test_functions_of_one_name_are_told_apart_when_one_was_compiled_by_another_process(

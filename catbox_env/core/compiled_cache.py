@@ -17,6 +17,7 @@ import hashlib
 import os
 import pickle
 import secrets
+import time
 import warnings
 from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
@@ -37,6 +38,10 @@ try:
 except ImportError:  # Windows: processes that start together compile side by side
     fcntl = None  # type: ignore[assignment]
 
+#: How long a process waits for another one that compiles the same function before it compiles it too, in seconds.
+LONGEST_WAIT = 300.0
+#: How often it is looked whether the other process is done, in seconds.
+_INTERVAL = 0.02
 _CHECKSUM_SIZE = hashlib.sha256().digest_size
 #: The end of the names of what this process compiles.
 _OF_PROCESS = f"_{secrets.token_hex(6)}"
@@ -52,7 +57,7 @@ def tell_of_compiling(tell: Callable[[], None]) -> None:
 
 
 def name_apart(function: Callable[..., Any]) -> None:
-    """Give ``function`` a name in machine code that no other process gives.
+    """Give ``function`` a name in machine code that no other process gives, unless it was forked from this one.
 
     Numba names a function by its module, its name, the types of its arguments and a number, which it counts from 1 in
     every process. So one version of a function, compiled by this process, could be taken for another version, which an
@@ -106,7 +111,8 @@ def code_digest(function: Any) -> str:
         elif isinstance(plain, np.ndarray | np.generic):
             digest.update(f"{plain.dtype} {plain.shape};".encode() + plain.tobytes())
         elif isinstance(plain, tuple | frozenset):
-            digest.update(f"{len(plain)} items;".encode())
+            fields = getattr(plain, "_fields", "")  # of a named tuple: code reads its items by these names
+            digest.update(f"{type(plain).__name__} {fields} {len(plain)} items;".encode())
             for item in plain if isinstance(plain, tuple) else sorted(plain, key=repr):
                 add(item)
         elif (key := (id(plain), names if isinstance(plain, ModuleType | type) else ())) in met:
@@ -115,8 +121,8 @@ def code_digest(function: Any) -> str:
             met[key] = plain
             digest.update(f"{plain.__name__} {getattr(plain, '_fields', '')};".encode())
             for name in names:
-                if name in vars(plain):
-                    add(vars(plain)[name], names)
+                if hasattr(plain, name):  # a class may have it from a base class
+                    add(getattr(plain, name), names)
         elif isinstance(plain, CodeType):
             digest.update(plain.co_code)
             for part in (plain.co_consts, plain.co_names, plain.co_varnames, plain.co_freevars):
@@ -148,7 +154,8 @@ def _names(code: CodeType) -> tuple[str, ...]:
 
 
 def _make_cache(function: Callable[..., Any], digest: str) -> _Cache | None:
-    """The cache of a function; None for one that was typed in, or, with a warning, where no folder can be written."""
+    """The cache of a function; None for one whose file is not there (it was typed in, or lies in an archive), or, with
+    a warning, where no folder can be written."""
     if not os.path.exists(function.__code__.co_filename):
         return None
     try:
@@ -254,13 +261,19 @@ class _Cache(FunctionCache):
             return None
 
     def _wait_for_lock(self) -> None:
-        """Take the lock of this function, or go on without one where there can be none."""
+        """Take the lock of this function, or go on without one where there can be none or another process keeps it."""
         if fcntl is None:
             return
         with contextlib.suppress(OSError):
             path = os.path.join(self._cache_path, f"{self._name_on_disk}.lock")
             self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            until = time.monotonic() + LONGEST_WAIT
+            while time.monotonic() < until:  # a process that was stopped as it compiled may keep the lock for good
+                try:
+                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(_INTERVAL)
 
 
 def _tell_once() -> None:

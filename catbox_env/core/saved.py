@@ -55,7 +55,7 @@ def check_header(what: str, header: bytes, game: GameDefinition) -> None:
         return
     try:
         found = json.loads(header)
-        given, options = found["format"], dict(found["options"])
+        given, options = found["format"], {**found["options"]}
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError(f"{what}: no header of catbox; use another copy") from None
     if given != FORMAT:

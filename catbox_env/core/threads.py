@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
@@ -34,10 +35,24 @@ class Threads:
             self._pool = ThreadPoolExecutor(self.num_threads, thread_name_prefix="catbox")
             self._process = os.getpid()
         cuts = [np.array_split(array, self.num_threads) for array in arrays]
+        # No task begins before all are submitted: after a Ctrl-C in ``submit``, the pool may not know its newest thread,
+        # which could not be waited for, so it must do nothing.
+        all_submitted, may_work = threading.Event(), False
+
+        def work_when_all_are_submitted(*slices: np.ndarray) -> None:
+            all_submitted.wait()
+            if may_work:
+                work(*slices)
+
         try:
-            futures = [self._pool.submit(work, *slices) for slices in zip(*cuts, strict=True)]
+            futures = [
+                self._pool.submit(work_when_all_are_submitted, *slices) for slices in zip(*cuts, strict=True)
+            ]
+            may_work = True
+            all_submitted.set()
             wait(futures)
-        except BaseException:  # Ctrl-C, maybe before the last future is known: end all threads
+        except BaseException:  # Ctrl-C: end all threads
+            all_submitted.set()
             _end(self._pool)
             self._pool = None
             raise

@@ -43,7 +43,7 @@ def mutate(data: bytes, rng: np.random.Generator) -> bytes:
     return bytes(spoilt)
 
 
-def is_sound(state: GameState) -> bool:
+def is_valid(state: GameState) -> bool:
     """Whether a saved record like that of ``state`` is accepted."""
     try:
         check_records("state", state.game, state.records, state.generators, state.log[None])
@@ -69,7 +69,7 @@ def play_to_the_end(state: GameState, rng: np.random.Generator) -> None:
     moves = 0
     while not state.is_terminal():
         state.apply_action(int(rng.choice(state.legal_actions())))
-        assert is_sound(state), f"a legal move led to an impossible state: {state.record}"
+        assert is_valid(state), f"a legal move led to an impossible state: {state.record}"
         for seat in range(state.game.num_players):
             state.observation(seat)
             state.state_vector(seat)
@@ -152,7 +152,7 @@ def check_record(game: Game, rng: np.random.Generator) -> bool:
     """Whether ``check_state`` refused a corrupted record."""
     state = random_state(game, rng)
     corrupt(state, rng)
-    if not is_sound(state):
+    if not is_valid(state):
         return True
     play_to_the_end(state, rng)
     return False
@@ -179,7 +179,7 @@ def main() -> None:
         for number in range(given.inputs):
             rng = np.random.default_rng([given.seed, number, list(CHECKS).index(kind)])
             refused += CHECKS[kind](random_game(game_ids[number % len(game_ids)], rng), rng)
-        print(f"{kind}: {given.inputs} inputs, {refused} refused, the others sound", flush=True)
+        print(f"{kind}: {given.inputs} inputs, {refused} refused, the others valid", flush=True)
 
 
 if __name__ == "__main__":

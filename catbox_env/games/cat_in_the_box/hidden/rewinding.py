@@ -16,7 +16,7 @@ def rewind(params, generator, state, observer, history, actions):
 
     A world is drawn as if the cards of a rank were told apart, and so each action of a seat with c cards of the rank
     comes c times. To play the rank is one action, so each card that goes back is a factor 1 / c of the weight. A world
-    holds the discards, so that it has one past: its share is 1.
+    holds the discards, so that it has one past, which is always accepted.
     """
     players = params.num_players
     num_moves = moves_in_round(params, state)

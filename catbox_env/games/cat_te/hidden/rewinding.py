@@ -27,8 +27,8 @@ from catbox_env.games.cat_te.rules import BLIND_TRICK, HAND_SIZE, NUM_EARLY_TRIC
 
 @njit
 def rewind(params, generator, state, observer, history, actions):
-    """See ``core.kernels``. The weight is the number of orders in which the cards can have been folded; the share is
-    that number over the number of all orders."""
+    """See ``core.kernels``. The weight is the number of orders in which the cards can have been folded; the
+    probability of acceptance is that number over the number of all orders."""
     players = params.num_players
     num_moves = moves_in_round(params, state)
     first = history_rows(history) - num_moves

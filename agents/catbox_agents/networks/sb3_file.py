@@ -4,7 +4,8 @@ Such a file is a zip archive. What is read of it:
 
     data         JSON, one entry for each attribute of the model. Values that JSON cannot hold are pickled; beside each
                  pickle stand the parts of the value as text. The texts are read, no pickle ever is.
-    policy.pth   the weights, as torch saves them: torch reads them, and nothing but tensors (``weights_only``).
+    policy.pth   the weights, as torch saves them: a zip archive of a pickle, ``data.pkl``, and the numbers. The pickle
+                 may name three things alone (`_WeightsReader`), none of which is called as code.
 
 Read are policies whose network catbox can play: ``MlpPolicy`` of PPO, A2C, MaskablePPO and others of the same classes,
 with tanh or ReLU, on a flat observation.
@@ -14,10 +15,13 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import pickle
+import pickletools
 import struct
 import zipfile
 import zlib
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +33,6 @@ from numpy.typing import NDArray
 from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game
 from catbox_env.core.checks import brief
-from catbox_env.core.versions import missing_extra
 
 #: How a space says what it was made for: an attribute of this name, which a saved model has as text in "data".
 NOTE = "catbox"
@@ -196,16 +199,84 @@ def _stored(archive: zipfile.ZipFile, name: str) -> bytes:
     return archive.read(entry)
 
 
+@dataclass(frozen=True)
+class _Tensor:
+    """A tensor as the pickle describes it: a part of the numbers of an entry of the archive."""
+
+    entry: str
+    offset: int
+    shape: tuple[int, ...]
+
+
+def _rebuilt(storage: Any, offset: Any, shape: Any, strides: Any, *_: Any) -> _Tensor:
+    """In the place of ``torch._utils._rebuild_tensor_v2``. Raises ``ValueError`` for anything but numbers in a row."""
+    if not isinstance(storage, str) or not isinstance(shape, tuple) or not isinstance(strides, tuple):
+        raise ValueError("policy.pth describes a tensor in another way than torch does")
+    sizes = (offset, *shape, *strides)
+    if not all(type(size) is int and 0 <= size < 1 << 48 for size in sizes) or len(shape) > 2:
+        raise ValueError("policy.pth has a tensor of a size or shape that no layer has")
+    expected = tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
+    if any(
+        size > 1 and found != wanted for size, found, wanted in zip(shape, strides, expected, strict=True)
+    ):
+        raise ValueError(f"policy.pth has a tensor of shape {shape} with the strides {strides}")
+    return _Tensor(storage, offset, shape)
+
+
+class _WeightsReader(pickle.Unpickler):
+    """Reads the pickle of a ``state_dict``: a mapping, and tensors of float32. No other name in it is looked up."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == ("collections", "OrderedDict"):
+            return OrderedDict
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return _rebuilt
+        if (module, name) == ("torch", "FloatStorage"):
+            return "float32"
+        raise ValueError(f"policy.pth names {module}.{name}, which no weights of float32 need")
+
+    def persistent_load(self, description: Any) -> str:
+        kind, number_type, entry, *_ = description
+        if kind != "storage" or number_type != "float32" or not isinstance(entry, str):
+            raise ValueError("policy.pth has numbers of another type than float32")
+        return entry
+
+
+def _check_pickle(content: bytes) -> None:
+    """Raise ``ValueError`` for a pickle that would take far more memory than its own size to read.
+
+    Python's reader has room for as many values as the highest place where one is kept, and before it reads an array of
+    bytes, for its length; both are numbers in the pickle. Such arrays are newer than protocol 2, which torch writes.
+    """
+    for instruction, argument, _ in pickletools.genops(content):
+        if instruction.proto > 2:
+            raise ValueError(f"policy.pth has the instruction {instruction.name}, which torch does not write")
+        if instruction.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) >= len(content):
+            raise ValueError(f"policy.pth keeps a value in place {argument}, more than it can have values")
+
+
 def _read_weights(content: bytes) -> dict[str, NDArray[np.float32]]:
-    """The tensors of a file that torch wrote, which may hold nothing else. Raises one of `_DAMAGE`."""
-    try:
-        import torch
-    except ModuleNotFoundError as error:
-        raise missing_extra(error, "the model of Stable-Baselines3", "train") from error
-    found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    if not isinstance(found, dict):
-        raise ValueError("policy.pth holds no mapping of names to tensors")
-    for name, tensor in found.items():
-        if not isinstance(tensor, torch.Tensor) or tensor.dtype != torch.float32:
-            raise ValueError(f"{name} in policy.pth is no tensor of float32")
-    return {name: tensor.numpy() for name, tensor in found.items()}
+    """The tensors of a file that torch wrote. Raises one of `_DAMAGE`."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        (pickled,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
+        folder = pickled.removesuffix("data.pkl")
+        if f"{folder}byteorder" in archive.namelist() and _stored(archive, f"{folder}byteorder") != b"little":
+            raise ValueError("the numbers in policy.pth are not little-endian")
+        program = _stored(archive, pickled)
+        _check_pickle(program)
+        found = _WeightsReader(io.BytesIO(program)).load()
+        if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+            raise ValueError("policy.pth holds no mapping of names to tensors")
+        tensors = {name: tensor for name, tensor in found.items() if isinstance(tensor, _Tensor)}
+        if other := [name for name in found if name not in tensors]:
+            raise ValueError(f"{other[0]} in policy.pth is no tensor")
+        if 4 * sum(math.prod(tensor.shape) for tensor in tensors.values()) > len(content):
+            raise ValueError("the tensors in policy.pth have more numbers than the file")
+        weights = {}
+        for name, tensor in tensors.items():
+            numbers = np.frombuffer(_stored(archive, f"{folder}data/{tensor.entry}"), "<f4")
+            end = tensor.offset + math.prod(tensor.shape)
+            if end > len(numbers):
+                raise ValueError(f"{name} in policy.pth has fewer numbers than its shape {tensor.shape}")
+            weights[name] = numbers[tensor.offset : end].reshape(tensor.shape).astype(np.float32)
+    return weights

@@ -68,7 +68,9 @@ def _do(command: str, names: Sequence[str], folders: Folders, console: Console) 
 def _check_names(names: Sequence[str], known: Collection[str]) -> None:
     for name in names:
         if name not in known:
-            raise ValueError(f"unknown name {name!r}{closest(name, list(known))}")
+            raise ValueError(
+                f"unknown name {name!r}{closest(name, list(known))}; expected one of {', '.join(sorted(known))}"
+            )
 
 
 def _report(folders: Folders, check: bool) -> int:

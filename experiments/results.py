@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from scipy.stats import t
 
@@ -91,8 +92,9 @@ def read_results(file: Path) -> list[RunResult]:
 
 def append_result(file: Path, result: RunResult) -> None:
     """Add a line, whole or not at all. Raises ``WriteError``."""
-    before = file.read_text(encoding="utf-8") if file.exists() else ""
-    write_file(file, f"{before}{result.model_dump_json()}\n")
+    with FileLock(f"{file}.lock"):  # several processes may work on one study
+        before = file.read_text(encoding="utf-8") if file.exists() else ""
+        write_file(file, f"{before}{result.model_dump_json()}\n")
 
 
 Row = TypeVar("Row", bound=Record)

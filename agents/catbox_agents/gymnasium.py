@@ -81,7 +81,7 @@ from catbox_agents.learner_options import (
     make_learner_game,
 )
 from catbox_env.adapters.raster import FRAME_WIDTH, rasterise
-from catbox_env.core.checks import as_array, brief
+from catbox_env.core.checks import as_array, brief, is_integer
 
 __all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
 
@@ -127,6 +127,8 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
             raise ValueError(
                 f"options={brief(options)}: expected None; reset() of this environment has no options"
             )
+        if seed is not None and not (is_integer(seed) and seed >= 0):
+            raise ValueError(f"seed={brief(seed)}: expected an integer of 0 or more, or None")
         self.games.reset(seed)
         super().reset(seed=None if seed is None else int(seed))
         return self._seen()

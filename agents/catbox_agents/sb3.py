@@ -145,8 +145,12 @@ class VecEnv(BaseVecEnv):
         return self.games.action_masks().astype(np.bool_)
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """The attribute, which all games of the batch share, once for each of the games ``indices`` (None: all)."""
-        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
+        """The attribute, which all games of the batch share, once for each of the games ``indices`` (None: all); of a
+        method, what `env_method` calls for that game."""
+        value, rows = getattr(self, attr_name), self._get_indices(indices)
+        if callable(value):
+            return [lambda row=row: self.env_method(attr_name, indices=row)[0] for row in rows]
+        return [value for _ in rows]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
         """Raises ``AttributeError``: what all games of the batch share cannot be set for some."""

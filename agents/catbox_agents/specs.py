@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -227,6 +228,13 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
     # A name such as "league:expert", of another program, has the form of a module and its class. So a missing
     # module gets the same message as an unknown name.
     factory = import_class(spec, "agent")
+    try:
+        inspect.signature(factory).bind(game, seed)
+    except (TypeError, ValueError) as error:  # ValueError: a class written in C that has no signature
+        name = spec.partition(":")[2]
+        raise ValueError(
+            f"{spec!r} is not an agent: it cannot be called as {name}(game, seed): {error}"
+        ) from None
     try:
         agent = factory(game, seed)
     except Exception as error:

@@ -121,8 +121,8 @@ def code_digest(function: Any) -> str:
             met[key] = plain
             digest.update(f"{plain.__name__} {getattr(plain, '_fields', '')};".encode())
             for name in names:
-                if hasattr(plain, name):  # a class may have it from a base class
-                    add(getattr(plain, name), names)
+                if name in vars(plain):
+                    add(vars(plain)[name], names)
         elif isinstance(plain, CodeType):
             digest.update(plain.co_code)
             for part in (plain.co_consts, plain.co_names, plain.co_varnames, plain.co_freevars):
@@ -268,7 +268,9 @@ class _Cache(FunctionCache):
             path = os.path.join(self._cache_path, f"{self._name_on_disk}.lock")
             self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
             until = time.monotonic() + LONGEST_WAIT
-            while time.monotonic() < until:  # a process that was stopped as it compiled may keep the lock for good
+            while (
+                time.monotonic() < until
+            ):  # a process that was stopped as it compiled may keep the lock for good
                 try:
                     fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break

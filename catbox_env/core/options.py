@@ -61,7 +61,9 @@ def _parse(text: str, word: Callable[[str], Any]) -> Any:
 
     def literal(token: re.Match[str]) -> str:
         if token["word"]:
-            return repr(word(token["word"].rstrip()))
+            found = token["word"].rstrip()
+            is_name = text[token.end() :].lstrip().startswith(":")
+            return repr(found if is_name else word(found))
         return repr(token["quoted"][1:-1]) if token["quoted"] else "?"
 
     text = text.strip()
@@ -69,7 +71,7 @@ def _parse(text: str, word: Callable[[str], Any]) -> Any:
         return []
     try:
         return _listed(ast.literal_eval(_TOKEN.sub(literal, text)))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # TypeError: a list as a name
         return text
 
 

@@ -35,8 +35,8 @@ class Threads:
             self._pool = ThreadPoolExecutor(self.num_threads, thread_name_prefix="catbox")
             self._process = os.getpid()
         cuts = [np.array_split(array, self.num_threads) for array in arrays]
-        # No task begins before all are submitted: after a Ctrl-C in ``submit``, the pool may not know its newest thread,
-        # which could not be waited for, so it must do nothing.
+        # No task begins before all are submitted: after a Ctrl-C in ``submit``, the pool may not know its newest
+        # thread. It could not be waited for, so it must do nothing.
         all_submitted, may_work = threading.Event(), False
 
         def work_when_all_are_submitted(*slices: np.ndarray) -> None:

@@ -1,5 +1,7 @@
 """Bad input to the Gymnasium view: what is refused, with which message, and that nothing has moved."""
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 import pytest
@@ -19,6 +21,16 @@ def test_what_is_no_legal_action_is_refused_and_changes_nothing(illegal_action: 
     for action in [*illegal, -1, env.action_space.n, 0.5, None]:
         with pytest.raises(ValueError, match=r"illegal actions|expected an integer from 0 to"):
             env.step(action)  # type: ignore[arg-type]
+    assert env.games.vec._records.tobytes() == before
+
+
+@pytest.mark.parametrize("seed", [[1], -1, 1.5, True])
+def test_what_is_no_seed_of_one_game_is_refused_and_changes_nothing(seed: Any) -> None:
+    env = LearnerEnv("petrify_v0", opponents="random")
+    env.reset(seed=0)
+    before = env.games.vec._records.tobytes()
+    with pytest.raises(ValueError, match=r"expected an integer of 0 or more, or None"):
+        env.reset(seed=seed)
     assert env.games.vec._records.tobytes() == before
 
 

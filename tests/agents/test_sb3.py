@@ -89,6 +89,7 @@ def test_attributes_and_methods_of_single_games() -> None:
     env.reset()
     assert env.get_attr("game") == [env.game] * 4
     assert env.get_attr("render_mode", [1, 2]) == [None, None]
+    assert np.array_equal(env.get_attr("action_masks")[2](), env.action_masks()[2])
     assert env.has_attr("action_masks")
     assert not env.has_attr("level")
     with pytest.raises(AttributeError, match="all games of the batch share it"):

@@ -31,6 +31,7 @@ from catbox_env.core.options import QuotedText, parse_texts, parse_value, quoted
             ("010", "010"),
             ("0.5", 0.5),
             ("0", 0),
+            ("{none: 1, true: 2, 1_0: 3}", {"none": 1, "true": 2, "1_0": 3}),
         ),
     ],
 )
@@ -64,6 +65,11 @@ def test_a_list_of_texts_leaves_its_items_as_they_are(text: str, texts: list[str
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "[" * 100_000 + "]" * 100_000, "{a:" * 50_000, "'" * 99_999])
 def test_nothing_that_is_written_brings_the_reader_down(text: str) -> None:
+    assert parse_value(text) == text
+
+
+@pytest.mark.parametrize("text", ["{[1]: 2}", "{[1]}", "{{a: 1}: 2}"])
+def test_a_list_is_no_name_of_a_value(text: str) -> None:
     assert parse_value(text) == text
 
 

@@ -59,6 +59,7 @@ def test_games_of_other_rules_are_refused_by_name(game_id: str, one: dict, other
         ({"format": FORMAT + 1}, f"format {FORMAT + 1}, expected {FORMAT}; load it with the version"),
         ({"game": "cat_te_v0"}, "a game of 'cat_te_v0', expected 'petrify_v0'"),
         ({"options": None}, "no header of catbox"),
+        ({"options": [[1, 2], ["a", 3]]}, "no header of catbox"),
         (b"[]", "no header of catbox"),
         (b"\xff\xfe", "no header of catbox"),
         (b"[" * 100_000, "no header of catbox"),

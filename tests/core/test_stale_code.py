@@ -15,12 +15,15 @@ from catbox_env.core.compiled_cache import code_digest
 PROGRAM = """
 import enum
 import types
+from collections import namedtuple
 import numba
 import numpy as np
 from catbox_env.core.compilation import cached_njit
 PRICE, TABLE = 7, np.array([10, 20])
 class Suit(enum.IntEnum):
     CLUBS = 1
+Places = namedtuple('Places', 'first second')
+AT = Places(0, 1)
 module = types.ModuleType("module")
 @numba.njit
 def deep(x): return x + 100
@@ -37,7 +40,7 @@ def over(function):
 top = over(middle)
 bound = numba.njit(plain)
 @numba.njit
-def later(x): return PRICE + Suit.CLUBS + TABLE[1] + bound(x) + (5 if x in (3, 4) else 0)
+def later(x): return PRICE + Suit.CLUBS + AT.first + TABLE[1] + bound(x) + (5 if x in (3, 4) else 0)
 """
 #: What is edited, and with what.
 EDITS = {
@@ -46,6 +49,7 @@ EDITS = {
     "which function is closed over": ("over(middle)", "over(plain)"),
     "a number": ("PRICE, TABLE = 7", "PRICE, TABLE = 8"),
     "a constant of a class": ("CLUBS = 1", "CLUBS = 2"),
+    "the order of the names of a tuple": ("'first second'", "'second first'"),
     "an element of an array": ("[10, 20]", "[10, 21]"),
     "the type of an array": ("[10, 20]", "[10.0, 20]"),
     "a number in a tuple": ("(3, 4)", "(3, 5)"),

@@ -147,6 +147,26 @@ def test_no_thread_works_on_when_ctrl_c_is_raised(monkeypatch: pytest.MonkeyPatc
     assert sorted(done) == [0, 1]
 
 
+def test_a_thread_that_was_starting_at_ctrl_c_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool does not know such a thread, and cannot wait for it."""
+    threads, done, begun = Threads(2), [], []
+    start = threading.Thread.start
+
+    def start_and_be_interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        begun.append(thread)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start_and_be_interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            threads.run(lambda rows: done.extend(rows), np.arange(2))
+    begun[0].join(timeout=20)
+    assert not done
+    threads.run(lambda rows: done.extend(rows), np.arange(2))
+    assert sorted(done) == [0, 1]
+
+
 @pytest.mark.parametrize("num_threads", [1, 2])
 @pytest.mark.parametrize("where", ["_begin", "_view", "_view_all"])
 @pytest.mark.parametrize("change", [

@@ -19,7 +19,7 @@ from catbox_app.terminal.typed_actions import parse_action
 
 HELP = """\
 Type what you want to do:
-  an action     in full ("{action}"), shortened to what tells it apart (y7: play yellow 7), or by its id ("#{id}")
+  an action     in full ("{action}"), shortened to what tells it apart, or by its id ("#{id}")
   list          the actions you may take now, with their ids
   hint          what each of them is likely to bring
   table         show the game again

@@ -50,6 +50,7 @@ class Connection:
         self._viewer = Viewer(send, Coach(send, tables.give))
         self._table: Table | None = None
         self._recording: Recording | None = None
+        self._opens = False
 
     def receive_text(self, text: str) -> None:
         """Take a message as JSON text."""
@@ -184,17 +185,22 @@ class Connection:
         self._begin(think, show)
 
     def _begin(self, think: Callable[[], Any], finish: Callable[[Any], None]) -> None:
-        """Have a table or a file opened by a `Job`."""
+        """Have a table or a file opened by a `Job`, one at a time."""
+        if self._opens:
+            raise ValueError("a table or a file is being opened already; wait for it")
 
         def failed(error: ValueError) -> None:
+            self._opens = False
             self._send(_answer(error))
 
         def finished(found: Any) -> None:
+            self._opens = False
             try:
                 finish(found)
             except Failed as error:
                 failed(error)
 
+        self._opens = True
         self._tables.give(Job(think, finished, failed))
 
     def _step(self, message: Message) -> None:

@@ -7,8 +7,8 @@ the header Host must name this server, and Origin, which browsers send with ever
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -17,6 +17,12 @@ from starlette.websockets import WebSocketClose
 
 #: Names of this machine for itself.
 LOCAL = ("localhost", "127.0.0.1", "::1")
+#: A header Host, in small letters: a name or an address, and perhaps a port.
+_HOST = re.compile(r"(?:(?P<name>[a-z0-9._-]+)|\[(?P<address>[0-9a-f:.]+)\])(?::[0-9]{1,5})?")
+REFUSAL = (
+    "Invalid host header: this server does not go by the name in the address. Use the address that it has shown, or "
+    "start it with  catbox web --host NAME\n"
+)
 #: Sent with every answer. Keys of seats stand behind the # of an address, which browsers do not send.
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
@@ -53,9 +59,10 @@ class Guard:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         is_socket = scope["type"] == "websocket"
-        foreign = is_socket and origin is not None and urlsplit(origin).netloc.lower() != host
+        own_pages = (f"http://{host}", f"https://{host}")
+        foreign = is_socket and origin is not None and origin.lower() not in own_pages
         if foreign or not self._is_own(host):
-            refusal = PlainTextResponse("Invalid host header", 400)
+            refusal = PlainTextResponse(REFUSAL, 400)
             await (WebSocketClose(1008, "foreign page") if is_socket else refusal)(scope, receive, send)
             return
 
@@ -70,11 +77,9 @@ class Guard:
 
     def _is_own(self, host: str) -> bool:
         """Whether a header Host names this server."""
-        try:
-            name = urlsplit(f"//{host}").hostname
-        except ValueError:  # an address in brackets that is none
-            return False
-        return name is not None and (name in self._names or (self._any_address and _is_address(name)))
+        found = _HOST.fullmatch(host)
+        name = (found["name"] or found["address"]) if found else ""
+        return name in self._names or (self._any_address and _is_address(name))
 
 
 def is_local(host: str) -> bool:

@@ -7,6 +7,7 @@ able to load a file or to import a module: a spec may be a path, or ``package.mo
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ from catbox_env.core import compilation
 from catbox_env.core.checks import brief, closest
 from catbox_env.core.options import read_options
 
+#: The longest rules that a page may give, in characters of JSON.
+LONGEST_RULES = 2000
 #: The agents that play every game: group -> spec -> title.
 _TITLES = {
     "levels": {"easy": "Easy", "normal": "Normal", "hard": "Hard"},
@@ -72,6 +75,8 @@ def game_of(message: Message) -> Game:
     rules = message.get("rules") or {}
     if not isinstance(rules, dict):
         raise ValueError(f"rules={brief(rules)}: expected an object of names and values")
+    if len(json.dumps(rules)) > LONGEST_RULES:
+        raise ValueError(f"rules={brief(rules)}: expected at most {LONGEST_RULES} characters")
     given = {"reward": REWARD, **rules}
     if message.get("players") is not None:
         given["num_players"] = integer_of(message, "players", 1, MOST_PLAYERS)

@@ -84,6 +84,7 @@ class JobRunner:
 
     async def run(self) -> None:
         """Until `end` is called; all tables are written then."""
+        keeping = asyncio.create_task(self._keep())
         while not self._ends:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), self.tables.seconds_to_wait())
@@ -92,13 +93,18 @@ class JobRunner:
                 task = asyncio.create_task(self._run(job))
                 self._running.add(task)
                 task.add_done_callback(self._running.discard)
-            await self._keep()
+            if keeping.done():
+                await keeping  # raises what went wrong
+                keeping = asyncio.create_task(self._keep())
+        await keeping
         await self._keep()  # what has changed while the last files were written
         self._thinkers.shutdown(wait=False, cancel_futures=True)
 
     async def _keep(self) -> None:
-        if self._kept is not None:
-            await asyncio.to_thread(write, self._kept.changes(self.tables))
+        """Write what has changed, beside all else: a slow disk holds up no table."""
+        if self._kept is not None and (changes := self._kept.changes(self.tables)):
+            await asyncio.to_thread(write, changes)
+            self.wake()  # for what has changed meanwhile
 
     async def _run(self, job: Job) -> None:
         async with self._turn:

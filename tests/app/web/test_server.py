@@ -126,6 +126,8 @@ def test_the_page_is_served_with_headers_that_keep_others_out(client: TestClient
         ("192.168.1.5:8000", "127.0.0.1", False),
         ("", "127.0.0.1", False),
         ("a b", "127.0.0.1", False),
+        ("127.0.0.1/x", "127.0.0.1", False),
+        ("127.0.0.1:8000@evil.example", "127.0.0.1", False),
         ("[::1", "127.0.0.1", False),
         ("192.168.1.5:8000", "0.0.0.0", True),
         ("[fd00::5]:8000", "::", True),
@@ -150,6 +152,8 @@ def test_the_server_answers_to_its_own_names_alone(host: str, listening: str, al
         ("http://evil.example", False),
         ("null", False),
         ("http://127.0.0.1:9", False),
+        ("ftp://127.0.0.1:8000", False),
+        ("http://[", False),
     ],
 )
 def test_a_page_of_another_place_gets_no_websocket(
@@ -173,6 +177,37 @@ def test_rubbish_is_answered_and_another_page_plays_on(client: TestClient) -> No
         assert play(page)["waits_for"] == "over"
         bad.send_json({"type": "lobby"})
         assert until(bad, "lobby")
+
+
+def test_files_that_are_written_slowly_hold_up_no_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_write = threading.Event()
+    write = server.write
+
+    def write_late(changes: Any) -> None:
+        assert may_write.wait(60)
+        write(changes)
+
+    monkeypatch.setattr(server, "write", write_late)
+    app = web_app(Tables(), kept=KeptTables(tmp_path))
+    with TestClient(app, base_url=HERE) as client, client.websocket_connect(SOCKET) as page:
+        sit(page, "person", "easy")
+        assert play(page)["waits_for"] == "over"
+        assert not list(tmp_path.iterdir())
+        may_write.set()
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_page_opens_one_file_at_a_time() -> None:
+    page = Page(Tables())
+    page.send("replay", text="{}")
+    page.send("replay", text="{}")
+    assert "wait for it" in page.told[-1]["text"]
+    page.tables.run_due()
+    page.send("replay", text="{}")
+    page.tables.run_due()
+    assert "wait for it" not in page.told[-1]["text"]
 
 
 def test_an_agent_that_thinks_long_holds_up_nobody_else(client: TestClient) -> None:

@@ -13,6 +13,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents.arena import playing
+from catbox_agents.arena.deal_sets import GROUP, deal_seed
 from catbox_agents.arena.intervals import bootstrap_interval, estimates, resampled_sums
 from catbox_agents.arena.ratings import nash_average, ratings
 from tests.agents.arena_agents import Highest, Lowest, Middle, spec
@@ -140,6 +141,15 @@ def test_the_payoff_of_the_nash_average_is_half_the_difference_of_two_margins(
         (expected,) = estimates(single[:, None])
         assert summary.nash_margin.mean == pytest.approx(expected.mean, abs=1e-5)
         assert summary.nash_margin.half_width == pytest.approx(expected.half_width, rel=1e-4, abs=1e-6)
+
+
+def test_deals_have_seeds_of_their_own_in_groups() -> None:
+    root, numbers = np.random.SeedSequence(5), (0, 1, GROUP - 1, GROUP, 2 * GROUP, 2 * GROUP + 1)
+    groups = np.random.SeedSequence(5, spawn_key=(1,)).spawn(3)
+    deals = [group.spawn(GROUP) for group in groups]
+    seeds = {tuple(deal_seed(root, number).generate_state(4)) for number in numbers}
+    assert seeds == {tuple(deals[n // GROUP][n % GROUP].generate_state(4)) for n in numbers}
+    assert len(seeds) == len(numbers)
 
 
 def test_every_decision_has_a_seed_of_its_own() -> None:

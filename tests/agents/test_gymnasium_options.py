@@ -110,6 +110,20 @@ def test_an_illegal_action_ends_the_episode_with_the_illegal_reward(game_id: str
     assert "illegal_action" not in info
 
 
+def test_what_was_paid_before_the_first_decision_is_paid_with_the_illegal_reward() -> None:
+    """In Cat Te a round may end before a seat has decided anything."""
+    env = LearnerVectorEnv(
+        2000, "cat_te_v0", opponents="random", learner_seat="random", rounds=3, illegal_action="terminate"
+    )
+    _, infos = env.reset(seed=1)
+    owed = np.array([env.games.vec.info["score"][row, seat] for row, seat in enumerate(env.games.seats)])
+    owed = np.where(env.games.round_ended, owed, 0)
+    assert np.count_nonzero(owed)
+    _, rewards, terminated, _, _ = env.step(infos["action_mask"].argmin(axis=1))
+    assert terminated.all()
+    assert np.array_equal(rewards, owed + env.games.illegal_reward)
+
+
 def test_a_random_legal_action_takes_the_place_of_an_illegal_one() -> None:
     """Each of the legal actions, equally often, and only in games whose action is illegal."""
     game_id = "cat_in_the_box_v0"

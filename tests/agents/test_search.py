@@ -149,7 +149,10 @@ def test_all_actions_of_an_observation_are_tried_in_the_same_worlds() -> None:
     assert begin == len(actions)
     every = np.concatenate(search.keys)
     assert len(np.unique(keys)) == worlds
-    assert len(np.unique(every)) > 2 * worlds  # later rounds do not use the numbers again
+    assert len(np.unique(every)) > 2 * worlds
+    all_records = np.concatenate([records for records, *_ in search.pieces])
+    pairs = {(key, record.tobytes()) for key, record in zip(every.tolist(), all_records, strict=True)}
+    assert len(pairs) == len(np.unique(every))  # each world, later rounds included, has numbers of its own
     assert len(np.unique(records, axis=0)) > 8  # and the worlds differ
 
 

@@ -18,7 +18,7 @@ from catbox_agents.search.halving import flat_schedule, shared_schedule
 from catbox_agents.search.playing import Player, rollout_rewards, world_keys
 from catbox_agents.search.posterior import resample
 from catbox_agents.search.rollout import LEAST_GAMES
-from catbox_agents.search.trees import NEW
+from catbox_agents.search.trees import NEW, choose_actions, make_trees
 from catbox_env import Game, Vec
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import new_generators
@@ -398,3 +398,15 @@ def test_one_ply_values_are_those_of_single_games() -> None:
     for action in np.flatnonzero(vec.action_mask[0]):
         assert result.visits[0, action] == 1
         assert result.values[0, action] == played_on(state, int(action), policy)
+
+
+def test_a_simulation_under_way_counts_as_the_lowest_reward() -> None:
+    trees = make_trees(1, 8, 2, np.zeros(1, np.uint64))
+    trees.low[0], trees.high[0] = 0.0, 1.0
+    trees.visits[0, 0], trees.pending[0, 0] = [2, 4], [1, 0]
+    trees.totals[0, 0] = [1.0, 2.8]  # 1.0 / 2 < 2.8 / 4, and 1.0 / 1 > 2.8 / 4
+    chosen = np.zeros(1, np.int64)
+    legal, none = np.ones((1, 2), np.bool_), np.zeros((1, 0))
+    choose_actions(trees, np.zeros(1, np.int64), np.zeros(1, np.int64), legal, none, 0.0, chosen)
+    assert chosen[0] == 1
+    assert trees.pending[0, 0].tolist() == [1, 1]

@@ -85,6 +85,9 @@ def test_a_forfeited_game_has_the_lowest_score_and_the_others_the_highest() -> N
     hands, root = hands_that_matter(game, DEALS), np.random.SeedSequence(1)
     lowest, heuristic = Lowest(game), catbox_agents.make("heuristic", game)
     low, high = game.min_utility, game.max_utility
+    for table in result.tables.values():  # a win is shared by all others
+        shares = sum(standing.win_share * standing.seats for standing in table.standings)
+        assert shares == pytest.approx(1)
     for deal in range(DEALS):
         one, field = [], []
         for seat in range(3):

@@ -149,18 +149,20 @@ class LearnerGames:
         stopped = None
         if self.illegal_action != RAISE:
             given, rows, stopped = self._without_illegal(given, rows)
-        if len(rows) == vec.num_envs:
-            vec.step(given)
-        else:
+        where = self._where(rows)
+        if where is rows:
             vec.step(given[rows], rows)
+        else:
+            vec.step(given)
         self.ready = False
         paid = np.zeros(vec.num_envs)
-        paid[rows] = self.owed[rows] + vec.rewards[rows, self.seats[rows]]
-        self.owed[rows] = 0.0
-        self.skipped[:], self.skipped_reward[:] = 0, 0.0
+        paid[where] = self.owed[where] + vec.rewards[rows, self.seats[where]]
+        self.owed[where] = 0.0
+        self.skipped.fill(0)
+        self.skipped_reward.fill(0.0)
         self.round_ended[:] = vec.round_ended
         self._others_play(rows, paid)
-        self.over[rows] = vec.current_player[rows] < 0
+        self.over[where] = vec.current_player[where] < 0
         if stopped is not None:
             paid[stopped] = self.owed[stopped] + self.illegal_reward
             self.owed[stopped], self.over[stopped] = 0.0, True
@@ -192,17 +194,21 @@ class LearnerGames:
         ``skipped_reward``.
         """
         found: list[tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]] = []
-        if np.count_nonzero(self.round_ended):  # for a single game much faster than any()
+        # For a single game much faster than any().
+        rounds, skips = np.count_nonzero(self.round_ended), np.count_nonzero(self.skipped)
+        if not rounds and not skips and self.illegal_action == RAISE:  # as in most steps
+            return {}
+        if rounds:
             seats = self._all, self.seats
             statistics = {name: values[seats].astype(np.int64) for name, values in self.vec.info.items()}
             found.append((statistics, self.round_ended & rows))
         if self.illegal_action != RAISE:
             found.append(({"illegal_action": self.illegal}, (self.illegal >= 0) & rows))
-        if np.count_nonzero(self.skipped):
+        if skips:
             skipped = {"skipped_games": self.skipped, "skipped_reward": self.skipped_reward}
             found.append((skipped, (self.skipped > 0) & rows))
         return {
-            name: (np.where(where, values, values.dtype.type(0)), where)
+            name: (values.copy() if where.all() else np.where(where, values, values.dtype.type(0)), where)
             for named, where in found
             if where.any()
             for name, values in named.items()
@@ -276,15 +282,18 @@ class LearnerGames:
             self.vec.deal(rows)
             self._seat(rows)
 
+    def _where(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | slice:
+        """``rows``; all of them as a slice, which is much faster."""
+        return slice(None) if len(rows) == self.vec.num_envs else rows
+
     def _others_play(self, rows: NDArray[np.int64], paid: NDArray[np.float64]) -> None:
         """Play the others' moves in ``rows`` up to the learners' next decisions, and add what the learners are paid to
         ``paid`` (N,)."""
         vec = self.vec
         if self.agents == self._random and len(rows):
-            vec.play_others_at_random(
-                self.seats, self.generators, None if len(rows) == vec.num_envs else rows
-            )
-            paid[rows] += vec.rewards[rows, self.seats[rows]]
+            where = self._where(rows)
+            vec.play_others_at_random(self.seats, self.generators, rows if where is rows else None)
+            paid[where] += vec.rewards[rows, self.seats[where]]
             self.round_ended |= vec.round_ended
             return
         while True:

@@ -37,8 +37,11 @@ def check_integers(
     """``value`` as an array. Raises ``ValueError`` unless it holds integers, from ``low`` to ``high`` where bounds are
     given, and has this shape; None stands for any length."""
     given = as_array(name, value)
-    fits = given.dtype.kind in "iu" and given.ndim == len(shape)
-    fits = fits and all(length in (None, own) for length, own in zip(shape, given.shape, strict=True))
+    fits = given.shape == shape or (
+        given.ndim == len(shape)
+        and all(length in (None, own) for length, own in zip(shape, given.shape, strict=True))
+    )
+    fits = fits and given.dtype.kind in "iu"
     if not fits or (low is not None and not ((given >= low) & (given <= high)).all()):
         bounds = "" if low is None else f" from {low} to {high}"
         expected = str(tuple("M" if length is None else length for length in shape)).replace("'", "")

@@ -50,7 +50,7 @@ def game_for(players: int, **options: Any) -> Any:
         (f"{__name__}:NoAgent", "has no method 'act'"),
         ("runs/nowhere/policy.safetensors", "runs/nowhere/policy.safetensors"),
         ("os:getcwd", "module 'os' has no class 'getcwd'"),
-        ("json:JSONDecoder", "raised TypeError: JSONDecoder"),
+        ("json:JSONDecoder", r"cannot be called as JSONDecoder\(game, seed\)"),
         ("x/" * 2500, "the checkpoint could not be loaded"),
         (5, "agent 5: expected a string"),
     ],

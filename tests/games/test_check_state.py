@@ -12,7 +12,7 @@ from catbox_env.core.batch import Vec
 from catbox_env.core.saved import state_bounds
 from tests.cat_te import positions as cat_te
 from tests.cat_te.positions import move_id as card
-from tests.core.fuzz import is_sound
+from tests.core.fuzz import is_valid
 from tests.core.record_changes import set_field
 from tests.petrify import positions as petrify
 
@@ -161,10 +161,10 @@ CORRUPTIONS: list[tuple[GameState, dict[str, Change]]] = [
     ],
 )
 def test_a_record_with_one_thing_wrong_is_refused(state: GameState, change: Change) -> None:
-    assert is_sound(state)
+    assert is_valid(state)
     wrong = state.clone()
     change(wrong.record)
-    assert not is_sound(wrong)
+    assert not is_valid(wrong)
 
 
 @pytest.mark.nojit
@@ -177,7 +177,7 @@ def test_each_field_is_refused_one_step_beyond_its_bounds(state: GameState) -> N
             for value in (low - 1, high + 1):
                 changed = state.clone()
                 changed.record[name] = np.full_like(changed.record[name], value)
-                assert not is_sound(changed), (name, value)
+                assert not is_valid(changed), (name, value)
 
 
 def test_a_blind_choice_is_made_once() -> None:
@@ -185,16 +185,16 @@ def test_a_blind_choice_is_made_once() -> None:
     state = cat_te.play(
         cat_te.start(hands), "AS, 2S, 3S", "2C, QC, 6C", "6D, 7D, 3C", "AD, 4C, 8D", "KD", "KS"
     )
-    assert is_sound(state)
+    assert is_valid(state)
     set_field("chosen", -1, 0)(state.record)
-    assert not is_sound(state)
+    assert not is_valid(state)
     set_field("faceup", card("KS"), 0, 4)(state.record)
-    assert not is_sound(state)
+    assert not is_valid(state)
 
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
-def test_a_game_that_was_dealt_anew_in_its_row_is_sound(players: int) -> None:
+def test_a_game_that_was_dealt_anew_in_its_row_is_valid(players: int) -> None:
     """Its ``info`` is still that of the game before."""
     game = make_game("cat_in_the_box_v0", num_players=players, num_ranks=9, hand_size=3, copies=3, rounds=2)
     vec = Vec(game, 3, seed=1)

@@ -109,21 +109,22 @@ def read_board(params, seen, view):
     owners = seen[params.at.board : params.at.board + colors * ranks * players]
     taken = 0
     for seat in range(players):
-        index, own, bit = seat, 0, 1
-        for _ in range(colors):
-            for _ in range(ranks):
-                own |= bit if owners[index] else 0
-                bit <<= 1
-                index += players
-            bit <<= 1
+        # Without branches, which would be taken or not at random, and by indices without a sign, which need no look
+        # whether they count from the end.
+        own, index = 0, np.uint64(seat)
+        for color in range(colors):
+            for rank in range(ranks):
+                own |= int(owners[index] != 0) << (color * stride + rank)
+                index += np.uint64(players)
         view.owned[seat] = own
         taken |= own
         tokens = rows = 0
-        index = params.at.x_tokens + seat * colors
+        index = np.uint64(params.at.x_tokens + seat * colors)
         for color in range(colors):
-            if seen[index + color]:
-                tokens |= 1 << color
-                rows |= row << (color * stride)
+            has_token = int(seen[index] != 0)
+            tokens |= has_token << color
+            rows |= (row * has_token) << (color * stride)
+            index += np.uint64(1)
         view.tokens[seat] = tokens
         view.rows[seat] = rows
     blocked = held = 0
@@ -186,9 +187,12 @@ def read_trick(params, seen, view):
     following = follow_tokens = other_tokens = 0
     plays = view.tricks_left
     for seat in range(players):
-        card = NONE
-        if led != NONE:
-            card = one_hot_index(seen, params.at.trick + seat * colors * ranks, colors * ranks)
+        card, first = NONE, params.at.trick + seat * colors * ranks
+        played = np.int8(0)
+        for i in range(np.uint64(first), np.uint64(first + colors * ranks)):  # many at a time
+            played |= seen[i]
+        if played and led != NONE:
+            card = one_hot_index(seen, first, colors * ranks)
         if card != NONE:
             color, rank = card // ranks, card % ranks
             higher = color == best_color and rank > best_rank

@@ -30,15 +30,15 @@ MakeCrew = Callable[["TrainConfig"], Any]
 ALGORITHMS = {
     "ppo": (
         "catbox_train.algorithms.ppo.options:PPOOptions",
-        "catbox_train.algorithms.ppo.algorithm:PPO",
+        "catbox_train.algorithms.ppo.ppo:PPO",
     ),
     "dmc": (
         "catbox_train.algorithms.dmc.options:DMCOptions",
-        "catbox_train.algorithms.dmc.algorithm:DMC",
+        "catbox_train.algorithms.dmc.dmc:DMC",
     ),
     "exit": (
         "catbox_train.algorithms.exit.options:ExitOptions",
-        "catbox_train.algorithms.exit.algorithm:ExpertIteration",
+        "catbox_train.algorithms.exit.exit:ExpertIteration",
     ),
     "sb3": (
         "catbox_train.algorithms.sb3.options:SB3Options",

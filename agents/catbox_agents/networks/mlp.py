@@ -97,41 +97,45 @@ class MLP(nn.Module):
     def forward(
         self,
         vectors: torch.Tensor,
-        precision: torch.dtype = torch.float32,
         histories: torch.Tensor | None = None,
+        precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
         """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8; ``precision`` is that of the hidden layers.
 
         ``histories`` (n, T, 2) int8 are read by a network with an encoder of histories, and needed there.
         """
-        *hidden, last = self.linear_layers()
-        x = (vectors * self.input_scale).to(precision)
+        first, *others, last = self.linear_layers()
+        activation = _ACTIVATIONS[self.activation]
+        # The factors are powers of two: to multiply the weights by them, instead of the inputs, rounds nothing.
+        numbers = len(self.input_scale)
+        weight = (first.weight[:, :numbers] * self.input_scale).to(precision)
+        x = nn.functional.linear(vectors.to(precision), weight, first.bias.to(precision))
         if self.history:
             if histories is None:
                 raise ValueError("this network takes histories: give them beside the vectors")
-            x = torch.cat([x, self.history(histories).to(precision)], 1)
-        for layer in hidden:
-            sums = nn.functional.linear(x, layer.weight.to(precision), layer.bias.to(precision))
-            x = _ACTIVATIONS[self.activation](sums)
+            encoded = self.history(histories).to(precision)
+            x = x + nn.functional.linear(encoded, first.weight[:, numbers:].to(precision))
+        x = activation(x)
+        for layer in others:
+            x = activation(nn.functional.linear(x, layer.weight.to(precision), layer.bias.to(precision)))
         return cast(torch.Tensor, last(x.float()))
 
     def logits(
         self,
         vectors: torch.Tensor,
+        histories: torch.Tensor | None,
         action_features: torch.Tensor,
         precision: torch.dtype = torch.float32,
-        histories: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8.
 
         The other arguments as in ``forward``.
         """
-        outputs = self(vectors, precision, histories)
+        outputs = self(vectors, histories, precision)
         if self.action_scale is None:
             return cast(torch.Tensor, outputs)
-        logits, weights = outputs.split(
-            [outputs.shape[1] - len(self.action_scale), len(self.action_scale)], 1
-        )
+        num_features = len(self.action_scale)
+        logits, weights = outputs.split([outputs.shape[1] - num_features, num_features], 1)
         return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:

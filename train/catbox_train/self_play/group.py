@@ -1,0 +1,24 @@
+"""The processes that learn together, each with its own share of the games and a copy of the networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+class Group:
+    """One process, alone. ``rank``: its number among the ``size`` processes of the group.
+
+    `catbox_train.ray.ranks.Ranks` is a group of several, on one machine or many.
+    """
+
+    rank = 0
+    size = 1
+
+    def average(self, tensor: torch.Tensor) -> None:
+        """Let ``tensor`` be the mean of those of all processes, in each of them."""
+
+    def gather(self, value: Any) -> list[Any]:
+        """The ``value`` of each process, the same list in each of them."""
+        return [value]

@@ -24,7 +24,7 @@ def training_config(device: str, **settings: Any) -> TrainConfig:
         game_options={"num_players": NUM_PLAYERS},
         device=device,
         **{"hidden": (256, 256), "epochs": 2, **settings},
-    ).settled()
+    ).resolved()
 
 
 class InThreads(PPO):

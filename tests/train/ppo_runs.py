@@ -59,7 +59,7 @@ def command(*arguments: str) -> tuple[int, str]:
 
 
 def small(**settings: object) -> TrainConfig:
-    return load_config(overrides={**SMALL, **settings}).settled()
+    return load_config(overrides={**SMALL, **settings}).resolved()
 
 
 def trainer_of(config: TrainConfig) -> closing[PPO]:

@@ -70,7 +70,7 @@ def test_a_stopped_run_goes_on_exactly(
     kind: str, update: int, finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:
     """Ctrl-C in an update after which no checkpoint is due, with an empty pool and with a full one."""
-    config = config_of(kind).settled()
+    config = config_of(kind).resolved()
     said = stop(config, tmp_path / "run", update)
     assert f"{update * config.batch_size:,} decisions" in said
     assert f"--resume --output {tmp_path}/run" in said

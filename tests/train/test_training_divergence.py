@@ -135,8 +135,8 @@ def test_what_to_do_after_divergence_fits_the_settings(
     tmp_path: Path, settings: dict[str, float], options: str
 ) -> None:
     rates = {"learning_rate": 1e-3, "learning_rate_end": 5e-5}
-    calmer = small(**{**rates, **settings}).algorithm_options.calmer()
-    diverged = TrainingDiverged(tmp_path, 1, "x", calmer, options=["--trust"])
+    safer = small(**{**rates, **settings}).algorithm_options.safer()
+    diverged = TrainingDiverged(tmp_path, 1, "x", safer, options=["--trust"])
     assert str(diverged).endswith(f" --config {tmp_path}/config.yaml {options} --trust")
 
 

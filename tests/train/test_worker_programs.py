@@ -40,7 +40,7 @@ SCRIPT = """
     PPO.learn = say
     overrides = {overrides!r}
     catbox_train.train(
-        catbox_train.load_config(overrides=overrides).settled(), Path({run!r}), Console(quiet=True)
+        catbox_train.load_config(overrides=overrides).resolved(), Path({run!r}), Console(quiet=True)
     )
     print("done", flush=True)
 """

@@ -12,11 +12,31 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from catbox_agents.networks.action_head import add_action_scores, add_score_gradient
 from catbox_agents.networks.history_modules import HistoryEncoder
 from catbox_agents.networks.inputs import NetworkInputs, input_scale, part_sizes
 from catbox_agents.networks.numpy_network import check_hidden_layers
 
 _ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
+
+
+class _ActionScores(torch.autograd.Function):
+    """The action head on a CPU, compiled: it leaves out the actions that are not legal, which are most of them."""
+
+    @staticmethod
+    def forward(ctx: Any, outputs: torch.Tensor, masks: torch.Tensor, *given: torch.Tensor) -> torch.Tensor:
+        ctx.arrays = [tensor.numpy() for tensor in (masks, *given)]
+        logits = outputs.detach().clone()
+        add_action_scores(logits.numpy(), *ctx.arrays, np.arange(len(logits)))
+        return logits[:, : masks.shape[1]]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        (of_logits,), (masks, features, _) = gradients, ctx.arrays
+        gradient = torch.empty((len(masks), masks.shape[1] + features.shape[2]))
+        gradient[:, : masks.shape[1]] = of_logits
+        add_score_gradient(gradient.numpy(), *ctx.arrays, np.arange(len(masks)))
+        return gradient, None, None, None
 
 
 class MLP(nn.Module):
@@ -125,15 +145,19 @@ class MLP(nn.Module):
         vectors: torch.Tensor,
         histories: torch.Tensor | None,
         action_features: torch.Tensor,
+        masks: torch.Tensor,
         precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
-        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8.
+        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8,
+        of use where ``masks`` (n, A) bool allow the action.
 
         The other arguments as in ``forward``.
         """
         outputs = self(vectors, histories, precision)
         if self.action_scale is None:
             return cast(torch.Tensor, outputs)
+        if outputs.device.type == "cpu":
+            return cast(torch.Tensor, _ActionScores.apply(outputs, masks, action_features, self.action_scale))
         num_features = len(self.action_scale)
         logits, weights = outputs.split([outputs.shape[1] - num_features, num_features], 1)
         return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)

@@ -16,7 +16,8 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.checkpoint import load_checkpoint
+from catbox_agents.networks.history import OUTPUTS as HISTORY_OUTPUTS
 from catbox_agents.networks.history_kernels import valid_histories
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
@@ -35,6 +37,7 @@ from catbox_env import Game
 from catbox_env.core.kernels import UNUSED
 from catbox_train.algorithm import Algorithm, DivergedError, TrainingState
 from catbox_train.config import TrainConfig
+from catbox_train.devices import free_memory
 from catbox_train.opponents import PAST, Pool
 from catbox_train.self_play.buffer import Buffer
 from catbox_train.self_play.group import Group
@@ -67,6 +70,7 @@ class SelfPlay(Algorithm):
     """
 
     Options = SelfPlayOptions
+
     def __init__(self, config: TrainConfig, game: Game, group: Group | None = None) -> None:
         super().__init__(config, game)
         self.group = group or Group()
@@ -89,7 +93,16 @@ class SelfPlay(Algorithm):
         }
         shares = config.num_workers // self.group.size
         num_games = config.num_envs // self.group.size
-        self.buffer = self.make_buffer(num_games)
+        self.check_device_memory()
+        self.buffer = Buffer(
+            game,
+            self.inputs,
+            carried=self.carried_rows(config, game),
+            steps=config.num_steps,
+            num_games=num_games,
+            device=self.device,
+            state=self.needs_state(config),
+        )
         width = num_games // shares
         self.workers = [
             Worker(
@@ -104,7 +117,9 @@ class SelfPlay(Algorithm):
             for k in range(shares)
         ]
         self._threads = ThreadPoolExecutor(shares)
-        self.pool = Pool(self.options, np.zeros((self.options.pool_size(), self.parts["actor"].stop), np.float32))
+        self.pool = Pool(
+            self.options, np.zeros((self.options.pool_size(), self.parts["actor"].stop), np.float32)
+        )
         self.updates_done = 0
 
     # What an algorithm gives.
@@ -115,9 +130,32 @@ class SelfPlay(Algorithm):
         options = self_play_options(config)
         return {"actor": make_actor(game, options, torch.Generator().manual_seed(config.seed))}
 
-    @abstractmethod
-    def make_buffer(self, num_games: int) -> Buffer:
-        """Room for a batch of so many games."""
+    @classmethod
+    def carried_rows(cls, config: TrainConfig, game: Game) -> int:
+        """How many decisions of a game are carried over from one batch to the next, at most."""
+        return 0
+
+    @classmethod
+    def needs_state(cls, config: TrainConfig) -> bool:
+        """Whether a network sees the whole position."""
+        return False
+
+    @classmethod
+    def num_weights(cls, config: TrainConfig, game: Game) -> int:
+        """How many weights all networks have."""
+        options = self_play_options(config)
+        inputs = network_inputs(game, options)
+        return num_weights(inputs, options, game.num_actions + inputs.action_size)
+
+    @classmethod
+    def memory_needed(cls, config: TrainConfig, game: Game) -> int:
+        """Bytes of the buffer, of the weights with their gradient and moments, and of the earlier policies."""
+        options = self_play_options(config)
+        inputs, weights = network_inputs(game, options), cls.num_weights(config, game)
+        row = inputs.size + 2 * inputs.history_length + game.num_actions * (1 + inputs.action_size)
+        row += game.state_layout.size if cls.needs_state(config) else 0
+        rows = config.batch_size + cls.carried_rows(config, game) * config.num_envs
+        return rows * row + 4 * weights * (5 + options.pool_size())
 
     @abstractmethod
     def choose(self, worker: Worker, outputs: np.ndarray, row: int, uniforms: np.ndarray) -> None:
@@ -138,12 +176,31 @@ class SelfPlay(Algorithm):
         """How an earlier policy plays."""
         return PolicyAgent(network, self.game, seed, greedy=False)
 
+    def check_device_memory(self) -> None:
+        """Raise ``ValueError`` unless the run fits into the memory that is free on its device, where that is known."""
+        needed, free = self.memory_needed(self.config, self.game) // self.group.size, free_memory(self.device)
+        if free is not None and needed > free:
+            config, options = self.config, self.options
+            raise ValueError(
+                f"not enough memory on {self.device}: {free / 1e9:.2g} GB are free, the run takes more than "
+                f"{needed / 1e9:.2g} GB with batch_size = {config.batch_size}, num_envs = {config.num_envs}, hidden = "
+                f"{list(options.hidden)}: make one of them smaller, or take another device"
+            )
+
     # Playing.
 
     def update(self, through: float) -> dict[str, float]:
-        """Play a batch and learn from it."""
-        self.collect(through)
-        learned = self.learn(through)
+        """Play a batch and learn from it.
+
+        Raises ``ValueError`` for a batch with too few decisions to learn from, and when a GPU runs out of memory.
+        """
+        try:
+            self.group.together(lambda: self.collect(through))
+            learned = self.learn(through)
+        except torch.cuda.OutOfMemoryError as error:
+            raise ValueError(
+                f"{self.device} has run out of memory: make minibatch_size, batch_size or num_envs smaller"
+            ) from error
         self.updates_done += 1
         learned |= self.count_games()
         metrics = {f"learning/{name}": value for name, value in learned.items()}
@@ -424,6 +481,13 @@ def flattened(networks: nn.ModuleDict) -> tuple[nn.Parameter, dict[str, slice]]:
 def network_inputs(game: Game, options: SelfPlayOptions) -> NetworkInputs:
     """What the network that plays is given."""
     return NetworkInputs(game, options.features, options.action_features, options.history)
+
+
+def num_weights(inputs: NetworkInputs, options: SelfPlayOptions, outputs: int) -> int:
+    """How many weights a network with ``inputs`` and so many ``outputs`` has."""
+    made = HISTORY_OUTPUTS if inputs.history_length else 0
+    sizes = pairwise((inputs.size + made, *options.hidden, outputs))
+    return sum((taken + 1) * given for taken, given in sizes) + inputs.num_history_weights()
 
 
 def make_actor(game: Game, options: SelfPlayOptions, generator: torch.Generator) -> MLP:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
+
+from catbox_agents.errors import portable
 
 
 class Group:
@@ -18,6 +21,17 @@ class Group:
 
     def average(self, tensor: torch.Tensor) -> None:
         """Let ``tensor`` be the mean of those of all processes, in each of them."""
+
+    def together(self, work: Callable[[], None]) -> None:
+        """Do ``work``; where it raises in one of the processes, all raise that: none waits for it later."""
+        error = None
+        try:
+            work()
+        except Exception as raised:  # noqa: BLE001  (raised below)
+            error = raised
+        for found in self.gather(error and portable(error)):
+            if found is not None:
+                raise error or found
 
     def gather(self, value: Any) -> list[Any]:
         """The ``value`` of each process, the same list in each of them."""

@@ -44,7 +44,9 @@ class Worker:
             history=inputs.history_length > 0 or history_needed(options, game),
             state=buffer.states.shape[2] > 0,
         )
-        self.tables = Tables(options, game, self.vec.num_envs, tables) if options.opponents_in_training else None
+        self.tables = (
+            Tables(options, game, self.vec.num_envs, tables) if options.opponents_in_training else None
+        )
         self.generator = np.random.default_rng(self._choices)
         self.statistics: dict[str, np.ndarray] = {}
         self.rounds = 0

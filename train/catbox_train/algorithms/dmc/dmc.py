@@ -23,7 +23,6 @@ from catbox_train.algorithms.dmc.options import DMCOptions
 from catbox_train.algorithms.dmc.returns import compute_returns
 from catbox_train.config import TrainConfig
 from catbox_train.self_play.algorithm import SEEN, SelfPlay
-from catbox_train.self_play.buffer import Buffer
 from catbox_train.self_play.group import Group
 from catbox_train.self_play.worker import Worker
 
@@ -45,15 +44,14 @@ class DMC(SelfPlay):
     def __init__(self, config: TrainConfig, game: Game, group: Group | None = None) -> None:
         super().__init__(config, game, group)
         self.scale = self.epsilon = 0.0
-
-    def make_buffer(self, num_games: int) -> Buffer:
-        """Rows in front for all decisions of a game; and the returns of all."""
-        carried, steps = self.game.history_length, self.config.num_steps
-        buffer = Buffer(self.game, self.inputs, carried, steps, num_games, self.device)
         #: What the seat is paid from its decision on, (R, N), and whether that is all, because the game is over.
-        self.returns = np.zeros(buffer.shape, np.float32)
-        self.known = np.zeros(buffer.shape, np.bool_)
-        return buffer
+        self.returns = np.zeros(self.buffer.shape, np.float32)
+        self.known = np.zeros(self.buffer.shape, np.bool_)
+
+    @classmethod
+    def carried_rows(cls, config: TrainConfig, game: Game) -> int:
+        """All decisions of a game that is not over."""
+        return game.history_length
 
     def past_agent(self, network: PolicyNetwork, seed: np.random.SeedSequence) -> PolicyAgent:
         """Values are no logits: earlier networks too play the action of the highest value."""

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Agent
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.search import RolloutSearch, policy_target
+from catbox_agents.search.rollout import MAX_GAMES
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game
 from catbox_train.algorithms.exit.options import POLICY, ExitOptions, exit_options
-from catbox_train.algorithms.exit.window import Window
+from catbox_train.algorithms.exit.window import Window, window_bytes
 from catbox_train.config import TrainConfig
-from catbox_train.self_play.algorithm import ILLEGAL, SEEN, SelfPlay, start_from
-from catbox_train.self_play.buffer import Buffer
+from catbox_train.self_play.algorithm import ILLEGAL, SEEN, SelfPlay, network_inputs, start_from
 from catbox_train.self_play.distribution import sample_actions
 from catbox_train.self_play.group import Group
 from catbox_train.self_play.worker import Worker
@@ -75,9 +75,16 @@ class ExpertIteration(SelfPlay):
         if options.rollout_policy != POLICY:
             make_search(game, options, options.rollout_policy)
 
-    def make_buffer(self, num_games: int) -> Buffer:
-        """Nothing is carried over."""
-        return Buffer(self.game, self.inputs, 0, self.config.num_steps, num_games, self.device)
+    @classmethod
+    def memory_needed(cls, config: TrainConfig, game: Game) -> int:
+        """Beside what all algorithms need, the windows, and the games of the searches under way."""
+        options = exit_options(config)
+        inputs = network_inputs(game, options)
+        rows = config.num_workers * options.window * options.searched_by_worker(config)
+        # Of each game of a search: observation and mask, and what the network takes.
+        rollout = window_bytes(game, inputs, 1) + game.observation_layout.size
+        games = config.num_workers * MAX_GAMES * rollout
+        return super().memory_needed(config, game) + window_bytes(game, inputs, rows) + games
 
     def collect(self, through: float) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and search some of its decisions."""

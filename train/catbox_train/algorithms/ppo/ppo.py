@@ -19,8 +19,16 @@ from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo.gae import compute_advantages
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.config import TrainConfig
-from catbox_train.self_play.algorithm import ILLEGAL, SEEN, SelfPlay, between, make_actor, network_inputs, start_from
-from catbox_train.self_play.buffer import Buffer
+from catbox_train.self_play.algorithm import (
+    ILLEGAL,
+    SEEN,
+    SelfPlay,
+    between,
+    make_actor,
+    network_inputs,
+    num_weights,
+    start_from,
+)
 from catbox_train.self_play.distribution import sample_actions
 from catbox_train.self_play.group import Group
 from catbox_train.self_play.worker import Worker
@@ -38,10 +46,14 @@ class PPO(SelfPlay):
     def __init__(self, config: TrainConfig, game: Game, group: Group | None = None) -> None:
         super().__init__(config, game, group)
         self.critic: MLP = self.networks["critic"]
+        self.seen_by_critic = ("states", "histories") if self.options.privileged_critic else SEEN
         players, num_games = game.num_players, self.buffer.shape[1]
-        #: The row of each seat's open decision in each game, or -1, and what it has been paid so far.
-        self.open_rows = np.full((players, num_games), -1, np.int64)
-        self.open_rewards = np.zeros((players, num_games), np.float32)
+        self.log_probabilities = np.zeros(self.buffer.shape, np.float32)
+        self.values = np.zeros(self.buffer.shape, np.float32)
+        self.advantages = np.zeros(self.buffer.shape, np.float32)
+        #: The row of each seat's pending decision in each game, or -1, and what it has been paid so far.
+        self.pending_rows = np.full((players, num_games), -1, np.int64)
+        self.pending_rewards = np.zeros((players, num_games), np.float32)
 
     @classmethod
     def make_networks(cls, config: TrainConfig, game: Game) -> dict[str, MLP]:
@@ -59,28 +71,27 @@ class PPO(SelfPlay):
         critic.initialise(generator, last_gain=1.0)
         return {"actor": start_from(actor, options.start_from, game), "critic": critic}
 
-    def make_buffer(self, num_games: int) -> Buffer:
-        """A row in front for each seat's open decision; and what is learned from."""
-        buffer = Buffer(
-            self.game,
-            self.inputs,
-            carried=self.game.num_players,
-            steps=self.config.num_steps,
-            num_games=num_games,
-            device=self.device,
-            state=self.options.privileged_critic,
-        )
-        self.seen_by_critic = ("states", "histories") if self.options.privileged_critic else SEEN
-        self.log_probabilities = np.zeros(buffer.shape, np.float32)
-        self.values = np.zeros(buffer.shape, np.float32)
-        self.advantages = np.zeros(buffer.shape, np.float32)
-        return buffer
+    @classmethod
+    def carried_rows(cls, config: TrainConfig, game: Game) -> int:
+        """One for each seat: its last decision, until what came after it is known."""
+        return game.num_players
+
+    @classmethod
+    def needs_state(cls, config: TrainConfig) -> bool:
+        """For a critic that sees it."""
+        return ppo_options(config).privileged_critic
+
+    @classmethod
+    def num_weights(cls, config: TrainConfig, game: Game) -> int:
+        """Those of actor and critic."""
+        options, critic = ppo_options(config), network_inputs(game, ppo_options(config))
+        return super().num_weights(config, game) + num_weights(critic, options, 1)
 
     # Playing.
 
     def collect(self, through: float) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and evaluate and compare them."""
-        self.carry_open_decisions()
+        self.carry_pending_decisions()
         super().collect(through)
         self.evaluate()
         self.estimate()
@@ -103,7 +114,8 @@ class PPO(SelfPlay):
         parts = [
             self.critic(*seen, self.precision)[:, 0]
             for seen in zip(
-                *(flat[name][first * num_games :].split(self.at_once) for name in self.seen_by_critic), strict=True
+                *(flat[name][first * num_games :].split(self.at_once) for name in self.seen_by_critic),
+                strict=True,
             )
         ]
         self.values[first:] = torch.cat(parts).view(-1, num_games).cpu().numpy()
@@ -120,12 +132,12 @@ class PPO(SelfPlay):
             self.options.gamma,
             self.options.gae_lambda,
             self.advantages,
-            self.open_rows,
-            self.open_rewards,
+            self.pending_rows,
+            self.pending_rewards,
         )
         ready = (buffer.seats >= 0) & buffer.learns
-        players, games = np.nonzero(self.open_rows >= 0)
-        ready[self.open_rows[players, games], games] = False
+        players, games = np.nonzero(self.pending_rows >= 0)
+        ready[self.pending_rows[players, games], games] = False
         self.ready = np.flatnonzero(ready)
 
     # Learning.
@@ -193,10 +205,10 @@ class PPO(SelfPlay):
 
     # Decisions that are not learned from yet.
 
-    def carry_open_decisions(self) -> None:
-        """Move the decisions that the last batch left open into the carried rows in front."""
-        buffer, (players, games) = self.buffer, np.nonzero(self.open_rows >= 0)
-        rows = self.open_rows[players, games]
+    def carry_pending_decisions(self) -> None:
+        """Move the decisions that the last batch left pending into the carried rows in front."""
+        buffer, (players, games) = self.buffer, np.nonzero(self.pending_rows >= 0)
+        rows = self.pending_rows[players, games]
         # Seat p's decision goes to row p, where only seat p's can be: no row is overwritten before it is read.
         arrays = self._decision()
         carried = {name: array[rows, games] for name, array in arrays.items()}
@@ -205,17 +217,17 @@ class PPO(SelfPlay):
         buffer.rewards[front], buffer.terminated[front] = 0.0, False
         for name, array in arrays.items():
             array[players, games] = carried[name]
-        buffer.rewards[players, games, players] = self.open_rewards[players, games]
-        self.open_rows[players, games] = players  # to carry them once more changes nothing
+        buffer.rewards[players, games, players] = self.pending_rewards[players, games]
+        self.pending_rows[players, games] = players  # to carry them once more changes nothing
 
     def carried_arrays(self) -> dict[str, np.ndarray]:
-        """The open decisions, and what they have been paid so far."""
-        self.carry_open_decisions()
-        front, empty = slice(0, self.buffer.carried), self.open_rows < 0
+        """The pending decisions, and what they have been paid so far."""
+        self.carry_pending_decisions()
+        front, empty = slice(0, self.buffer.carried), self.pending_rows < 0
         arrays = {name: array[front].copy() for name, array in self._decision().items()}
         for name, array in arrays.items():
             array[empty] = -1 if name == "seats" else 0
-        return arrays | {"rewards": self.open_rewards.copy()}
+        return arrays | {"rewards": self.pending_rewards.copy()}
 
     def load_carried(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from what `carried_arrays` returned. Raises ``ValueError`` for what is no decision of this game."""
@@ -225,14 +237,20 @@ class PPO(SelfPlay):
             raise ValueError("carried.seats holds a seat that is not that of its row")
         for name, array in self._decision().items():
             array[: self.buffer.carried] = arrays[name]
-        self.open_rewards[:] = arrays["rewards"]
-        self.open_rows[:] = np.where(arrays["seats"] >= 0, players, -1)
+        self.pending_rewards[:] = arrays["rewards"]
+        self.pending_rows[:] = np.where(arrays["seats"] >= 0, players, -1)
 
     def _decision(self) -> dict[str, np.ndarray]:
         """What a decision consists of: arrays over rows and games by name."""
         buffer = self.buffer
-        found = {name: getattr(buffer, name) for name in ("observations", "action_features", "masks", "seats")}
-        found |= {"actions": buffer.actions, "log_probabilities": self.log_probabilities, "values": self.values}
+        found = {
+            name: getattr(buffer, name) for name in ("observations", "action_features", "masks", "seats")
+        }
+        found |= {
+            "actions": buffer.actions,
+            "log_probabilities": self.log_probabilities,
+            "values": self.values,
+        }
         if self.inputs.history_length:
             found["histories"] = buffer.histories
         if self.options.privileged_critic:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-
 from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.algorithms.ppo.devices import Devices
 from catbox_train.algorithms.ppo.on_device import OnDevice
+
 from catbox_train.config import TrainConfig
 from catbox_train.ray import RayWorkers
 from tests.ray.worker_functions import moments_of, weights_of

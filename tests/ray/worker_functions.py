@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from catbox_train.algorithms.ppo.loss import loss_gradient
 
 from catbox_agents import Agent
 from catbox_train.algorithm import DivergedError
-from catbox_train.algorithms.ppo.loss import loss_gradient
 from catbox_train.self_play.worker import Worker
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-
 from catbox_train.algorithms.ppo.torch_loss import draw, legal_log_probabilities
+
 from catbox_train.self_play.distribution import sample_actions
 from tests.train.ppo_reference import masked_log_probabilities
 

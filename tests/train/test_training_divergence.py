@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from catbox_train.algorithms.ppo.algorithm import PPO
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
 from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingDiverged

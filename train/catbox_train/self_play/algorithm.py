@@ -268,7 +268,7 @@ class SelfPlay(Algorithm):
         metrics () by name. Returns the means over the steps of these and of the length of each network's gradient.
         Raises ``DivergedError`` where one of them or a weight is not finite.
         """
-        torch.set_num_threads(int(__import__("os").environ.get("TT", len(self.workers))))
+        torch.set_num_threads(len(self.workers))
         self.optimizer.param_groups[0]["lr"] = learning_rate
         generator = np.random.default_rng([self.config.seed, self.group.rank, self.updates_done])
         names: list[str] = []
@@ -354,7 +354,7 @@ class SelfPlay(Algorithm):
     def state(self) -> TrainingState:
         """Weights, Adam's moments, earlier policies, and the games and carried rows of each worker."""
         arrays = {"weights": self.weights.detach().cpu().numpy()}
-        arrays |= {f"adam.{name}": value.cpu().numpy() for name, value in self._moments().items()}
+        arrays |= {f"adam.{name}": value.cpu().numpy() for name, value in self.moments().items()}
         pool_arrays, values = self.pool.state()
         arrays |= {f"pool.{name}": array for name, array in pool_arrays.items()}
         carried = self.carried_arrays()
@@ -386,7 +386,7 @@ class SelfPlay(Algorithm):
         self.load_carried({name: np.concatenate([c[name] for c in carried], axis=1) for name in carried[0]})
         with torch.no_grad():
             self.weights.copy_(torch.from_numpy(arrays["weights"]))
-            for name, moment in self._moments().items():
+            for name, moment in self.moments().items():
                 moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
         self.updates_done = update
 
@@ -420,7 +420,8 @@ class SelfPlay(Algorithm):
         if rows.size and not valid_histories(rows, game.num_players, game.num_actions, UNUSED):
             raise ValueError("histories hold what no game comes to")
 
-    def _moments(self) -> dict[str, torch.Tensor]:
+    def moments(self) -> dict[str, torch.Tensor]:
+        """What Adam keeps: ``step`` (), ``exp_avg`` (K,) and ``exp_avg_sq`` (K,)."""
         moments: dict[str, torch.Tensor] = self.optimizer.state[self.weights]
         return moments
 

@@ -10,12 +10,13 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
+from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.self_play.update import parts_of
+
 from benchmarks.report import Clock, Metric, alternate, metric_of
 from benchmarks.scaling import SIZE
 from benchmarks.training import training_config, updates_run
-from catbox_train.algorithms.ppo.algorithm import PPO
 from catbox_train.memory import keep_freed_memory
-from catbox_train.self_play.update import parts_of
 from catbox_train.self_play.worker import Worker
 
 #: Workers and widths of the hidden layers for which exchanges are timed.

@@ -272,7 +272,7 @@ def test_training_begins_with_a_file(tmp_path: Path) -> None:
         overrides={"game_options": SMALL, "start_from": str(tmp_path / "model.zip"), **settings, **small_run}
     )
     resolved, game = check_run(config)
-    from catbox_train.algorithms.ppo.algorithm import PPO as CatboxPPO
+    from catbox_train.algorithms.ppo.ppo import PPO as CatboxPPO
 
     algorithm = CatboxPPO(resolved, game)
     try:

@@ -32,7 +32,7 @@ def config_of(kind: str, **settings: Any) -> TrainConfig:
     return small(**{**OWN[kind], **settings})
 
 
-def made(config: TrainConfig) -> closing[SelfPlay[Any]]:
+def made(config: TrainConfig) -> closing[SelfPlay]:
     """To be used with ``with``."""
     return closing(algorithm_class(config.algorithm)(config, config.make_game()))  # type: ignore[type-var]
 
@@ -59,7 +59,6 @@ def test_more_workers_and_both_precisions_learn(kind: str, precision: str) -> No
             {"algorithm": "exit", "history": True},
             "rollout_policy = 'policy' with history = true: expected another",
         ),
-        ({"algorithm": "dmc", "device": "cuda"}, "device = 'cuda': dmc computes on the CPU; use cpu or auto"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:

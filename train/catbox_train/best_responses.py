@@ -36,8 +36,8 @@ from catbox_train.opponents import OpponentOptions
 from catbox_train.runs.checkpoint import BEST_FOLDER
 from catbox_train.runs.folder import CONFIG_FILE, open_run
 from catbox_train.runs.loop import check_run, resume, train
+from catbox_train.self_play.algorithm import DMC
 from catbox_train.self_play.options import PolicyOptions
-from catbox_train.self_play.weights import DMC
 
 RESULT_FILE = "best_response.json"
 #: Settings that `best_response` sets itself.

@@ -149,7 +149,12 @@ def train(
         folder = output or free_run_folder(Path("runs"), name)
         try:
             with _algorithm(workers_on_ray, ray_address) as make_algorithm:
-                train_run(chosen, folder, make_algorithm=make_algorithm, options=_on_ray(workers_on_ray, ray_address))
+                train_run(
+                    chosen,
+                    folder,
+                    make_algorithm=make_algorithm,
+                    options=_on_ray(workers_on_ray, ray_address),
+                )
         finally:
             if output is None:  # refused before anything was written: leave no empty folders
                 with suppress(OSError):

@@ -93,8 +93,8 @@ def resume(
     """Go on with the run in the folder ``output``, exactly as if it had not been stopped.
 
     Without ``trust``, no module is imported that ``config.yaml`` names. ``device`` goes on on another device than the
-    run was on: from the same weights and games, with other rounding and random numbers. ``make_algorithm`` and ``options``
-    as for ``train``: where the workers are changes nothing. Raises ``FileNotFoundError`` when the folder holds no run,
+    run was on: from the same weights and games, with other rounding. ``make_algorithm`` and ``options`` as for
+    ``train``. Raises ``FileNotFoundError`` when the folder holds no run,
     ``ValueError`` when its checkpoint is damaged or does not fit ``config.yaml`` or an opponent or the device does not
     exist any more or takes ``trust``, ``OSError`` when another process trains in the folder; and in training what
     ``train`` raises.

@@ -15,10 +15,10 @@ class Buffer:
     from yet, and then one row for each step.
 
     Attributes: ``observations`` (R, N, I) int8, the inputs of the actor; ``action_features`` (R, N, A, K) int8;
-    ``histories`` (R, N, T, 2) int8 (T is 0 for an actor that takes none); ``masks`` (R, N, A) bool; ``states`` (R, N, S) int8, the whole
-    positions (S is 0 unless asked for by ``state``); ``seats`` (R, N)
-    int8 (-1: an empty carried row); ``learns`` (R, N) bool, whether the seat is the learner's; ``actions`` (R, N)
-    int64; ``rewards`` (R, N, P) float32; ``terminated`` (R, N) bool. ``shape`` is (R, N).
+    ``histories`` (R, N, T, 2) int8 (T is 0 for an actor that takes none); ``masks`` (R, N, A) bool; ``states`` (R, N,
+    S) int8, the whole positions (S is 0 unless asked for by ``state``); ``seats`` (R, N) int8 (-1: an empty carried
+    row); ``learns`` (R, N) bool, whether the seat is the learner's; ``actions`` (R, N) int64; ``rewards`` (R, N, P)
+    float32; ``terminated`` (R, N) bool. ``shape`` is (R, N).
 
     ``flat[name]`` (R * N, ...) is what the networks read, a tensor on ``device``: on a CPU the array itself, on a GPU a
     copy, which `send` brings up to date.

@@ -39,9 +39,9 @@ def compute_advantages(
     the learner's; ``values`` (R, N) float32, its critic's value of that decision; ``rewards`` (R, N, P) float32, what
     each seat was paid by the step; ``terminated`` (R, N) bool, whether the step ended the game.
 
-    ``advantages`` (R, N) float32 is 0 in empty and pending rows and where the seat does not learn. ``pending_rows`` (P, N)
-    int64 is the row of seat p's pending decision, or -1; ``pending_rewards`` (P, N) float32 is what that decision has been
-    paid so far.
+    ``advantages`` (R, N) float32 is 0 in empty and pending rows and where the seat does not learn. ``pending_rows``
+    (P, N) int64 is the row of seat p's pending decision, or -1; ``pending_rewards`` (P, N) float32 is what that
+    decision has been paid so far.
     """
     num_rows, num_games = seats.shape
     num_players = rewards.shape[2]

@@ -118,6 +118,7 @@ class MLP(nn.Module):
         self,
         vectors: torch.Tensor,
         histories: torch.Tensor | None = None,
+        *,
         precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
         """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8; ``precision`` is that of the hidden layers.
@@ -146,6 +147,7 @@ class MLP(nn.Module):
         histories: torch.Tensor | None,
         action_features: torch.Tensor,
         masks: torch.Tensor,
+        *,
         precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
         """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8,
@@ -153,7 +155,7 @@ class MLP(nn.Module):
 
         The other arguments as in ``forward``.
         """
-        outputs = self(vectors, histories, precision)
+        outputs = self(vectors, histories, precision=precision)
         if self.action_scale is None:
             return cast(torch.Tensor, outputs)
         if outputs.device.type == "cpu":

@@ -17,7 +17,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import torch
@@ -52,6 +52,8 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 ILLEGAL = -1e30
 #: What the actor reads of a decision.
 SEEN = ("observations", "histories")
+#: What its logits are computed from.
+READ = (*SEEN, "action_features", "masks")
 #: Rows that a network reads in one call where nothing is learned: as many as the caches of a CPU hold, or a GPU likes.
 AT_ONCE = {"cpu": 2048, "cuda": 1 << 15, "mps": 1 << 15}
 #: What Adam divides by at least.
@@ -80,7 +82,7 @@ class SelfPlay(Algorithm):
         self.precision = PRECISIONS[self.options.precision]
         self.inputs = network_inputs(game, self.options)
         self.networks = nn.ModuleDict(self.make_networks(config, game)).to(self.device)
-        self.actor: MLP = self.networks["actor"]
+        self.actor = cast(MLP, self.networks["actor"])
         scale = self.actor.action_scale
         self.action_scale = None if scale is None else scale.cpu().numpy()
         self.weights, self.parts = flattened(self.networks)
@@ -221,7 +223,9 @@ class SelfPlay(Algorithm):
             for step, row in enumerate(range(buffer.carried, buffer.shape[0])):
                 worker.observe(row)
                 buffer.send(slice(row, row + 1), worker.columns)
-                outputs = stream.fetch(self.actor(*buffer.row(row, worker.columns, *SEEN), self.precision))
+                outputs = stream.fetch(
+                    self.actor(*buffer.row(row, worker.columns, *SEEN), precision=self.precision)
+                )
                 self.add_scores(
                     outputs, buffer.masks[row, worker.columns], buffer.action_features[row, worker.columns]
                 )

@@ -22,7 +22,7 @@ from catbox_train.algorithms.dmc.exploration import epsilon_greedy
 from catbox_train.algorithms.dmc.options import DMCOptions
 from catbox_train.algorithms.dmc.returns import compute_returns
 from catbox_train.config import TrainConfig
-from catbox_train.self_play.algorithm import SEEN, SelfPlay
+from catbox_train.self_play.algorithm import READ, SelfPlay
 from catbox_train.self_play.group import Group
 from catbox_train.self_play.worker import Worker
 
@@ -94,8 +94,7 @@ class DMC(SelfPlay):
         )
 
         def loss(rows: torch.Tensor) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
-            masks, action_features = self.buffer.take(rows, "masks", "action_features")
-            values = self.actor.logits(*self.buffer.take(rows, *SEEN), action_features, masks, self.precision)
+            values = self.actor.logits(*self.buffer.take(rows, *READ), precision=self.precision)
             taken = values.gather(1, actions.index_select(0, rows)[:, None])[:, 0]
             error = 0.5 * (taken - returns.index_select(0, rows)).square().mean()
             return error, {"value_loss": error}

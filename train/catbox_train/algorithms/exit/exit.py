@@ -24,7 +24,7 @@ from catbox_env import Game
 from catbox_train.algorithms.exit.options import POLICY, ExitOptions, exit_options
 from catbox_train.algorithms.exit.window import Window, window_bytes
 from catbox_train.config import TrainConfig
-from catbox_train.self_play.algorithm import ILLEGAL, SEEN, SelfPlay, network_inputs, start_from
+from catbox_train.self_play.algorithm import ILLEGAL, READ, SelfPlay, network_inputs, start_from
 from catbox_train.self_play.distribution import sample_actions
 from catbox_train.self_play.group import Group
 from catbox_train.self_play.worker import Worker
@@ -141,7 +141,7 @@ class ExpertIteration(SelfPlay):
         for start in range(0, len(masks), self.at_once):
             rows = slice(start, start + self.at_once)
             seen = (torch.from_numpy(array[rows]).to(self.device) for array in (observations, histories))
-            outputs = self.actor(*seen, self.precision).cpu().numpy()
+            outputs = self.actor(*seen, precision=self.precision).cpu().numpy()
             self.add_scores(outputs, masks[rows], action_features[rows])
             found[rows] = outputs[:, : masks.shape[1]]
         return found
@@ -175,9 +175,7 @@ class ExpertIteration(SelfPlay):
         def loss(rows: torch.Tensor) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
             taken = {name: column.index_select(0, rows) for name, column in columns.items()}
             masks, targets = taken["masks"], taken["targets"]
-            logits = self.actor.logits(
-                *(taken[name] for name in SEEN), taken["action_features"], masks, self.precision
-            )
+            logits = self.actor.logits(*(taken[name] for name in READ), precision=self.precision)
             logs = logits.masked_fill(~masks, ILLEGAL).log_softmax(1)
             entropy = -(logs.exp() * logs).sum(1).mean()
             target_kl = (torch.xlogy(targets, targets) - targets * logs).sum(1).mean()

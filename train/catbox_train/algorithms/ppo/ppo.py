@@ -6,7 +6,8 @@ actions do not exist for the policy: their probability is exactly 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from catbox_train.algorithm import DivergedError
 from catbox_train.algorithms.ppo.gae import compute_advantages
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.config import TrainConfig
+from catbox_train.devices import check_compiler
 from catbox_train.self_play.algorithm import (
     ILLEGAL,
     SEEN,
@@ -45,7 +47,13 @@ class PPO(SelfPlay):
 
     def __init__(self, config: TrainConfig, game: Game, group: Group | None = None) -> None:
         super().__init__(config, game, group)
-        self.critic: MLP = self.networks["critic"]
+        self.critic = cast(MLP, self.networks["critic"])
+        self.loss = self.plain_loss
+        if self.options.compile and self.device.type != "cpu":
+            check_compiler(self.device)
+            self.loss = torch.compile(
+                self.plain_loss, dynamic=True
+            )  # minibatches differ in size by a few rows
         self.seen_by_critic = ("states", "histories") if self.options.privileged_critic else SEEN
         players, num_games = game.num_players, self.buffer.shape[1]
         self.log_probabilities = np.zeros(self.buffer.shape, np.float32)
@@ -112,7 +120,7 @@ class PPO(SelfPlay):
         """Fill ``values`` of the rows after the carried ones: nothing needs them before all are played."""
         flat, (_, num_games), first = self.buffer.flat, self.buffer.shape, self.buffer.carried
         parts = [
-            self.critic(*seen, self.precision)[:, 0]
+            self.critic(*seen, precision=self.precision)[:, 0]
             for seen in zip(
                 *(flat[name][first * num_games :].split(self.at_once) for name in self.seen_by_critic),
                 strict=True,
@@ -166,14 +174,14 @@ class PPO(SelfPlay):
             )
         ]
         entropy_weight = between(options.entropy, options.entropy_end, through)
+        # A tensor: for another number the loss would be compiled anew.
+        weight = torch.tensor(entropy_weight, device=self.device)
         learning_rate = self.learning_rate(through)
 
         def loss(rows: torch.Tensor) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
-            masks, action_features = self.buffer.take(rows, "masks", "action_features")
-            logits = self.actor.logits(*self.buffer.take(rows, *SEEN), action_features, masks, self.precision)
-            values = self.critic(*self.buffer.take(rows, *self.seen_by_critic), self.precision)[:, 0]
+            read, read_by_critic = (self.buffer.take(rows, *names) for names in (READ, self.seen_by_critic))
             learned = [column.index_select(0, rows) for column in columns]
-            return ppo_loss(logits, values, masks, *learned, options.clip, entropy_weight)
+            return self.loss(read, read_by_critic, learned, weight)
 
         metrics = self.make_steps(loss, ready, num_minibatches, learning_rate)
         if metrics.pop("largest_logit") > LARGEST_LOGIT:
@@ -183,6 +191,20 @@ class PPO(SelfPlay):
             "learning_rate": learning_rate,
             "entropy_weight": entropy_weight,
         }
+
+    def plain_loss(
+        self,
+        read: Sequence[torch.Tensor],
+        read_by_critic: Sequence[torch.Tensor],
+        learned: Sequence[torch.Tensor],
+        entropy_weight: torch.Tensor,
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """`ppo_loss` of the networks as they are now; ``learned`` is what it takes behind the masks."""
+        logits = self.actor.logits(*read, precision=self.precision)
+        values = self.critic(*read_by_critic, precision=self.precision)[:, 0]
+        return ppo_loss(
+            logits, values, of_actions[1], *learned, clip=self.options.clip, entropy_weight=entropy_weight
+        )
 
     def mean_and_deviation(self) -> tuple[np.float32, np.float32]:
         """Of the advantages that are learned from, those of all processes together."""
@@ -272,8 +294,9 @@ def ppo_loss(
     log_probabilities: torch.Tensor,
     advantages: torch.Tensor,
     returns: torch.Tensor,
+    *,
     clip: float,
-    entropy_weight: float,
+    entropy_weight: torch.Tensor | float,
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """The loss () to differentiate, equations 7 and 9 of the paper over n decisions, and metrics.
 

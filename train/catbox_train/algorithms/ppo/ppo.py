@@ -23,6 +23,7 @@ from catbox_train.config import TrainConfig
 from catbox_train.devices import check_compiler
 from catbox_train.self_play.algorithm import (
     ILLEGAL,
+    READ,
     SEEN,
     SelfPlay,
     between,
@@ -203,7 +204,7 @@ class PPO(SelfPlay):
         logits = self.actor.logits(*read, precision=self.precision)
         values = self.critic(*read_by_critic, precision=self.precision)[:, 0]
         return ppo_loss(
-            logits, values, of_actions[1], *learned, clip=self.options.clip, entropy_weight=entropy_weight
+            logits, values, read[-1], *learned, clip=self.options.clip, entropy_weight=entropy_weight
         )
 
     def mean_and_deviation(self) -> tuple[np.float32, np.float32]:

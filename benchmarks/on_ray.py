@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-import torch.multiprocessing
+from torch.multiprocessing.spawn import spawn
 
 from benchmarks.report import Clock, Metric, alternate, metric_of
 from benchmarks.scaling import SIZE
@@ -83,7 +83,7 @@ def parts_of_update(algorithm: PPO) -> tuple[float, float]:
 def milliseconds_of_mean(workers: int, weights: int) -> float:
     """Of one all-reduce by Gloo, in processes of this machine."""
     with tempfile.TemporaryDirectory() as folder:
-        torch.multiprocessing.spawn(_time_means, (workers, weights, folder), nprocs=workers)
+        spawn(_time_means, (workers, weights, folder), nprocs=workers)
         return float(Path(folder, "taken").read_text())
 
 

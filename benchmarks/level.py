@@ -1,8 +1,8 @@
 """How long training takes until nobody is better off as the heuristic: neither one network among heuristics, nor one
 heuristic among networks.
 
-Each run is that of the preset for its number of players (``quick`` for three, ``standard`` for five), evaluated every 20
-seconds of playing and learning; the evaluations themselves do not count.
+Each run is that of the preset for its number of players (``quick`` for three, ``standard`` for five), evaluated every
+20 seconds of playing and learning; the evaluations themselves do not count.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ INTERVAL, DEALS, LONGEST = 20.0, 1000, 1500.0
 
 def margins(game: Game, algorithm: Algorithm) -> tuple[float, float]:
     """Of the network, one among heuristics, and of a heuristic, one among networks."""
-    own, found = PolicyAgent(algorithm.policy(), game), []
-    for line_up in ([own, "heuristic"], ["heuristic", own]):
-        found.append(catbox_agents.evaluate(game, line_up, DEALS).standings[0].margin)
-    return found[0], found[1]
+    own = PolicyAgent(algorithm.policy(), game)
+    among = catbox_agents.evaluate(game, [own, "heuristic"], DEALS)
+    against = catbox_agents.evaluate(game, ["heuristic", own], DEALS)
+    return among.standings[0].margin, against.standings[0].margin
 
 
 def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float:
@@ -45,7 +45,9 @@ def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float
                 continue
             due += INTERVAL
             among, against = margins(game, algorithm)
-            print(f"level: {players} players, seed {seed}, {clock.seconds:.0f} s: {among:+.2f}, {against:+.2f}")
+            print(
+                f"level: {players} players, seed {seed}, {clock.seconds:.0f} s: {among:+.2f}, {against:+.2f}"
+            )
             if among >= 0 >= against or clock.seconds >= longest:
                 break
     return clock.seconds
@@ -56,7 +58,9 @@ def measure(quick: bool) -> list[Metric]:
     keep_freed_memory()  # as `catbox train` does
     metrics = []
     for players, (_, target) in RUNS.items():
-        taken = [seconds_to_level(players, seed, 5.0 if quick else LONGEST) for seed in SEEDS[: 1 if quick else 3]]
+        taken = [
+            seconds_to_level(players, seed, 5.0 if quick else LONGEST) for seed in SEEDS[: 1 if quick else 3]
+        ]
         name = f"PPO until level with the heuristic, {players} players, {len(taken)} seeds"
         metrics.append(metric_of(name, taken, "s", target))
     return metrics

@@ -42,8 +42,8 @@ class _ActionScores(torch.autograd.Function):
 class MLP(nn.Module):
     """Fully connected layers from an int8 vector to float32 outputs: the actor, and in training the critic.
 
-    ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``Layers`` computes the same
-    faster, for training, and ``PolicyNetwork`` for playing.
+    ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``PolicyNetwork``
+    computes the same without torch, for playing.
 
     With an action head (see ``action_head``) the last outputs are weights of the features of actions, which
     ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the

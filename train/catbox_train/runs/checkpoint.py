@@ -41,7 +41,7 @@ from catbox_train.algorithm import DivergedError, TrainingState
 from catbox_train.runs.arrays import name_of_not_finite, read_arrays, write_arrays
 
 #: The value of "format" in training.json. It goes up when runs of earlier versions can no longer be continued.
-FORMAT = "catbox-training-3"
+FORMAT = "catbox-training-4"
 #: How many of the latest checkpoints are kept: the second is of use when the last is damaged.
 KEPT = 2
 BEST_FOLDER = "best"

@@ -4,8 +4,8 @@ Seats are relative: 0 is the observer, 1 the next seat clockwise. Where a part b
 and in the state vector ``params.state_at.NAME``; ``layout`` says what the parts are.
 
 A forced lead tells something: a seat that leads red before trump is broken could declare no card in another colour. So
-its hand is left with the ranks that found no open cell in a colour that it may declare. ``declare`` in ``kernels`` notes
-them when it happens (``forced_leader``, ``forced_ranks``), and here they become that seat's row of ``may_hold``.
+its hand is left with the ranks that found no open cell in a colour that it may declare. ``declare`` in ``kernels``
+notes them when it happens (``forced_leader``, ``forced_ranks``); here they become that seat's row of ``may_hold``.
 """
 
 from __future__ import annotations

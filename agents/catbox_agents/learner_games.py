@@ -155,9 +155,13 @@ class LearnerGames:
         else:
             vec.step(given)
         self.ready = False
-        paid = np.zeros(vec.num_envs)
-        paid[where] = self.owed[where] + vec.rewards[rows, self.seats[where]]
-        self.owed[where] = 0.0
+        if where is rows:
+            paid = np.zeros(vec.num_envs)
+            paid[rows] = self.owed[rows] + vec.rewards[rows, self.seats[rows]]
+            self.owed[rows] = 0.0
+        else:
+            paid = self.owed + vec.rewards[rows, self.seats]
+            self.owed.fill(0.0)
         self.skipped.fill(0)
         self.skipped_reward.fill(0.0)
         self.round_ended[:] = vec.round_ended
@@ -207,12 +211,14 @@ class LearnerGames:
         if skips:
             skipped = {"skipped_games": self.skipped, "skipped_reward": self.skipped_reward}
             found.append((skipped, (self.skipped > 0) & rows))
-        return {
-            name: (values.copy() if where.all() else np.where(where, values, values.dtype.type(0)), where)
-            for named, where in found
-            if where.any()
-            for name, values in named.items()
-        }
+        told = {}
+        for named, where in found:
+            count = np.count_nonzero(where)
+            for name, values in named.items() if count else ():
+                # What the caller is given is its own.
+                kept = values.copy() if count == len(where) else np.where(where, values, values.dtype.type(0))
+                told[name] = kept, where
+        return told
 
     def _check_ready(self) -> None:
         if not self.ready:

@@ -2,6 +2,10 @@
 
 Seats are relative: 0 is the observer, 1 the next seat clockwise. Where a part begins is ``params.at.NAME``,
 and in the state vector ``params.state_at.NAME``; ``layout`` says what the parts are.
+
+A forced lead tells something: a seat that leads red before trump is broken could declare no card in another colour. So
+its hand is left with the ranks that found no open cell in a colour that it may declare. ``declare`` in ``kernels``
+notes them when it happens (``forced_leader``, ``forced_ranks``); here they become that seat's row of ``may_hold``.
 """
 
 from __future__ import annotations
@@ -74,7 +78,7 @@ def write_public(params, at, state, seat, out):
 
 @njit
 def write_forced_leader(params, at, state, seat, out):
-    """The row of ``may_hold`` of the seat that had to lead red, if there is one."""
+    """The row of ``may_hold`` of the seat that had to lead red, if there is one: the ranks left to its hand."""
     if state.forced_leader != NONE:
         row = relative_seat(int(state.forced_leader), seat, params.num_players)
         for rank in range(params.num_ranks):

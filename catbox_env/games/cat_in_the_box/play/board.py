@@ -1,4 +1,4 @@
-"""The research board and the cards: how they lie at first, which card wins, who has what left, who comes when.
+"""The research board and the cards: how they lie at first, who has what left, who comes when.
 
 As bits, the cells are numbered ``color * num_ranks + rank``, and the ranks from 0.
 """

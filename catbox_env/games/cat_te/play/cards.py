@@ -1,4 +1,4 @@
-"""Cards and tricks of Cat Te: which card wins, who led, how many cards a seat has played.
+"""The cards of Cat Te: which suit, who has chosen one blind, how many a seat has played.
 
 A set of cards is one integer. ``leaders`` packs who led trick 0, 1, .. up to the one under way into one integer, 3 bits
 each.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -78,6 +79,7 @@ class MLP(nn.Module):
             nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
         )
         self.history = history  # after the layers: this is the order of the parameters
+        self._frozen: torch.Tensor | None = None
 
     @classmethod
     def for_policy(cls, inputs: NetworkInputs, hidden: Sequence[int], activation: str = "relu") -> MLP:
@@ -127,19 +129,34 @@ class MLP(nn.Module):
         """
         first, *others, last = self.linear_layers()
         activation = _ACTIVATIONS[self.activation]
-        # The factors are powers of two: to multiply the weights by them, instead of the inputs, rounds nothing.
-        numbers = len(self.input_scale)
-        weight = (first.weight[:, :numbers] * self.input_scale).to(precision)
-        x = nn.functional.linear(vectors.to(precision), weight, first.bias.to(precision))
+        x = nn.functional.linear(vectors.to(precision), self._first(precision), first.bias.to(precision))
         if self.history:
             if histories is None:
                 raise ValueError("this network takes histories: give them beside the vectors")
             encoded = self.history(histories).to(precision)
-            x = x + nn.functional.linear(encoded, first.weight[:, numbers:].to(precision))
+            x = x + nn.functional.linear(encoded, first.weight[:, len(self.input_scale) :].to(precision))
         x = activation(x)
         for layer in others:
             x = activation(nn.functional.linear(x, layer.weight.to(precision), layer.bias.to(precision)))
         return cast(torch.Tensor, last(x.float()))
+
+    def _first(self, precision: torch.dtype) -> torch.Tensor:
+        """The weights (H, I) of the inputs times their factors.
+
+        These are powers of two: to multiply the weights by them, instead of the inputs, rounds nothing.
+        """
+        if self._frozen is not None:
+            return self._frozen
+        weight = self.linear_layers()[0].weight
+        return (weight[:, : len(self.input_scale)] * self.input_scale).to(precision)
+
+    def frozen(self, precision: torch.dtype) -> MLP:
+        """A copy that computes the same in ``precision``, sooner: to play with, not to train."""
+        twin = copy.deepcopy(self).requires_grad_(False)
+        twin._frozen = self._first(precision).detach()
+        for layer in twin.linear_layers()[:-1]:
+            layer.to(precision)
+        return twin
 
     def logits(
         self,

@@ -211,6 +211,7 @@ class SelfPlay(Algorithm):
     def collect(self, through: float) -> None:
         """Let every worker play a batch with the current actor."""
         self.buffer.send(slice(0, self.buffer.carried))
+        self.player = self.actor.frozen(self.precision)
         self.in_threads(self.play)
 
     @torch.no_grad()
@@ -224,7 +225,7 @@ class SelfPlay(Algorithm):
                 worker.observe(row)
                 buffer.send(slice(row, row + 1), worker.columns)
                 outputs = stream.fetch(
-                    self.actor(*buffer.row(row, worker.columns, *SEEN), precision=self.precision)
+                    self.player(*buffer.row(row, worker.columns, *SEEN), precision=self.precision)
                 )
                 self.add_scores(
                     outputs, buffer.masks[row, worker.columns], buffer.action_features[row, worker.columns]
@@ -251,7 +252,10 @@ class SelfPlay(Algorithm):
     def in_threads(self, function: Callable[[Worker], _Result]) -> list[_Result]:
         """``function`` of each worker, all side by side; raises what the first of them raises."""
         torch.set_num_threads(1)  # the cores are taken by the workers
-        return list(self._threads.map(function, self.workers))
+        try:
+            return list(self._threads.map(function, self.workers))
+        finally:
+            torch.set_num_threads(len(self.workers))
 
     # Learning.
 
@@ -272,7 +276,6 @@ class SelfPlay(Algorithm):
         metrics () by name. Returns the means over the steps of these and of the length of each network's gradient.
         Raises ``DivergedError`` where one of them or a weight is not finite.
         """
-        torch.set_num_threads(len(self.workers))
         self.optimizer.param_groups[0]["lr"] = learning_rate
         generator = np.random.default_rng([self.config.seed, self.group.rank, self.updates_done])
         names: list[str] = []

@@ -141,7 +141,7 @@ class ExpertIteration(SelfPlay):
         for start in range(0, len(masks), self.at_once):
             rows = slice(start, start + self.at_once)
             seen = (torch.from_numpy(array[rows]).to(self.device) for array in (observations, histories))
-            outputs = self.actor(*seen, precision=self.precision).cpu().numpy()
+            outputs = self.player(*seen, precision=self.precision).cpu().numpy()
             self.add_scores(outputs, masks[rows], action_features[rows])
             found[rows] = outputs[:, : masks.shape[1]]
         return found

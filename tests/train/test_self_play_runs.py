@@ -87,7 +87,8 @@ def test_a_rollout_policy_that_cannot_play_is_refused_before_training(
 def test_the_memory_that_is_asked_for_is_about_what_is_taken(kind: str) -> None:
     config = config_of(kind, num_envs=512, batch_size=512 * 64, total_decisions=512 * 64)
     with made(config) as algorithm:
-        held = [vars(part) for w in algorithm.workers for part in (w, getattr(w, "window", None)) if part]
+        held = [vars(algorithm), vars(algorithm.buffer)]
+        held += [window.arrays for window in getattr(algorithm, "windows", {}).values()]
         buffers = sum(a.nbytes for part in held for a in part.values() if isinstance(a, np.ndarray))
         needed = type(algorithm).memory_needed
         searches = needed(config.replace(batch_size=512), algorithm.game) if kind == "exit" else 0

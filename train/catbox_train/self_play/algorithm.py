@@ -273,8 +273,9 @@ class SelfPlay(Algorithm):
         """Make all gradient steps of an update: each of the rows ``ready`` (n,) is learned from in every epoch.
 
         ``loss`` takes the rows of a minibatch, (m,) int64 on the device, and gives the loss () to differentiate and
-        metrics () by name. Returns the means over the steps of these and of the length of each network's gradient.
-        Raises ``DivergedError`` where one of them or a weight is not finite.
+        metrics () by name. Returns the means over the steps of these, the largest of those named ``largest_...``, and
+        the mean length of each network's gradient. Raises ``DivergedError`` where one of them or a weight is not
+        finite, also after the last step.
         """
         self.optimizer.param_groups[0]["lr"] = learning_rate
         generator = np.random.default_rng([self.config.seed, self.group.rank, self.updates_done])
@@ -285,11 +286,17 @@ class SelfPlay(Algorithm):
                 total, metrics = loss(torch.from_numpy(rows).to(self.device))
                 names = [*metrics, *(f"{name}_grad_norm" for name in self.parts)]
                 records.append(torch.stack([*(m.detach() for m in metrics.values()), *self.step(total)]))
-        found = torch.stack(records).double().cpu().numpy()  # waits for the device
-        means = np.mean(self.group.gather(found.mean(axis=0)), axis=0)
-        for name, value in zip(names, means, strict=True):
+        with torch.no_grad():  # no gradient has seen what the last step did
+            _, metrics = loss(torch.from_numpy(rows).to(self.device))
+        after = torch.stack([*metrics.values(), *records[-1][len(metrics) :]])
+        found = torch.stack([*records, after]).double().cpu().numpy()  # waits for the device
+        is_largest = np.array([name.startswith("largest_") for name in names])
+        own = np.where(is_largest, found.max(axis=0), found[:-1].mean(axis=0))
+        everywhere = np.array(self.group.gather((own, found.sum(axis=0))))
+        for name, value in zip(names, everywhere[:, 1].sum(axis=0), strict=True):
             if not math.isfinite(value):
                 raise DivergedError(f"{name} is not finite")
+        means = np.where(is_largest, everywhere[:, 0].max(axis=0), everywhere[:, 0].mean(axis=0))
         for name, part in self.parts.items():
             if not self.weights[part].isfinite().all():
                 raise DivergedError(f"a weight of the {name} is not finite")

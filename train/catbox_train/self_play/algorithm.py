@@ -322,6 +322,14 @@ class SelfPlay(Algorithm):
         ready = self.group.gather(num_ready)
         return min(max(1, sum(ready) // (self.group.size * self.options.minibatch_size)), min(ready))
 
+    def mean_and_variance(self, values: np.ndarray) -> tuple[float, float]:
+        """Of ``values`` (n,) of all processes together."""
+        own = values.astype(np.float64)
+        sums = np.array(self.group.gather((len(own), own.sum(), np.square(own).sum())))
+        count, total, squares = sums.sum(axis=0).tolist()
+        mean = total / max(1, count)
+        return mean, max(0.0, squares / max(1, count) - mean**2)
+
     # Metrics.
 
     def game_metrics(self) -> dict[str, float]:

@@ -81,12 +81,14 @@ class DMC(SelfPlay):
     def learn(self, through: float) -> dict[str, float]:
         """Improve the values on the games that have ended; if none has, nothing is learned."""
         ready, learning_rate = np.flatnonzero(self.known), self.learning_rate(through)
-        own = self.returns.reshape(-1)[ready].astype(np.float64)
-        sums = np.sum(self.group.gather((len(own), own.sum(), np.square(own).sum())), axis=0)
-        learned = {"decisions": float(sums[0]), "learning_rate": learning_rate, "epsilon": self.epsilon}
+        learned = {
+            "decisions": float(sum(self.group.gather(len(ready)))),
+            "learning_rate": learning_rate,
+            "epsilon": self.epsilon,
+        }
         if not (num_minibatches := self.num_minibatches(len(ready))):
             return learned
-        variance = max(0.0, float(sums[2] / sums[0] - (sums[1] / sums[0]) ** 2))
+        _, variance = self.mean_and_variance(self.returns.reshape(-1)[ready])
         self.scale = self.scale or float(np.sqrt(variance)) or 1.0
         actions, returns = (
             torch.from_numpy(array.reshape(-1)).to(self.device)

@@ -163,14 +163,17 @@ class PPO(SelfPlay):
         returns = self.advantages + self.values
         if not np.isfinite(returns).all():
             raise DivergedError("a value of the critic is not finite")
-        explained = explained_variance(returns.reshape(-1)[ready], self.advantages.reshape(-1)[ready])
-        mean, deviation = self.mean_and_deviation()
+        # Advantages are what the critic's values miss the returns by.
+        _, variance = self.mean_and_variance(returns.reshape(-1)[ready])
+        mean, of_errors = self.mean_and_variance(self.advantages.reshape(-1)[ready])
+        explained = 1 - of_errors / variance if variance > 0 else 0.0
+        deviation = np.float32(of_errors**0.5)
         columns = [
             torch.from_numpy(array.reshape(-1)).to(self.device)
             for array in (
                 self.buffer.actions,
                 self.log_probabilities,
-                (self.advantages - mean) / (deviation + np.float32(1e-8)),
+                (self.advantages - np.float32(mean)) / (deviation + np.float32(1e-8)),
                 returns,
             )
         ]
@@ -206,14 +209,6 @@ class PPO(SelfPlay):
         return ppo_loss(
             logits, values, read[-1], *learned, clip=self.options.clip, entropy_weight=entropy_weight
         )
-
-    def mean_and_deviation(self) -> tuple[np.float32, np.float32]:
-        """Of the advantages that are learned from, those of all processes together."""
-        own = self.advantages.reshape(-1)[self.ready].astype(np.float64)
-        everywhere = np.array(self.group.gather((len(own), own.sum(), np.square(own).sum())))
-        count, total, squares = everywhere.sum(axis=0)
-        mean = total / count
-        return np.float32(mean), np.float32(np.sqrt(max(0.0, squares / count - mean**2)))
 
     def check_enough_to_learn(self, num_minibatches: int) -> None:
         """Raise ``ValueError`` where a minibatch would be empty."""
@@ -305,8 +300,9 @@ def ppo_loss(
     ``actions`` (n,) int64, and float32 (n,) ``advantages``, ``returns``, and ``log_probabilities`` under the policy
     that played. ``kl`` is estimator k3 of http://joschu.net/blog/kl-approx.html.
     """
-    logs = logits.masked_fill(~masks, ILLEGAL).log_softmax(1)
-    entropy = -(logs.exp() * logs).sum(1).mean()
+    legal = logits.masked_fill(~masks, ILLEGAL)
+    logs = legal.log_softmax(1)
+    entropy = -(legal.softmax(1) * logs).sum(1).mean()  # exp(logs) is the same, and slow for illegal actions
     log_ratio = logs.gather(1, actions[:, None])[:, 0] - log_probabilities
     ratio = log_ratio.exp()
     gain = torch.minimum(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip)).mean()
@@ -319,10 +315,3 @@ def ppo_loss(
         "clip_fraction": ((ratio - 1).abs() > clip).float().mean(),
         "largest_logit": logits.abs().amax(),
     }
-
-
-def explained_variance(returns: np.ndarray, errors: np.ndarray) -> float:
-    """Share of the variance of the ``returns`` (n,) that the critic's values account for, which miss them by ``errors``
-    (n,); 1 is perfect, 0 is a constant."""
-    variance = returns.var(dtype=np.float64)
-    return float(1 - errors.var(dtype=np.float64) / variance) if variance > 0 else 0.0

@@ -64,7 +64,7 @@ def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
     """
     speeds = read_speeds(folder)
     for run in runs:
-        config = run.config.resolved()
+        config = run.config.settled()
         settings = flat(config)
         if (key := speed_key(settings)) in speeds:
             continue

@@ -22,6 +22,7 @@ MAX_WORLDS = 2**20
 class ExitOptions(PolicyOptions):
     """Settings of expert iteration (Anthony et al. 2017, https://arxiv.org/abs/1705.08439)."""
 
+    cpu_only = True
     agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **PolicyOptions.agent_settings,
         "rollout_policy": (POLICY,),
@@ -63,9 +64,9 @@ class ExitOptions(PolicyOptions):
             )
         return wrong
 
-    def safer(self) -> dict[str, float]:
+    def calmer(self) -> dict[str, float]:
         """A tenth of the learning rate, and nothing above the defaults."""
-        default, settings = type(self)(), super().safer()
+        default, settings = type(self)(), super().calmer()
         if self.entropy > default.entropy:
             settings["entropy"] = default.entropy
         return settings

@@ -7,31 +7,31 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import tempfile
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.multiprocessing.spawn import spawn
 
 from benchmarks.report import Clock, Metric, alternate, metric_of
 from benchmarks.scaling import SIZE
 from benchmarks.training import training_config, updates_run
-from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithm import Algorithm
+from catbox_train.algorithms.ppo.ppo import PPO
+from catbox_train.config import TrainConfig
 from catbox_train.memory import keep_freed_memory
-from catbox_train.self_play.update import parts_of
-from catbox_train.self_play.worker import Worker
 
-#: Workers and widths of the hidden layers for which exchanges are timed.
-WORKERS, WIDTHS = (2, 4, 8), (64, 256, 512)
+#: Processes, and numbers of weights, for which the mean of a gradient is timed.
+WORKERS, WEIGHTS = (2, 4, 8), (88_000, 443_000, 1_182_000)
 
 
-def ppo(workers: int, quick: bool, closing: ExitStack, on_ray: bool, width: int = 256) -> PPO:
+def config(workers: int, quick: bool) -> TrainConfig:
     """As `python -m benchmarks scaling` has it, in float32."""
-    from catbox_train.ray import RayWorkers
-
     size: dict[str, Any] = SIZE[quick]
-    config = training_config("cpu", workers=workers, precision="float32", hidden=(width, width), **size)
-    crew = closing.enter_context(RayWorkers(workers)).crew if on_ray else None
-    algorithm = PPO(config, config.make_game(), crew)
-    closing.callback(algorithm.close)
-    return algorithm
+    return training_config("cpu", workers=workers, precision="float32", hidden=(256, 256), **size)
 
 
 def measure(quick: bool) -> list[Metric]:
@@ -41,74 +41,63 @@ def measure(quick: bool) -> list[Metric]:
         return []
     import ray
 
+    from catbox_train.ray import RayWorkers
+
     keep_freed_memory()  # as `catbox train` does
-    cores = 2 * max(WORKERS)
-    ray.init("local", num_cpus=cores, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+    ray.init("local", num_cpus=4, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
     with ExitStack() as closing:
-        alone = ppo(1, quick, closing, on_ray=False)
-        algorithms = {
-            "1 worker, a thread of one process": alone,
-            "1 worker on Ray": ppo(1, quick, closing, on_ray=True),
-            "2 workers on Ray": ppo(2, quick, closing, on_ray=True),
-        }
+        alone = PPO(config(1, quick), config(1, quick).make_game())
+        closing.callback(alone.close)
+        algorithms: dict[str, Algorithm] = {"1 worker, a thread of one process": alone}
+        for workers in (1, 2):
+            cluster = closing.enter_context(RayWorkers(workers))
+            chosen = config(workers, quick)
+            name = f"{workers} worker{'s' * (workers > 1)} on Ray"
+            algorithms[name] = cluster.algorithm(chosen, chosen.make_game())
         runs = {name: updates_run(algorithm, 1 if quick else 2) for name, algorithm in algorithms.items()}
         alternate(runs, repeats=1)  # compiles, and plays past the first games, which all began together
         speeds = alternate(runs, repeats=1 if quick else 4)
         parts = [parts_of_update(alone) for _ in range(1 if quick else 3)]
-        calls = [seconds_of_calls(algorithms["1 worker on Ray"]) for _ in range(1 if quick else 5)]
     metrics = [metric_of(f"self-play PPO, 5 players, {name}", found) for name, found in speeds.items()]
     for name, found in zip(("to play", "to learn from once"), zip(*parts, strict=True), strict=True):
         metrics.append(metric_of(f"10,000 decisions {name}, one core", found, "s"))
-    metrics.append(metric_of("the calls of an update, 1 worker on Ray", calls, "s"))
     for workers in WORKERS[:1] if quick else WORKERS:
-        for width in WIDTHS[:1] if quick else WIDTHS:
-            with ExitStack() as closing:
-                algorithm = ppo(workers, True, closing, on_ray=True, width=width)
-                taken = algorithm.crew.map(milliseconds_of_exchange, workers, 10 if quick else 100)
-                weights = len(algorithm.weights.vector)
-            metrics.append(metric_of(f"an exchange of {workers} workers, {weights:,} weights", taken, "ms"))
+        for weights in WEIGHTS[:1] if quick else WEIGHTS:
+            taken = [milliseconds_of_mean(workers, weights) for _ in range(1 if quick else 3)]
+            metrics.append(metric_of(f"the mean of {weights:,} numbers of {workers} processes", taken, "ms"))
     return metrics
 
 
 def parts_of_update(algorithm: PPO) -> tuple[float, float]:
     """Seconds of playing 10,000 decisions, and of learning from them once."""
     playing, learning = Clock(), Clock()
-    algorithm.begin_update(0.0)
     with playing:
-        algorithm.collect()
+        algorithm.collect(0.0)
     with learning:
-        algorithm.learn_at(0.0)
+        algorithm.learn(0.0)
     algorithm.updates_done += 1
     scale = 10_000 / algorithm.config.batch_size
     return scale * playing.seconds, scale * learning.seconds / algorithm.options.epochs
 
 
-def seconds_of_calls(algorithm: PPO) -> float:
-    """Of what an update asks of its workers, without what they do: its beginning, the batch, what was learned from, the
-    mean, rows, steps, outputs, statistics; and the weights."""
+def milliseconds_of_mean(workers: int, weights: int) -> float:
+    """Of one all-reduce by Gloo, in processes of this machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        spawn(_time_means, (workers, weights, folder), nprocs=workers)
+        return float(Path(folder, "taken").read_text())
+
+
+def _time_means(rank: int, workers: int, weights: int, folder: str, repeats: int = 50) -> None:
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", f"file://{folder}/meet", rank=rank, world_size=workers)
+    gradient = torch.ones(weights)
+    for _ in range(2):
+        dist.all_reduce(gradient)  # opens connections
     clock = Clock()
     with clock:
-        for _ in range(8):
-            algorithm.crew.map(nothing)
-        algorithm.crew.fetch(algorithm.weights)
-    return clock.seconds
-
-
-def nothing(worker: Worker) -> None:
-    """Only answer."""
-
-
-def milliseconds_of_exchange(worker: Worker, count: int, repeats: int) -> float:
-    """Of one exchange of gradients and weights, for this worker, one of ``count``."""
-    weights, number, meeting = worker.networks.weights, worker.networks.number, worker.meeting
-    parts = parts_of(weights, number, count)
-    meeting.wait(number)
-    clock = Clock()
-    for turn in range(repeats + 2):
-        if turn == 2:
-            clock = Clock()  # the first ones open connections
-        with clock:
-            meeting.add_up_gradients(weights, number, parts)
-            meeting.share_squares(weights, number)
-            meeting.share_weights(weights, number)
-    return 1000 * clock.seconds / repeats
+        for _ in range(repeats):
+            dist.all_reduce(gradient)
+            gradient /= workers
+    if rank == 0:
+        Path(folder, "taken").write_text(str(1000 * clock.seconds / repeats))
+    dist.destroy_process_group()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from benchmarks.report import Metric, alternate, metric_of, ratio_of
-from benchmarks.training import InThreads, training_config, training_run
+from benchmarks.training import training_config, training_run
 from catbox_agents.machine import physical_cores
 from catbox_train.memory import keep_freed_memory
 
@@ -20,7 +20,7 @@ TARGETS = {16: 8.0}
 
 
 def measure(quick: bool) -> list[Metric]:
-    """Five players; the same games, batch and minibatch for every number. Workers are processes."""
+    """Five players; the same games, batch and minibatch for every number."""
     keep_freed_memory()  # as `catbox train` does
     configs = {
         workers: training_config("cpu", workers=workers, **SIZE[quick])
@@ -30,8 +30,6 @@ def measure(quick: bool) -> list[Metric]:
     updates = 1 if quick else 4
     with ExitStack() as closing:
         runs = {str(workers): training_run(config, updates, closing) for workers, config in configs.items()}
-        if 2 in configs:
-            runs["threads"] = training_run(configs[2], updates, closing, InThreads)
         alternate(runs, repeats=1)  # compiles, and plays past the first games, which all began together
         results = alternate(runs, repeats=1 if quick else 3)
     metrics = [metric_of("self-play PPO, 5 players, 1 worker", results["1"])]
@@ -40,10 +38,5 @@ def measure(quick: bool) -> list[Metric]:
         metrics += [
             metric_of(f"self-play PPO, 5 players, {workers} workers", found),
             ratio_of(f"{workers} workers / 1 worker", found, results["1"], TARGETS.get(workers)),
-        ]
-    if 2 in configs:
-        metrics += [
-            metric_of("self-play PPO, 5 players, 2 workers in threads", results["threads"]),
-            ratio_of("2 workers, in processes / in threads", results["2"], results["threads"]),
         ]
     return metrics

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-import torch
-
 from benchmarks.report import Clock
 from catbox_train.algorithm import Algorithm
-from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.config import TrainConfig
 
 GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5
@@ -24,13 +21,7 @@ def training_config(device: str, **settings: Any) -> TrainConfig:
         game_options={"num_players": NUM_PLAYERS},
         device=device,
         **{"hidden": (256, 256), "epochs": 2, **settings},
-    ).settled()
-
-
-class InThreads(PPO):
-    """PPO whose workers are threads however long the run."""
-
-    processes_from = sys.maxsize
+    ).resolved()
 
 
 def training_run(
@@ -49,7 +40,6 @@ def updates_run(algorithm: Algorithm, num_updates: int) -> Callable[[], float]:
     """The same of an algorithm that is there already."""
 
     def run() -> float:
-        torch.set_num_threads(1)
         clock = Clock()
         with clock:
             for _ in range(num_updates):

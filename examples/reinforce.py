@@ -9,6 +9,7 @@ from pydantic import Field
 
 from catbox_agents.networks.inputs import input_scale
 from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game, make_vec
 from catbox_train import Algorithm, AlgorithmOptions, DivergedError, TrainConfig, TrainingState
 from catbox_train.settings import Float, Widths
@@ -61,8 +62,8 @@ class Reinforce(Algorithm):
         self.optimizer.step()
         return {"learning/loss": loss.item(), "game/return": float(returns.mean())}
 
-    def policy(self) -> MLP:
-        return self.network
+    def policy(self) -> PolicyNetwork:
+        return PolicyNetwork.of(self.network)
 
     def state(self) -> TrainingState:
         arrays = {f"games.{name}": array for name, array in self.vec.save().items()}

@@ -69,7 +69,7 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
 
 def _made_with_the_same_settings(run: Run, folders: Folders) -> RunResult | None:
     """A result of any study that was made with exactly the settings of ``run``."""
-    settings = flat(run.config.settled())
+    settings = flat(run.config.resolved())
     for file in sorted(folders.results.glob("*.jsonl")):
         for result in folders.results_of(file.stem):
             if result.config == settings:

@@ -64,7 +64,7 @@ def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
     """
     speeds = read_speeds(folder)
     for run in runs:
-        config = run.config.settled()
+        config = run.config.resolved()
         settings = flat(config)
         if (key := speed_key(settings)) in speeds:
             continue

@@ -22,7 +22,7 @@ from catbox_agents.networks.history import (
     encode_histories,
 )
 from catbox_agents.networks.history_kernels import valid_histories
-from catbox_agents.networks.history_modules import HistoryEncoder, HistoryLayer
+from catbox_agents.networks.history_modules import HistoryEncoder
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -114,8 +114,7 @@ def test_large_scores_are_no_trouble() -> None:
         module.get_parameter("token_scores")[0, 0] = 4 * size
     expected = np.array([by_definition(module, history) for history in given])
     assert np.allclose(compiled(module, given), expected, atol=1e-4)
-    layer = HistoryLayer(module, flat(module), torch.zeros_like(flat(module)))
-    assert np.allclose(layer(given, np.arange(len(given))).numpy(), expected, atol=1e-4)
+    assert np.allclose(module(torch.from_numpy(given)).detach().numpy(), expected, atol=1e-4)
 
 
 def test_the_order_of_rows_matters_and_what_follows_the_end_does_not() -> None:
@@ -131,26 +130,6 @@ def test_the_order_of_rows_matters_and_what_follows_the_end_does_not() -> None:
         assert np.allclose(plain, more)
 
 
-# Its gradient.
-
-
-@pytest.mark.parametrize(("precision", "error"), [(torch.float32, 1e-5), (torch.bfloat16, 0.01)])
-def test_the_gradient_is_that_of_automatic_differentiation(precision: torch.dtype, error: float) -> None:
-    module, given = encoder(length=8), histories()
-    rows = np.array([3, 30, 30, 0, 12, 25, 39])
-    direction = torch.randn(len(rows), 6, generator=torch.Generator().manual_seed(3))
-    expected = module(torch.from_numpy(given[rows]))
-    (expected * direction).sum().backward()
-    correct = torch.cat([parameter.grad.reshape(-1) for parameter in module.parameters()])
-    gradient = torch.full((len(correct),), 7.0, dtype=precision)
-    layer = HistoryLayer(module, flat(module), gradient)
-    for _ in range(2):  # a second pass starts anew
-        assert torch.allclose(layer(given, rows), expected, atol=1e-5)
-        layer.backward(direction)
-    assert (gradient.float() - correct).norm() <= error * correct.norm()
-    assert correct.norm() > 1
-
-
 # Bad input.
 
 
@@ -160,38 +139,16 @@ def test_a_history_of_another_game_is_refused_and_not_read(wrong: tuple[int, int
     given[20, 1] = wrong
     with pytest.raises(ValueError, match="no history of 3 players and 7 actions"):
         compiled(module, given)
-    layer = HistoryLayer(module, flat(module), torch.zeros_like(flat(module)))
-    with pytest.raises(ValueError, match="no history of 3 players and 7 actions"):
-        layer(given, np.arange(len(given)))
     assert not valid_histories(given, PLAYERS, ACTIONS, UNUSED)
     assert valid_histories(histories(), PLAYERS, ACTIONS, UNUSED)
 
 
-def test_rows_and_arrays_that_do_not_fit_are_refused() -> None:
-    module, given = encoder(), histories()
-    layer = HistoryLayer(module, flat(module), torch.zeros_like(flat(module)))
-    for row in (-1, len(given)):
-        with pytest.raises(ValueError, match="not the rows that are asked for"):
-            layer(given, np.array([row]))
-    with pytest.raises(ValueError, match="not the rows that are asked for"):
-        layer(given[:, :, :1].copy(), np.array([5]))
-    with pytest.raises(ValueError, match="follows a call"):
-        layer.backward(torch.zeros(2, 6))
-    layer(given, np.array([9]))
-    given[9, 0] = [PLAYERS, 0]
-    with pytest.raises(ValueError, match="have changed since"):
-        layer.backward(torch.zeros(1, 6))
-    given = histories()
-    layer(given, np.arange(3))
-    with pytest.raises(ValueError, match="in the shape of its outputs"):
-        layer.backward(torch.zeros(2, 6))
-    with pytest.raises(ValueError, match=r"expected \(\d+,\)"):
-        HistoryLayer(module, flat(module)[1:], torch.zeros_like(flat(module)))
+def test_what_follows_the_end_of_a_history_is_nothing() -> None:
     with pytest.raises(ValueError, match="a multiple of the heads"):
         HistorySizes(PLAYERS, ACTIONS, LENGTH, heads=4, outputs=6)
-    unsound = given.copy()
-    unsound[5, -1] = [0, UNUSED]  # behind the end
-    assert not valid_histories(unsound, PLAYERS, ACTIONS, UNUSED)
+    given = histories()
+    given[5, -1] = [0, UNUSED]  # behind the end
+    assert not valid_histories(given, PLAYERS, ACTIONS, UNUSED)
 
 
 @pytest.mark.parametrize("given", [None, np.zeros((3, 5, 2), np.int8), np.zeros((2, 5, 2))])

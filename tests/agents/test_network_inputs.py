@@ -61,7 +61,8 @@ def test_logits_add_the_features_of_an_action_weighted_by_the_position(game_id: 
     vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     with torch.no_grad():
         outputs = network(torch.from_numpy(vectors)).numpy()
-        logits = network.logits(torch.from_numpy(vectors), torch.from_numpy(features)).numpy()
+        given = (torch.from_numpy(array) for array in (features, vec.action_mask))
+        logits = network.logits(torch.from_numpy(vectors), None, *given).numpy()
     assert network.action_scale is not None
     scale = network.action_scale.numpy()
     for row in range(0, vec.num_envs, 7):

@@ -47,9 +47,8 @@ def test_logits_are_those_of_torch(activation: str, history: bool) -> None:
     vec, network = positions(game, 601), network_of(game, activation, history)
     vectors, features = NetworkInputs(game, True, True, history).compute(vec.observation, vec.action_mask)
     with torch.no_grad():
-        expected = network.logits(
-            torch.from_numpy(vectors), torch.from_numpy(features), histories=torch.from_numpy(vec.history)
-        ).numpy()
+        given = (vectors, vec.history, features, vec.action_mask)
+        expected = network.logits(*(torch.from_numpy(array) for array in given)).numpy()
     made = PolicyNetwork.of(network)
     found = made.logits(vectors, features, vec.action_mask, vec.history if history else None)
     legal = vec.action_mask

@@ -271,10 +271,10 @@ def test_training_begins_with_a_file(tmp_path: Path) -> None:
     config = load_config(
         overrides={"game_options": SMALL, "start_from": str(tmp_path / "model.zip"), **settings, **small_run}
     )
-    settled, game = check_run(config)
-    from catbox_train.algorithms.ppo.algorithm import PPO as CatboxPPO
+    resolved, game = check_run(config)
+    from catbox_train.algorithms.ppo.ppo import PPO as CatboxPPO
 
-    algorithm = CatboxPPO(settled, game)
+    algorithm = CatboxPPO(resolved, game)
     try:
         expected = load_checkpoint(tmp_path / "model.zip").network.arrays()
         found = algorithm.policy().arrays()

@@ -140,7 +140,7 @@ def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(memory, "keep_freed_memory", lambda: kept.append(True))
     calls: list[tuple[Any, Path]] = []
 
-    def train(config: Any, output: Path, *, make_crew: Any, options: list[str]) -> None:
+    def train(config: Any, output: Path, *, make_algorithm: Any, options: list[str]) -> None:
         assert options == []  # of Ray, that a later command needs too
         calls.append((config, output))
 

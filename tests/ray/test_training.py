@@ -1,29 +1,29 @@
-"""Training on a cluster of two nodes: the run of one machine, to the last bit, whatever becomes of workers."""
+"""Training on a cluster of two nodes: it learns as one machine does, and goes on exactly if workers are lost."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from catbox_train import TrainingDiverged
-from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_agents import AgentError
+from catbox_env import Game
+from catbox_train.algorithm import algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.ray import RayWorkers
-from catbox_train.ray import crew as ray_crew
+from catbox_train.ray import workers as ray_workers
 from catbox_train.runs import checkpoint
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
-from tests.ray.worker_functions import unlucky_loss
 from tests.train.ppo_runs import assert_same_end, quiet, small, stop
 
-#: PPO with everything that is sent: earlier policies as opponents, a critic of its own, bfloat16.
+#: PPO with everything that is shared: earlier policies as opponents, a critic of its own, bfloat16.
 EVERYTHING = {
     "opponents_in_training": {"past": 0.4, "random": 0.1},
     "past_policies": 2,
@@ -38,22 +38,27 @@ EVERYTHING = {
     "minibatch_size": 256,
     "total_decisions": 8 * 768,
 }
+#: One gradient step of all decisions in an update, as plain as it can be.
+STEP = {
+    "workers": 3,
+    "num_envs": 48,
+    "batch_size": 768,
+    "minibatch_size": 768,
+    "epochs": 1,
+    "precision": "float32",
+}
 RUNS = {
-    "ppo": EVERYTHING,
-    "dmc": {"algorithm": "dmc", "workers": 3, "num_envs": 48, "batch_size": 768, "total_decisions": 6 * 768},
+    "ppo": STEP,
+    "dmc": {**STEP, "algorithm": "dmc"},
     "exit": {
+        **STEP,
         "algorithm": "exit",
-        "workers": 3,
         "num_envs": 24,
         "search_worlds": 2,
         "batch_size": 192,
-        "total_decisions": 3 * 192,
-        "minibatch_size": 32,
+        "minibatch_size": 768,
     },
 }
-
-
-MakeRun = Callable[[TrainConfig], Path]
 
 
 class Watched:
@@ -63,9 +68,9 @@ class Watched:
         self.workers = workers
         self.facts: list[Any] = []
 
-    def crew(self, config: TrainConfig) -> Any:
-        made = self.workers.crew(config)
-        self.facts.append(made.facts)
+    def algorithm(self, config: TrainConfig, game: Game) -> Any:
+        made = self.workers.algorithm(config, game)
+        self.facts.append(self.workers.facts)
         return made
 
 
@@ -75,40 +80,40 @@ def three(cluster: Any) -> Iterator[Watched]:
         yield Watched(workers)
 
 
+@pytest.fixture(scope="module")
+def everything(three: Watched, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run on the cluster, never stopped."""
+    run = tmp_path_factory.mktemp("everything") / "run"
+    train(small(**EVERYTHING), run, quiet(), make_algorithm=three.algorithm)
+    return run
+
+
 @pytest.mark.parametrize("name", RUNS)
-def test_a_run_on_the_cluster_is_that_of_one_machine(
-    name: str, three: Watched, finished_run: MakeRun, tmp_path: Path
-) -> None:
+def test_two_updates_on_the_cluster_are_those_of_one_machine(name: str, three: Watched) -> None:
+    """The same games; the same weights and metrics, but for the order in which sums are taken."""
     config = small(**RUNS[name])
-    results = train(config, tmp_path / "ray", quiet(), make_crew=three.crew)
-    local = finished_run(config)
-    assert_same_end(local, tmp_path / "ray")
-    matches = json.loads((local / "results.json").read_text())["matches"]
-    margins = [
-        [[s["margin"] for s in match["standings"]] for match in played]
-        for played in (matches, results["matches"])
-    ]
-    assert margins[0] == margins[1]
-    processes = {fact["process"] for fact in three.facts[-1]}
-    assert len(processes - {os.getpid()}) == 3
+    game = config.make_game()
+    local, there = algorithm_class(config.algorithm)(config, game), three.algorithm(config, game)
+    for through in (0.0, 1.0):
+        expected, found = local.update(through), there.update(through)
+        assert {k for k in found if "_per_second" not in k} == {k for k in expected if "_per_second" not in k}
+        for metric in found:
+            if "_per_second" not in metric:
+                assert found[metric] == pytest.approx(expected[metric], rel=1e-3, abs=1e-4), metric
+    expected, found = local.state().arrays, there.state().arrays
+    assert found.keys() == expected.keys()
+    for array in found:
+        if array.startswith("worker") and "games" in array:
+            assert np.array_equal(found[array], expected[array]), array
+    assert np.allclose(found["weights"], expected["weights"], atol=1e-5)
+    assert len({fact["process"] for fact in three.facts[-1]} - {os.getpid()}) == 3
+    local.close()
 
 
-def test_paths_in_the_settings_are_those_of_the_run(
-    three: Watched, finished_run: MakeRun, tmp_path: Path
+def test_a_run_goes_on_exactly_where_it_was_stopped_on_the_cluster(
+    three: Watched, everything: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ray Train gives its workers a working directory of their own."""
-    path = os.path.relpath(finished_run(small(**EVERYTHING)))
-    config = small(**{**EVERYTHING, "opponents_in_training": {path: 0.4}, "start_from": path})
-    train(config, tmp_path / "ray", quiet(), make_crew=three.crew)
-    assert_same_end(finished_run(config), tmp_path / "ray")
-
-
-def test_a_run_goes_on_where_it_was_stopped_on_the_cluster_or_off_it(
-    three: Watched, finished_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Begun here, gone on with on the cluster, and ended here."""
     config, run, write = small(**EVERYTHING), tmp_path / "run", checkpoint.write_arrays
-    stop(config, run, 2)
 
     def write_and_stop(path: Path, arrays: Any) -> None:
         write(path, arrays)
@@ -116,15 +121,27 @@ def test_a_run_goes_on_where_it_was_stopped_on_the_cluster_or_off_it(
 
     monkeypatch.setattr(checkpoint, "write_arrays", write_and_stop)
     with pytest.raises(KeyboardInterrupt):
-        resume(run, quiet(), make_crew=three.crew)
+        train(config, run, quiet(), make_algorithm=three.algorithm)
     monkeypatch.setattr(checkpoint, "write_arrays", write)
-    resume(run, quiet())
-    assert_same_end(finished_run(config), run)
+    resume(run, quiet(), make_algorithm=three.algorithm)
+    assert_same_end(everything, run)
+
+
+def test_a_run_moves_to_the_cluster_and_back(three: Watched, tmp_path: Path) -> None:
+    """Paths in its settings are those of the run: Ray Train gives its workers a working directory of their own."""
+    settings = {**EVERYTHING, "total_decisions": 3 * 768}
+    train(small(**settings), tmp_path / "first", quiet())
+    path = os.path.relpath(tmp_path / "first")
+    config = small(**{**settings, "opponents_in_training": {path: 0.4}, "start_from": path})
+    stop(config, tmp_path / "run", 1)
+    results = resume(tmp_path / "run", quiet(), make_algorithm=three.algorithm)
+    assert results["training"]["decisions"] == 3 * 768
+    assert [row["update"] for row in read_metrics(tmp_path / "run")] == [1, 2, 3]
 
 
 def test_a_worker_that_is_killed_costs_the_updates_since_the_checkpoint(
     three: Watched,
-    finished_run: MakeRun,
+    everything: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -138,26 +155,25 @@ def test_a_worker_that_is_killed_costs_the_updates_since_the_checkpoint(
             os.kill(three.facts[-1][1]["process"], signal.SIGKILL)
 
     monkeypatch.setattr(checkpoint, "write_arrays", write_and_kill)
-    train(config, run, Console(width=1000), make_crew=three.crew)
+    train(config, run, Console(width=1000), make_algorithm=three.algorithm)
     assert len(three.facts) == begun + 2
     said = capsys.readouterr().out
     assert "Workers were lost (" in said
     assert f"The run goes on from the last checkpoint, {run / 'checkpoints/00000003'}." in said
-    assert_same_end(finished_run(config), run)
+    assert_same_end(everything, run)
     assert [row["update"] for row in read_metrics(run)] == list(range(1, 9))
 
 
-def test_a_worker_that_diverges_ends_the_run_for_all(
-    three: Watched, finished_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_error_in_one_worker_ends_the_run_for_all(
+    three: Watched, everything: Path, tmp_path: Path
 ) -> None:
-    """One worker alone fails, in the middle of the gradient steps; nobody waits for it, and the next run is sound."""
-    config = small(**EVERYTHING)
-    with monkeypatch.context() as patch:
-        patch.setattr(ppo, "loss_gradient", unlucky_loss(1))
-        with pytest.raises(TrainingDiverged, match="the number of worker 1"):
-            train(config, tmp_path / "run", quiet(), make_crew=three.crew)
-    train(config, tmp_path / "sound", quiet(), make_crew=three.crew)
-    assert_same_end(finished_run(config), tmp_path / "sound")
+    """Nobody waits for it, and the next run is as any other."""
+    unlucky = "tests.ray.worker_functions:Unlucky"
+    config = small(**{**EVERYTHING, "opponents_in_training": {unlucky: 0.5}})
+    with pytest.raises(AgentError, match=f"agent '{unlucky}' raised RuntimeError: worker 1 is unlucky"):
+        train(config, tmp_path / "run", quiet(), make_algorithm=three.algorithm)
+    train(small(**EVERYTHING), tmp_path / "next", quiet(), make_algorithm=three.algorithm)
+    assert_same_end(everything, tmp_path / "next")
 
 
 def test_what_cannot_run_on_these_workers_is_refused(
@@ -166,12 +182,12 @@ def test_what_cannot_run_on_these_workers_is_refused(
     with pytest.raises(ValueError, match=r"workers on Ray.*0"):
         RayWorkers(0)
     with pytest.raises(ValueError, match=r"workers = 2: .*3"):
-        train(small(), tmp_path / "run", quiet(), make_crew=three.crew)
+        train(small(), tmp_path / "run", quiet(), make_algorithm=three.algorithm)
     assert not (tmp_path / "run").exists()
     sizes = {"workers": 3, "num_envs": 48, "batch_size": 768, "device": "cpu"}
     own = TrainConfig(algorithm="examples.reinforce:Reinforce", **sizes)
-    with pytest.raises(ValueError, match="takes no workers of other machines"):
-        train(own, tmp_path / "run", quiet(), make_crew=three.crew)
-    monkeypatch.setattr(ray_crew.catbox_env, "__version__", "0.0.1")
+    with pytest.raises(ValueError, match="does not learn in several processes"):
+        train(own, tmp_path / "run", quiet(), make_algorithm=three.algorithm)
+    monkeypatch.setattr(ray_workers.catbox_env, "__version__", "0.0.1")
     with pytest.raises(ValueError, match=r"catbox is 0\.0\.1 here and .* on .*: install the same release"):
-        train(small(**EVERYTHING), tmp_path / "other", quiet(), make_crew=three.crew)
+        train(small(**EVERYTHING), tmp_path / "other", quiet(), make_algorithm=three.algorithm)

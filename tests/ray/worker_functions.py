@@ -1,34 +1,13 @@
-"""What the tests tell workers to do. It is imported in their processes, by its name."""
+"""What runs in the processes of workers for the tests. It is imported there, by its name."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-import numpy as np
+import ray
 
 from catbox_agents import Agent
-from catbox_train.algorithm import DivergedError
-from catbox_train.algorithms.ppo.loss import loss_gradient
-from catbox_train.self_play.worker import Worker
-
-
-def _unlucky(worker: Any, rows: np.ndarray, size: int, failing: int, **settings: Any) -> np.ndarray:
-    if worker.networks.number == failing and worker.updates_done == 2:
-        raise DivergedError(f"the number of worker {failing}")
-    return loss_gradient(worker, rows, size, **settings)
-
-
-def unlucky_loss(failing: int) -> Callable[..., np.ndarray]:
-    """The loss of PPO, which raises an error in the third update of worker ``failing``."""
-    return partial(_unlucky, failing=failing)
-
-
-def weights_of(worker: Worker) -> np.ndarray:
-    """The weights as the worker sees them."""
-    return worker.networks.weights.vector.numpy()
 
 
 class Deadly(Agent):
@@ -38,6 +17,17 @@ class Deadly(Agent):
         os._exit(7)
 
 
-def moments_of(worker: Worker) -> dict[str, np.ndarray]:
-    """Adam's moments as the worker has them."""
-    return {name: tensor.numpy() for name, tensor in worker.networks.weights.optimizer.state.items()}
+class Unlucky(Agent):
+    """Fails in the process of one worker alone, after some decisions."""
+
+    decisions = 0
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        type(self).decisions += len(action_masks)
+        if (
+            type(self).decisions > 400
+            and ray.is_initialized()
+            and ray.train.get_context().get_world_rank() == 1
+        ):
+            raise RuntimeError("worker 1 is unlucky")
+        return action_masks.argmax(axis=1)

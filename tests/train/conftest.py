@@ -1,4 +1,4 @@
-"""Finished runs that tests share, runs without their picture, and the devices for networks."""
+"""Finished runs that tests share, runs without their picture, and devices."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 import torch
 from filelock import FileLock
 
-from catbox_train.algorithms.ppo import algorithm as ppo
 from catbox_train.config import TrainConfig
 from catbox_train.runs import report
 from catbox_train.runs.loop import train
@@ -57,20 +56,11 @@ def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
 
 
-DEVICES = [torch.device(name) for name in ("cpu", "cuda")[: 1 + torch.cuda.is_available()]]
+DEVICES = ["cpu", *(["cuda:0"] if torch.cuda.is_available() else [])]
 
 
-@pytest.fixture(params=[None, *DEVICES], ids=str)
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device | None:
-    """Where the networks of every PPO of the test are, in torch, whatever its configuration says; None: the compiled
-    ones on the CPU."""
-    where: torch.device | None = request.param
-    monkeypatch.setattr(ppo, "accelerator", lambda config: where)
-    return where
-
-
-@pytest.fixture(params=DEVICES, ids=str)
-def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device:
-    """As ``place``, in torch alone."""
-    monkeypatch.setattr(ppo, "accelerator", lambda config: request.param)
-    return request.param
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> str:
+    """Where networks can learn here."""
+    name: str = request.param
+    return name

@@ -1,4 +1,4 @@
-"""PPO's loss and a whole update in plain torch, differentiated automatically: what every path of learning must give."""
+"""PPO's loss and a whole update, written once more and apart from the code: what learning must give."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ import numpy as np
 import torch
 from torch.nn.utils import clip_grad_norm_, vector_to_parameters
 
-from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.algorithms.ppo.networks import ActorCritic
+from catbox_train.algorithms.ppo.ppo import PPO
 
 #: Of Adam, as in OpenAI's baselines.
 EPSILON = 1e-5
-#: What is read of a buffer.
-FIELDS = (
-    *("observations", "action_features", "states", "histories", "masks"),
-    *("actions", "log_probabilities", "values", "returns"),
-)
 
 
 def masked_log_probabilities(logits: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
@@ -26,7 +20,7 @@ def masked_log_probabilities(logits: torch.Tensor, masks: torch.Tensor) -> torch
 def ppo_losses(
     logits: torch.Tensor, values: torch.Tensor, rows: dict[str, torch.Tensor], clip: float
 ) -> dict[str, torch.Tensor]:
-    """What ``LEARNING_METRICS`` names, means over the rows (n); ``rows`` are those of the buffer."""
+    """The parts of the loss and two metrics, means over the rows (n); ``rows`` are those of the buffer."""
     log_probabilities = masked_log_probabilities(logits, rows["masks"])
     log_ratio = log_probabilities.gather(1, rows["actions"][:, None])[:, 0] - rows["log_probabilities"]
     ratio, advantages = log_ratio.exp(), rows["advantages"]
@@ -48,16 +42,22 @@ class ReferenceUpdate:
 
     def __init__(self, trainer: PPO) -> None:
         self.options = trainer.options
-        self.networks = ActorCritic(trainer.game, trainer.options, seed=0)
-        self.weights = torch.nn.Parameter(trainer.weights.vector.detach().clone())
+        self.networks = torch.nn.ModuleDict(PPO.make_networks(trainer.config, trainer.game))
+        self.weights = torch.nn.Parameter(trainer.weights.detach().cpu().clone())
         self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON)
-        self.optimizer.state[self.weights] = {k: v.clone() for k, v in trainer.optimizer.state.items()}
+        self.optimizer.state[self.weights] = {k: v.cpu().clone() for k, v in trainer.moments().items()}
+        buffer, ready = trainer.buffer, trainer.ready
+        given = {
+            name: getattr(buffer, name) for name in ("observations", "action_features", "states", "histories")
+        }
+        given |= {"masks": buffer.masks, "actions": buffer.actions, "values": trainer.values}
+        given |= {
+            "log_probabilities": trainer.log_probabilities,
+            "returns": trainer.values + trainer.advantages,
+        }
         self.rows = {
-            name: torch.from_numpy(
-                np.concatenate([w.flat[name][w.ready] for w in trainer.workers if name in w.flat])
-            )
-            for name in FIELDS
-            if len(trainer.workers[0].flat.get(name, ()))
+            name: torch.from_numpy(array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])[ready])
+            for name, array in given.items()
         }
         advantages = (self.rows["returns"] - self.rows["values"]).double()
         self.rows["advantages"] = ((advantages - advantages.mean()) / advantages.std(correction=0)).float()
@@ -65,14 +65,15 @@ class ReferenceUpdate:
     def outputs(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits (n, A) and values (n, 1) of all rows, by the weights as they are now."""
         vector_to_parameters(self.weights.detach(), self.networks.parameters())
-        rows, histories = self.rows, self.rows.get("histories")
+        rows, actor = self.rows, self.networks["actor"]
+        outputs = actor(rows["observations"], rows["histories"])
+        num_actions = rows["masks"].shape[1]
+        logits, of_features = outputs[:, :num_actions], outputs[:, num_actions:]
+        if of_features.shape[1]:
+            scaled = rows["action_features"].float() * actor.action_scale
+            logits = logits + (scaled * of_features[:, None]).sum(2)
         seen_by_critic = rows["states" if self.options.privileged_critic else "observations"]
-        return (
-            self.networks.actor.logits(
-                rows["observations"], rows.get("action_features"), histories=histories
-            ),
-            self.networks.critic(seen_by_critic, histories=histories),
-        )
+        return logits, self.networks["critic"](seen_by_critic, rows["histories"])
 
     def learn(self, learning_rate: float, entropy_weight: float) -> None:
         """Make a step by the whole batch in each epoch."""
@@ -83,7 +84,7 @@ class ReferenceUpdate:
             losses = ppo_losses(*self.outputs(), self.rows, self.options.clip)
             (losses["policy_loss"] - entropy_weight * losses["entropy"] + losses["value_loss"]).backward()
             for name in ("actor", "critic"):
-                parameters = getattr(self.networks, name).parameters()
+                parameters = self.networks[name].parameters()
                 losses[f"{name}_grad_norm"] = clip_grad_norm_(parameters, self.options.max_grad_norm)
             self.weights.grad = torch.cat([p.grad.reshape(-1) for p in self.networks.parameters()])
             self.optimizer.step()

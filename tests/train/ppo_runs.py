@@ -21,15 +21,11 @@ from typer.testing import CliRunner
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
 from catbox_train.algorithm import algorithm_class
-from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.algorithms.ppo.networks import ActorCritic
-from catbox_train.algorithms.ppo.options import ppo_options
-from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.loop import train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
-from catbox_train.self_play.weights import SharedWeights
 
 #: A run of a second: 8 updates, a checkpoint after every third.
 SMALL = {
@@ -59,19 +55,12 @@ def command(*arguments: str) -> tuple[int, str]:
 
 
 def small(**settings: object) -> TrainConfig:
-    return load_config(overrides={**SMALL, **settings}).settled()
+    return load_config(overrides={**SMALL, **settings}).resolved()
 
 
 def trainer_of(config: TrainConfig) -> closing[PPO]:
     """To be used with ``with``: PPO with these settings, closed at the end."""
     return closing(PPO(config, config.make_game()))
-
-
-def worker_for(config: TrainConfig, seed: int = 0) -> Worker:
-    """A worker of PPO, alone."""
-    game, options = config.make_game(), ppo_options(config)
-    weights = SharedWeights(ActorCritic(game, options, config.seed), options.precision, config.num_workers)
-    return Worker(game, config, weights, np.random.SeedSequence(seed))
 
 
 def kill(script: str, *arguments: object) -> None:

@@ -1,4 +1,4 @@
-"""The distribution over legal actions: what is drawn from it, compiled and in torch."""
+"""What is drawn from the distribution over legal actions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train.algorithms.ppo.torch_loss import draw, legal_log_probabilities
 from catbox_train.self_play.distribution import sample_actions
 from tests.train.ppo_reference import masked_log_probabilities
 
@@ -20,15 +19,9 @@ def compiled(logits: np.ndarray, masks: np.ndarray, uniforms: np.ndarray) -> tup
     return actions, log_probabilities
 
 
-def drawn(how: str, logits: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def drawn(logits: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Actions (n,) and their log-probabilities (n,)."""
-    if how == "compiled":
-        return compiled(logits, masks, np.random.default_rng(6).random(len(logits)))
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    legal = torch.from_numpy(masks).to(device)
-    log_probabilities = legal_log_probabilities(torch.from_numpy(logits).to(device), legal)
-    found = draw(log_probabilities, legal, torch.Generator(device).manual_seed(4))
-    return found[0].cpu().numpy(), found[1].cpu().numpy()
+    return compiled(logits, masks, np.random.default_rng(6).random(len(logits)))
 
 
 def random_rows(num_rows: int, num_actions: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -41,24 +34,22 @@ def random_rows(num_rows: int, num_actions: int, seed: int = 0) -> tuple[np.ndar
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e4, -1e4])
-@pytest.mark.parametrize("how", ["compiled", "torch"])
-def test_drawn_log_probabilities_are_those_that_learning_sees(how: str, shift: float) -> None:
+def test_drawn_log_probabilities_are_those_that_learning_sees(shift: float) -> None:
     """Neither a number that is added to all logits changes them, nor a large logit of an illegal action."""
     logits, masks = random_rows(500, 17)
     logits = (logits * 4).round() / 4 + np.float32(shift)  # no digit is lost
     expected = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).numpy()
     logits[~masks] += 2e4
-    actions, log_probabilities = drawn(how, logits, masks)
+    actions, log_probabilities = drawn(logits, masks)
     assert masks[np.arange(500), actions].all()
     assert log_probabilities == pytest.approx(expected[np.arange(500), actions], abs=1e-3 if shift else 1e-5)
 
 
-@pytest.mark.parametrize("how", ["compiled", "torch"])
-def test_draws_have_the_stated_frequencies(how: str) -> None:
+def test_draws_have_the_stated_frequencies() -> None:
     """Chi-squared of 40,000 draws of one row against its probabilities (4 degrees of freedom, 0.1 % level 18.5)."""
     logits, count = random_rows(1, 9, seed=4)[0] / 3, 40_000
     masks = np.array([[True, False, True, True, False, True, False, True, False]])
-    actions, _ = drawn(how, np.repeat(logits, count, axis=0), np.repeat(masks, count, axis=0))
+    actions, _ = drawn(np.repeat(logits, count, axis=0), np.repeat(masks, count, axis=0))
     probabilities = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).exp()[0]
     observed, expected = np.bincount(actions, minlength=9), count * probabilities.numpy()
     assert (observed[~masks[0]] == 0).all()
@@ -66,10 +57,9 @@ def test_draws_have_the_stated_frequencies(how: str) -> None:
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, 1e38])
-@pytest.mark.parametrize("how", ["compiled", "torch"])
-def test_an_illegal_action_is_never_drawn_whatever_the_logits(how: str, number: float) -> None:
+def test_an_illegal_action_is_never_drawn_whatever_the_logits(number: float) -> None:
     _, masks = random_rows(500, 9)
-    actions, _ = drawn(how, np.full((500, 9), number, np.float32), masks)
+    actions, _ = drawn(np.full((500, 9), number, np.float32), masks)
     assert masks[np.arange(500), actions].all()
 
 

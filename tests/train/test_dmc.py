@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from contextlib import closing
 from typing import Any
 
@@ -9,9 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_train.algorithms.dmc.algorithm import DMC
+from catbox_train.algorithms.dmc.dmc import DMC
 from catbox_train.algorithms.dmc.exploration import epsilon_greedy
-from catbox_train.algorithms.dmc.loss import loss_gradient
 from catbox_train.opponents import PAST
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_runs import SMALL, small
@@ -48,12 +48,12 @@ def test_every_decision_is_learned_from_once_with_its_return(opponents: dict[str
     def recorded(row: int) -> None:
         act(row)
         for game in range(16):
-            seat = int(worker.seats[row, game])
-            if worker.learns[row, game]:
-                seen, action = worker.observations[row, game].tobytes(), int(worker.actions[row, game])
+            seat = int(buffer.seats[row, game])
+            if buffer.learns[row, game]:
+                seen, action = buffer.observations[row, game].tobytes(), int(buffer.actions[row, game])
                 running[game].append((seat, seen, action, paid[game, seat]))
-            paid[game] += worker.rewards[row, game]
-            if worker.terminated[row, game]:
+            paid[game] += buffer.rewards[row, game]
+            if buffer.terminated[row, game]:
                 expected.extend(
                     (seen, action, paid[game, seat] - had) for seat, seen, action, had in running[game]
                 )
@@ -61,20 +61,18 @@ def test_every_decision_is_learned_from_once_with_its_return(opponents: dict[str
                 paid[game] = 0
 
     with made(opponents_in_training=opponents, past_every=1) as algorithm:
-        worker = algorithm.workers[0]
+        worker, buffer = algorithm.workers[0], algorithm.buffer
         act, worker.act = worker.act, recorded  # type: ignore[method-assign]
         for _ in range(30):
-            algorithm.begin_update(0.0)
-            worker.collect()
-            flat = {name: worker.flat[name][worker.ready] for name in ("observations", "actions", "returns")}
-            seen = [observation.tobytes() for observation in flat["observations"]]
-            learned += zip(seen, flat["actions"].tolist(), flat["returns"].tolist(), strict=True)
+            algorithm.collect(0.0)
+            rows, games = np.nonzero(algorithm.known)
+            seen = [observation.tobytes() for observation in buffer.observations[rows, games]]
+            returns = algorithm.returns[rows, games].tolist()
+            learned += zip(seen, buffer.actions[rows, games].tolist(), returns, strict=True)
             algorithm.updates_done += 1
             algorithm.count_games()
             if algorithm.updates_done % 7 == 0:  # to save changes nothing
-                arrays, values = worker.save()
-                copies = {name: array.copy() for name, array in arrays.items()}
-                worker.load(copies, values, algorithm.pool.count)
+                algorithm.restore(copy.deepcopy(algorithm.state()), algorithm.updates_done)
     assert len(learned) == len(expected) > 1000
     assert sorted(learned) == sorted(expected)
 
@@ -109,27 +107,30 @@ def test_a_value_that_is_not_finite_still_gives_a_legal_action() -> None:
 
 
 @pytest.mark.parametrize("action_features", [False, True])
-def test_the_gradient_is_that_of_the_squared_error(action_features: bool) -> None:
-    with made(action_features=action_features, batch_size=1024) as algorithm:
-        algorithm.workers[0].collect()
-        worker = algorithm.workers[0]
-        rows = worker.ready[:100]
-        loss = loss_gradient(worker, rows, size=100, scale=2.5)
-        networks = algorithm.weights.networks
-        values = networks.actor.logits(
-            torch.from_numpy(worker.flat["observations"][rows]),
-            torch.from_numpy(worker.flat["action_features"][rows]),
-        )
-        taken = values.gather(1, torch.from_numpy(worker.flat["actions"][rows])[:, None])[:, 0]
-        expected = 0.5 * (taken - torch.from_numpy(worker.flat["returns"][rows]) / 2.5).square().mean()
+def test_a_step_follows_the_squared_error_of_the_actions_that_were_taken(
+    device: str, action_features: bool
+) -> None:
+    """Adam's first moment after a step from nothing is a tenth of the gradient."""
+    settings = {"batch_size": 1024, "minibatch_size": 4096, "epochs": 1, "max_grad_norm": 1e9}
+    with made(action_features=action_features, device=device, **settings) as algorithm:
+        algorithm.collect(0.0)
+        networks = torch.nn.ModuleDict(DMC.make_networks(algorithm.config, algorithm.game))
+        buffer, (rows, games) = algorithm.buffer, np.nonzero(algorithm.known)
+        outputs = networks["actor"](torch.from_numpy(buffer.observations[rows, games]), None)
+        masks = buffer.masks[rows, games]
+        values, of_features = outputs[:, : masks.shape[1]], outputs[:, masks.shape[1] :]
+        if action_features:
+            scaled = torch.from_numpy(buffer.action_features[rows, games]) * networks["actor"].action_scale
+            values = values + (scaled * of_features[:, None]).sum(2)
+        taken = values.gather(1, torch.from_numpy(buffer.actions[rows, games])[:, None])[:, 0]
+        returns = torch.from_numpy(algorithm.returns[rows, games])
+        expected = 0.5 * (taken - returns / returns.std(correction=0)).square().mean()
         expected.backward()
         gradient = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
-        assert loss[0] == pytest.approx(expected.item(), rel=1e-5)
-        assert torch.allclose(worker.networks.gradient, gradient, atol=1e-6)
+        metrics = algorithm.learn(0.0)
+        assert metrics["value_loss"] == pytest.approx(expected.item(), rel=1e-5)
+        assert torch.allclose(algorithm.moments()["exp_avg"].cpu() * 10, gradient, atol=1e-5)
         assert gradient.abs().max() > 1e-3
-        # A worker without rows in a minibatch adds nothing.
-        assert loss_gradient(worker, rows[:0], size=100, scale=2.5)[0] == 0
-        assert (worker.networks.gradient == 0).all()
 
 
 # Learning.
@@ -141,16 +142,14 @@ def test_the_values_are_those_of_the_way_it_plays() -> None:
     with made(epsilon=1.0, epsilon_end=1.0, **sizes) as algorithm:
         for _ in range(15):
             metrics = algorithm.update(0.0)
-        worker = algorithm.workers[0]
-        worker.collect()
-        rows = worker.ready
-        with torch.no_grad():
-            values = algorithm.policy().logits(
-                torch.from_numpy(worker.flat["observations"][rows]),
-                torch.from_numpy(worker.flat["action_features"][rows]),
-            )
-        taken = values.numpy()[np.arange(len(rows)), worker.flat["actions"][rows]] * algorithm.scale
-        returns = worker.flat["returns"][rows]
+        algorithm.collect(0.0)
+        buffer, (rows, games) = algorithm.buffer, np.nonzero(algorithm.known)
+        masks, actions = buffer.masks[rows, games], buffer.actions[rows, games]
+        values = algorithm.policy().logits(
+            buffer.observations[rows, games], buffer.action_features[rows, games], masks
+        )
+        taken = values[np.arange(len(rows)), actions] * algorithm.scale
+        returns = algorithm.returns[rows, games]
         assert taken.mean() == pytest.approx(returns.mean(), abs=0.15 * float(returns.std()))
         assert np.corrcoef(taken, returns)[0, 1] > 0.2
         assert metrics["learning/explained_variance"] > 0.05

@@ -13,9 +13,7 @@ import torch
 from catbox_agents import RolloutSearch, policy_target
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_train.algorithms.exit.algorithm import ExpertIteration
-from catbox_train.algorithms.exit.loss import LEARNING_METRICS, loss_gradient
-from catbox_train.algorithms.exit.rollout import improved_policy
+from catbox_train.algorithms.exit.exit import ExpertIteration, improved_policy
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_reference import masked_log_probabilities
 from tests.train.ppo_runs import SMALL, small
@@ -45,15 +43,15 @@ def test_decisions_of_the_learner_with_a_choice_are_searched() -> None:
     with made(search_share=1.0, opponents_in_training={HIGHEST: 0.7}) as algorithm:
         for _ in range(3):
             algorithm.update(0.0)
-        worker = algorithm.workers[0]
-        choices = worker.learns & (worker.masks.sum(axis=2) > 1)
-        assert 0 < worker.searched == choices.sum() < 128
-        slot = slice(2 * 128, 2 * 128 + worker.searched)
-        expected = sorted(row.tobytes() for row in worker.observations[choices])
-        assert sorted(row.tobytes() for row in worker.window.inputs[slot]) == expected
-        assert (worker.window.masks[slot].sum(axis=1) > 1).all()
-        assert not worker.window.masks[slot.stop :].any()
-        assert algorithm.learn_at(1.0)["searched"] == worker.searched
+        buffer, (done,), window = algorithm.buffer, algorithm.searched, algorithm.windows[0].arrays
+        choices = buffer.learns & (buffer.masks.sum(axis=2) > 1)
+        assert 0 < done.decisions == choices.sum() < 128
+        slot = slice(2 * 128, 2 * 128 + done.decisions)
+        expected = sorted(row.tobytes() for row in buffer.observations[choices])
+        assert sorted(row.tobytes() for row in window["observations"][slot]) == expected
+        assert (window["masks"][slot].sum(axis=1) > 1).all()
+        assert not window["masks"][slot.stop :].any()
+        assert algorithm.learn(1.0)["searched"] == done.decisions
 
 
 @pytest.mark.parametrize("rollout_policy", ["policy", "heuristic"])
@@ -68,29 +66,27 @@ def test_the_targets_are_the_policy_times_what_a_search_says(
         return search(self, observations, masks, seed)
 
     with made(rollout_policy=rollout_policy, temperature=0.7) as algorithm:
-        worker, game = algorithm.workers[0], algorithm.game
-        weights = algorithm.weights.vector  # a policy that prefers some actions
+        game, weights = algorithm.game, algorithm.weights.detach()  # a policy that prefers some actions
         weights += torch.randn(weights.shape, generator=torch.Generator().manual_seed(1)) * 0.1
-        algorithm.weights.refresh()
         with monkeypatch.context() as patch:
             patch.setattr(RolloutSearch, "search", record)
-            worker.collect()
-        rows = worker.ready
-        assert len(rows) == worker.searched == 32
-        masks, inputs = worker.window.masks[rows], worker.window.inputs[rows]
-        seen = inputs[:, : game.observation_layout.size]
+            algorithm.collect(0.0)
+        window, (done,) = algorithm.windows[0], algorithm.searched
+        rows = window.filled()
+        assert len(rows) == done.decisions == 32
+        held = {name: array[rows] for name, array in window.arrays.items()}
+        seen, masks = held["observations"][:, : game.observation_layout.size], held["masks"]
         policy = algorithm.policy()
         player = PolicyAgent(policy, game) if rollout_policy == "policy" else rollout_policy
         found = RolloutSearch(game, player, 4).search(seen, masks, seeds[0])
-        assert found.visits.sum() == worker.rollouts
-        features = torch.from_numpy(worker.window.action_features[rows])
-        logits = policy.logits(torch.from_numpy(inputs), features)
-        prior = masked_log_probabilities(logits, torch.from_numpy(masks)).exp().numpy()
+        assert found.visits.sum() == done.rollouts
+        logits = policy.logits(held["observations"], held["action_features"], masks)
+        prior = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).exp().numpy()
         expected = prior * policy_target(found, 0.7)
         expected /= expected.sum(axis=1, keepdims=True)
-        assert np.allclose(worker.window.targets[rows], expected, atol=1e-5)
+        assert np.allclose(held["targets"], expected, atol=1e-5)
         assert np.ptp(prior, axis=1).max() > 0.2
-        assert worker.corrected == (prior.argmax(axis=1) != found.actions).sum()
+        assert done.corrected == (prior.argmax(axis=1) != found.actions).sum()
 
 
 @pytest.mark.nojit
@@ -104,43 +100,42 @@ def test_a_policy_that_rules_out_what_the_search_chooses_follows_the_search() ->
 
 def test_the_window_forgets_the_oldest_update() -> None:
     with made(window=2) as algorithm:
-        worker, seen = algorithm.workers[0], []
+        window, seen = algorithm.windows[0], []
         for _ in range(5):
             algorithm.update(0.0)
-            held = worker.window
-            assert len(worker.ready) == min(algorithm.updates_done, 2) * 32
-            seen.append(held.inputs[(algorithm.updates_done - 1) % 2 * 32 :][:32].copy())
-        assert np.array_equal(held.inputs, np.concatenate([seen[4], seen[3]]))
+            held = window.arrays["observations"]
+            assert len(window.filled()) == min(algorithm.updates_done, 2) * 32
+            seen.append(held[(algorithm.updates_done - 1) % 2 * 32 :][:32].copy())
+        assert np.array_equal(held, np.concatenate([seen[4], seen[3]]))
 
 
 # The loss.
 
 
 @pytest.mark.parametrize("action_features", [False, True])
-def test_the_gradient_is_that_of_cross_entropy_less_entropy(action_features: bool) -> None:
-    with made(action_features=action_features) as algorithm:
-        algorithm.update(0.0)
-        worker, networks = algorithm.workers[0], algorithm.weights.networks
-        rows, weight = worker.ready[:20], 0.3
-        metrics = dict(
-            zip(LEARNING_METRICS, loss_gradient(worker, rows, 20, entropy_weight=weight), strict=True)
-        )
-        masks, targets = (
-            torch.from_numpy(getattr(worker.window, name)[rows]) for name in ("masks", "targets")
-        )
-        logits = networks.actor.logits(
-            torch.from_numpy(worker.window.inputs[rows]),
-            torch.from_numpy(worker.window.action_features[rows]),
-        )
-        log_probabilities = masked_log_probabilities(logits, masks)
+def test_a_step_follows_the_cross_entropy_less_the_entropy(device: str, action_features: bool) -> None:
+    """Adam's first moment after a step from nothing is a tenth of the gradient."""
+    settings = {"epochs": 1, "minibatch_size": 4096, "entropy": 0.3, "max_grad_norm": 1e9}
+    with made(action_features=action_features, device=device, **settings) as algorithm:
+        algorithm.collect(0.0)
+        networks = torch.nn.ModuleDict(ExpertIteration.make_networks(algorithm.config, algorithm.game))
+        window = algorithm.windows[0]
+        held = {name: torch.from_numpy(array[window.filled()]) for name, array in window.arrays.items()}
+        outputs, num_actions = networks["actor"](held["observations"], None), held["masks"].shape[1]
+        logits, of_features = outputs[:, :num_actions], outputs[:, num_actions:]
+        if action_features:
+            scaled = held["action_features"] * networks["actor"].action_scale
+            logits = logits + (scaled * of_features[:, None]).sum(2)
+        log_probabilities = masked_log_probabilities(logits, held["masks"])
         entropy = -(log_probabilities.exp() * log_probabilities).sum(1).mean()
-        cross_entropy = -(targets * log_probabilities).sum(1).mean()
-        (cross_entropy - weight * entropy).backward()
+        cross_entropy = -(held["targets"] * log_probabilities).sum(1).mean()
+        (cross_entropy - 0.3 * entropy).backward()
         gradient = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
-        assert torch.allclose(worker.networks.gradient, gradient, atol=1e-5)
+        metrics = algorithm.learn(0.0)
+        assert torch.allclose(algorithm.moments()["exp_avg"].cpu() * 10, gradient, atol=1e-5)
         assert gradient.abs().max() > 1e-3
         assert metrics["entropy"] == pytest.approx(entropy.item(), rel=1e-4)
-        of_targets = -torch.special.xlogy(targets, targets).sum(1).mean()
+        of_targets = -torch.special.xlogy(held["targets"], held["targets"]).sum(1).mean()
         assert metrics["target_kl"] == pytest.approx((cross_entropy - of_targets).item(), abs=1e-5)
 
 
@@ -157,9 +152,9 @@ def checkpoint(path: Path, **settings: Any) -> str:
 def test_it_starts_from_a_policy_and_goes_on_from_its_own(tmp_path: Path) -> None:
     path = checkpoint(tmp_path / "policy.safetensors", seed=5)
     with made(start_from=path) as algorithm, made(seed=5) as other:
-        assert torch.equal(algorithm.weights.vector, other.weights.vector)
+        assert torch.equal(algorithm.weights, other.weights)
         algorithm.update(0.0)
-        assert not torch.equal(algorithm.weights.vector, other.weights.vector)
+        assert not torch.equal(algorithm.weights, other.weights)
 
 
 @pytest.mark.parametrize(

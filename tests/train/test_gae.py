@@ -20,7 +20,7 @@ def plain(seats, values, rewards, terminated, gamma, gae_lambda, learns):
     """The definition, written forwards, one seat at a time."""
     num_rows, num_players = len(seats), len(rewards[0])
     advantages = [0.0] * num_rows
-    open_rows, open_rewards = [-1] * num_players, [0.0] * num_players
+    pending_rows, pending_rewards = [-1] * num_players, [0.0] * num_players
     for seat in range(num_players):
         own = [row for row in range(num_rows) if seats[row] == seat and learns[row]]
         errors: dict[int, float] = {}
@@ -37,8 +37,8 @@ def plain(seats, values, rewards, terminated, gamma, gae_lambda, learns):
                     sum(rewards[step][seat] for step in steps) + gamma * values[following] - values[row]
                 )
             else:
-                open_rows[seat] = row
-                open_rewards[seat] = sum(rewards[step][seat] for step in steps)
+                pending_rows[seat] = row
+                pending_rewards[seat] = sum(rewards[step][seat] for step in steps)
         for place, row in enumerate(own):
             weight = 1.0
             for later in own[place:]:
@@ -48,7 +48,7 @@ def plain(seats, values, rewards, terminated, gamma, gae_lambda, learns):
                 weight *= gamma * gae_lambda
                 if later in last_of_game:
                     break
-    return advantages, open_rows, open_rewards
+    return advantages, pending_rows, pending_rewards
 
 
 def random_window(rng, num_players, num_rows, learning):
@@ -84,15 +84,15 @@ def test_agrees_with_the_definition(gamma, gae_lambda, learning):
             for parts, kind in zip(zip(*windows, strict=True), types, strict=True)
         )
         advantages = np.full(seats.shape, np.nan, np.float32)
-        open_rows = np.full((num_players, 3), 99, np.int64)
-        open_rewards = np.full((num_players, 3), np.nan, np.float32)
+        pending_rows = np.full((num_players, 3), 99, np.int64)
+        pending_rewards = np.full((num_players, 3), np.nan, np.float32)
         compute_advantages(
             *(seats, learns, values, rewards, terminated, gamma, gae_lambda),
-            *(advantages, open_rows, open_rewards),
+            *(advantages, pending_rows, pending_rewards),
         )  # fmt: skip
         for game, window in enumerate(windows):
             expected, expected_rows, expected_rewards = plain(*window[:4], gamma, gae_lambda, window[4])
             assert advantages[:, game] == pytest.approx(expected, abs=1e-4)
             assert (advantages[~learns[:, game], game] == 0).all()
-            assert open_rows[:, game].tolist() == expected_rows
-            assert open_rewards[:, game] == pytest.approx(expected_rewards, abs=1e-5)
+            assert pending_rows[:, game].tolist() == expected_rows
+            assert pending_rewards[:, game] == pytest.approx(expected_rewards, abs=1e-5)

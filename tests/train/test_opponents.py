@@ -95,23 +95,23 @@ def test_seats_of_opponents_play_the_opponents_actions_and_are_not_learned_from(
     ) as trainer:
         for _ in range(3):
             trainer.update(0.0)
-            for worker in trainer.workers:
-                assert worker.tables is not None
-                assert not (~worker.learns).reshape(-1)[worker.ready].any()
-                assert (worker.seats.reshape(-1)[worker.ready] >= 0).all()
-                seats, games = np.nonzero(worker.open_rows >= 0)
-                assert worker.learns[worker.open_rows[seats, games], games].all()
-                assert (worker.tables.line_up[games, seats] == 0).all()
-                for game, line_up in enumerate(worker.tables.line_up):
-                    # The rows of the game that is under way, which began after the last end of one.
-                    rows = slice(np.flatnonzero(np.append(True, worker.terminated[:, game])).max(), None)
-                    rows = slice(max(rows.start, trainer.game.num_players), None)
-                    players = line_up[worker.seats[rows, game]]
-                    assert (worker.learns[rows, game] == (players == 0)).all()
-                    chosen = worker.actions[rows, game] == highest(worker.masks[rows, game])
-                    assert chosen[players == 1].all()
-                    by_highest += int((players == 1).sum())
-                    by_others += int((~chosen[players != 1]).sum())
+            buffer = trainer.buffer
+            assert buffer.learns.reshape(-1)[trainer.ready].all()
+            assert (buffer.seats.reshape(-1)[trainer.ready] >= 0).all()
+            line_ups = np.concatenate([worker.tables.line_up for worker in trainer.workers if worker.tables])
+            seats, games = np.nonzero(trainer.pending_rows >= 0)
+            assert buffer.learns[trainer.pending_rows[seats, games], games].all()
+            assert (line_ups[games, seats] == 0).all()
+            for game, line_up in enumerate(line_ups):
+                # The rows of the game that is under way, which began after the last end of one.
+                rows = slice(np.flatnonzero(np.append(True, buffer.terminated[:, game])).max(), None)
+                rows = slice(max(rows.start, trainer.game.num_players), None)
+                players = line_up[buffer.seats[rows, game]]
+                assert (buffer.learns[rows, game] == (players == 0)).all()
+                chosen = buffer.actions[rows, game] == highest(buffer.masks[rows, game])
+                assert chosen[players == 1].all()
+                by_highest += int((players == 1).sum())
+                by_others += int((~chosen[players != 1]).sum())
     assert by_highest > 50
     assert by_others > 50
 
@@ -142,16 +142,16 @@ def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
     with trainer_of(
         small(opponents_in_training={PAST: 0.5}, past_policies=2, past_every=2, workers=1)
     ) as trainer:
-        actor = trainer.weights.parts["actor"]
+        actor = trainer.parts["actor"]
         kept: list[NDArray[np.float32]] = []
         for update in range(1, 6):
             trainer.update(0.0)
-            now = trainer.weights.vector.detach()[actor].numpy().copy()
+            now = trainer.weights.detach()[actor].numpy().copy()
             if update in (2, 4):
                 kept.append(now)
             assert trainer.pool.count == len(kept)
             assert np.array_equal(trainer.pool.vectors[: len(kept)], np.reshape(kept, (len(kept), len(now))))
-        trainer.begin_update(1.0)
+        trainer.collect(1.0)
         tables = trainer.workers[0].tables
         assert tables is not None
         assert len(tables.agents) == 2

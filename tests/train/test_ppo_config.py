@@ -41,7 +41,7 @@ def test_every_preset_is_for_every_game_and_number_of_players(preset: str, game_
         except ValueError:
             continue
         settings = {"game": game_id, "game_options.num_players": num_players}
-        assert load_config(preset, overrides=settings).settled().make_game().num_players == num_players
+        assert load_config(preset, overrides=settings).resolved().make_game().num_players == num_players
 
 
 @pytest.mark.parametrize("preset", ["quick", "standard", "strong"])

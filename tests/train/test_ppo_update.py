@@ -1,24 +1,25 @@
-"""What PPO collects, and what an update makes of it, wherever its networks are: compiled on the CPU, or in torch."""
+"""What PPO collects, and what an update makes of it, on every device that is here."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch.nn.utils import vector_to_parameters
 
 import catbox_agents
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_env import Vec
-from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.algorithm import PPO
-from catbox_train.algorithms.ppo.loss import loss_gradient
-from catbox_train.algorithms.ppo.rollout import Worker
+from catbox_train.algorithms.ppo.ppo import PPO, ppo_loss
 from catbox_train.runs.loop import train
+from catbox_train.self_play.buffer import Buffer
+from catbox_train.self_play.worker import Worker
 from tests.train.ppo_reference import ReferenceUpdate, masked_log_probabilities
-from tests.train.ppo_runs import BRIEF, quiet, small, trainer_of, worker_for
+from tests.train.ppo_runs import BRIEF, quiet, small, trainer_of
 
 #: Games of six rounds: rewards come in the middle of a game.
 MATCH = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 6}
@@ -35,7 +36,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_update_is_that_of_plain_torch(place: torch.device | None, kind: str) -> None:
+def test_an_update_is_that_of_the_reference(device: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights, moments and metrics after epochs of one minibatch, where the order of rows does not matter. Half of the
     decisions have become likelier since they were taken: their ratio is clipped."""
     settings = {
@@ -43,39 +44,38 @@ def test_an_update_is_that_of_plain_torch(place: torch.device | None, kind: str)
         "epochs": 3,
         "minibatch_size": 512,
         "learning_rate": 1e-12,
+        "entropy": 0.3,
         **KINDS[kind],
     }
     generator = torch.Generator().manual_seed(1)
-    with trainer_of(small(game_options=MATCH, **settings)) as trainer:
-        weights = trainer.weights.vector
-        weights += 0.1 * torch.randn(weights.shape, generator=generator)  # a policy that prefers some actions
-        trainer.weights.refresh()
+    with trainer_of(small(game_options=MATCH, device=device, **settings)) as trainer:
+        weights = trainer.weights.detach()
+        weights += 0.1 * torch.randn(weights.shape, generator=generator).to(device)  # prefers some actions
         trainer.update(0)
-        trainer.begin_update(0)
-        trainer.collect()
-        assert (trainer.on_device is None) == (place is None)
+        trainer.collect(0)
         check_what_was_collected(trainer, rough=0.1 if kind == "bfloat16" else 1e-4)
 
-        for worker in trainer.workers:
-            worker.log_probabilities[:, ::2] -= np.float32(0.4)
-        expected, before = ReferenceUpdate(trainer), weights.clone()
+        trainer.log_probabilities[:, ::2] -= np.float32(0.4)
+        expected, before = ReferenceUpdate(trainer), weights.cpu().clone()
         expected.learn(2e-3, 0.3)
-        metrics = trainer.learn(2e-3, 0.3)
+        monkeypatch.setattr(trainer, "learning_rate", lambda through: 2e-3)
+        metrics = trainer.learn(0)
         exact = 0.02 if kind == "bfloat16" else 1e-4
         expected.metrics |= {"learning_rate": 2e-3, "entropy_weight": 0.3}
         assert metrics == pytest.approx(expected.metrics, rel=10 * exact, abs=0.1 * exact)
         assert 0.2 < metrics["clip_fraction"] < 0.8
-        for part in trainer.weights.parts.values():
+        for part in trainer.parts.values():
             for name in ("exp_avg", "exp_avg_sq"):
-                found, wanted = trainer.optimizer.state[name][part], getattr(expected, name)[part]
+                found, wanted = trainer.moments()[name][part].cpu(), getattr(expected, name)[part]
                 assert (found - wanted).norm() < 2 * exact * wanted.norm() > 0
         wanted = expected.weights.detach()
-        assert (weights - wanted).norm() < 10 * exact * (before - wanted).norm() > 0
+        assert (weights.cpu() - wanted).norm() < 10 * exact * (before - wanted).norm() > 0
 
 
 def check_what_was_collected(trainer: PPO, rough: float) -> None:
     """The policy has not changed since: what was noted with each decision, carried or not, follows from its row."""
     expected = ReferenceUpdate(trainer)
+    vector_to_parameters(expected.weights.detach(), expected.networks.parameters())
     with torch.no_grad():
         logits, values = expected.outputs()
     log_probabilities = masked_log_probabilities(logits, expected.rows["masks"])
@@ -83,41 +83,37 @@ def check_what_was_collected(trainer: PPO, rough: float) -> None:
     assert (found - expected.rows["log_probabilities"]).abs().max() < rough
     assert log_probabilities[expected.rows["masks"]].std() > 0.2
     assert (values[:, 0] - expected.rows["values"]).abs().max() < rough
-    for worker in trainer.workers:
-        assert (worker.ready < worker.num_players * worker.shape[1]).any(), "some are carried"
+    assert (trainer.ready < trainer.game.num_players * trainer.buffer.shape[1]).any(), "some are carried"
 
 
 def test_every_epoch_learns_from_every_row_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
-    sizes: list[int] = []
+    take = Buffer.take
 
-    def record(worker: Worker, rows: np.ndarray, size: int, **settings: float) -> np.ndarray:
-        if worker is trainer.workers[0]:
-            seen.append(rows)
-            sizes.append(size)
-        return loss_gradient(worker, rows, size, **settings)
+    def record(buffer: Buffer, rows: torch.Tensor, *names: str) -> list[torch.Tensor]:
+        if "masks" in names:
+            seen.append(rows.numpy())
+        return take(buffer, rows, *names)
 
-    monkeypatch.setattr(ppo, "loss_gradient", record)
+    monkeypatch.setattr(Buffer, "take", record)
     with trainer_of(small(epochs=3, minibatch_size=128)) as trainer:
-        trainer.collect()
-        trainer.learn(1e-3, 0.0)
-        ready = trainer.workers[0].ready
-        all_rows = sum(len(worker.ready) for worker in trainer.workers)
+        trainer.collect(0)
+        trainer.learn(0)
+        ready = sorted(trainer.ready)
     epochs = [np.concatenate(seen[start : start + 4]) for start in (0, 4, 8)]
-    assert len(seen) == 3 * 4
-    assert all(sorted(rows) == sorted(ready) for rows in epochs)
-    assert [sum(sizes[start : start + 4]) for start in (0, 4, 8)] == [all_rows] * 3
+    assert len(seen) == 3 * 4 + 1, "the last one is evaluated once more"
+    assert all(sorted(rows) == ready for rows in epochs)
     assert not np.array_equal(epochs[0], epochs[1])
 
 
-def test_learning_rate_and_entropy_weight_fall_linearly(monkeypatch: pytest.MonkeyPatch) -> None:
-    used: list[Any] = []
-    monkeypatch.setattr(PPO, "learn", lambda trainer, *given: used.append(given) or {})
+def test_learning_rate_and_entropy_weight_fall_linearly() -> None:
     settings = {"learning_rate": 4e-3, "learning_rate_end": 2e-3, "entropy": 0.5, "entropy_end": 0.1}
     with trainer_of(small(**settings)) as trainer:
-        for through in (0.0, 0.5, 1.0):
-            trainer.update(through)
-    assert used == [pytest.approx(pair) for pair in ((4e-3, 0.5), (3e-3, 0.3), (2e-3, 0.1))]
+        for through, rate, weight in ((0.0, 4e-3, 0.5), (0.5, 3e-3, 0.3), (1.0, 2e-3, 0.1)):
+            metrics = trainer.update(through)
+            assert metrics["learning/learning_rate"] == pytest.approx(rate)
+            assert metrics["learning/entropy_weight"] == pytest.approx(weight)
+            assert trainer.optimizer.param_groups[0]["lr"] == pytest.approx(rate)
 
 
 # What is collected.
@@ -128,75 +124,119 @@ def test_with_lambda_1_a_return_is_the_score_still_to_come(num_players: int) -> 
     """Every decision of a finished game returns what its own seat was paid from then to the end of that game."""
     options = {"num_players": num_players, "rounds": 2}
     sizes = {"num_envs": 8, "batch_size": 8 * 150, "minibatch_size": 8}
-    worker = worker_for(small(game_options=options, gae_lambda=1, workers=1, **sizes))
-    worker.collect()
-    checked = 0
-    for game in range(worker.seats.shape[1]):
-        ends = np.flatnonzero(worker.terminated[:, game])
+    with trainer_of(small(game_options=options, gae_lambda=1, workers=2, **sizes)) as trainer:
+        trainer.collect(0)
+    buffer, checked = trainer.buffer, 0
+    returns = trainer.advantages + trainer.values
+    for game in range(buffer.shape[1]):
+        ends = np.flatnonzero(buffer.terminated[:, game])
         for row in range(num_players, ends[-1] + 1):
-            end, seat = ends[ends >= row][0], worker.seats[row, game]
-            assert row * worker.shape[1] + game in worker.ready
-            to_come = worker.rewards[row : end + 1, game, seat].sum()
-            assert worker.returns[row, game] == pytest.approx(to_come, abs=1e-4)
+            end, seat = ends[ends >= row][0], buffer.seats[row, game]
+            assert row * buffer.shape[1] + game in trainer.ready
+            to_come = buffer.rewards[row : end + 1, game, seat].sum()
+            assert returns[row, game] == pytest.approx(to_come, abs=1e-4)
             checked += 1
     assert checked > 500
 
 
 def test_a_row_holds_what_its_games_showed_and_paid_at_that_step() -> None:
     """The same games, dealt from the same seed and stepped by the recorded actions."""
-    config = small(workers=1, privileged_critic=True, history=True, batch_size=32 * 60, minibatch_size=32)
-    worker = worker_for(config, seed=5)
-    deals, *_ = np.random.SeedSequence(5).spawn(2)
-    vec = Vec(worker.vec.game, worker.vec.num_envs, seed=deals, state=True, history=True)
-    worker.collect()
-    rounds = 0
-    for row in range(3, len(worker.seats)):
-        inputs, of_actions = worker.network_inputs.compute(vec.observation, vec.action_mask)
-        assert np.array_equal(worker.observations[row], inputs)
-        assert np.array_equal(worker.action_features[row], of_actions)
-        assert np.array_equal(worker.states[row], vec.state)
-        assert np.array_equal(worker.histories[row], vec.history)
-        assert np.array_equal(worker.masks[row], vec.action_mask)
-        assert np.array_equal(worker.seats[row], vec.current_player)
-        vec.step(worker.actions[row])
-        assert np.array_equal(worker.rewards[row], vec.rewards)
-        assert np.array_equal(worker.terminated[row], vec.terminated)
-        rounds += int(vec.round_ended.sum())
-    assert len(np.unique(worker.rewards[3:])) > 2
-    assert worker.rounds == rounds
-    assert {len(values) for values in worker.statistics.values()} == {rounds * worker.num_players}
+    config = small(
+        workers=2, privileged_critic=True, history=True, batch_size=32 * 60, minibatch_size=32, seed=5
+    )
+    with trainer_of(config) as trainer:
+        trainer.collect(0)
+    buffer, carried = trainer.buffer, trainer.buffer.carried
+    for worker, seed in zip(trainer.workers, np.random.SeedSequence(5).spawn(2), strict=True):
+        columns, rounds = worker.columns, 0
+        vec = Vec(trainer.game, 16, seed=seed.spawn(1)[0], state=True, history=True)
+        for row in range(carried, len(buffer.seats)):
+            inputs, of_actions = trainer.inputs.compute(vec.observation, vec.action_mask)
+            assert np.array_equal(buffer.observations[row, columns], inputs)
+            assert np.array_equal(buffer.action_features[row, columns], of_actions)
+            assert np.array_equal(buffer.states[row, columns], vec.state)
+            assert np.array_equal(buffer.histories[row, columns], vec.history)
+            assert np.array_equal(buffer.masks[row, columns], vec.action_mask)
+            assert np.array_equal(buffer.seats[row, columns], vec.current_player)
+            vec.step(buffer.actions[row, columns])
+            assert np.array_equal(buffer.rewards[row, columns], vec.rewards)
+            assert np.array_equal(buffer.terminated[row, columns], vec.terminated)
+            rounds += int(vec.round_ended.sum())
+        assert worker.rounds == rounds
+        assert {len(values) for values in worker.statistics.values()} == {rounds * trainer.game.num_players}
+    assert len(np.unique(buffer.rewards[carried:])) > 2
 
 
-def returns_by_decision(worker: Worker, windows: int) -> dict[tuple[int, int], list[float]]:
-    """Returns of the decisions of each seat in each game, in the order in which they were taken."""
+def returns_by_decision(trainer: PPO, windows: int) -> dict[tuple[int, int], list[float]]:
+    """Returns of the decisions of each seat in each game, in the order in which they were taken, by one policy that
+    always takes the first legal action."""
     found: dict[tuple[int, int], list[float]] = {}
+    returns = np.zeros(0)
     for _ in range(windows):
-        worker.collect()
-        for flat in worker.ready:
-            row, game = divmod(int(flat), worker.seats.shape[1])
-            key = game, int(worker.seats[row, game])
-            found.setdefault(key, []).append(float(worker.returns[row, game]))
+        trainer.collect(0)
+        returns = (trainer.advantages + trainer.values).reshape(-1)
+        for flat in trainer.ready:
+            row, game = divmod(int(flat), trainer.buffer.shape[1])
+            key = game, int(trainer.buffer.seats[row, game])
+            found.setdefault(key, []).append(float(returns[flat]))
     return found
 
 
-def test_pay_is_carried_from_window_to_window() -> None:
+def test_pay_is_carried_from_window_to_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same games cut into windows of 4 steps give each decision, once, the return that it has in one long window,
     though seats are paid for a round while their decision is still carried."""
+
+    def first(trainer: PPO, worker: Worker, outputs: np.ndarray, row: int, uniforms: np.ndarray) -> None:
+        trainer.buffer.actions[row, worker.columns] = trainer.buffer.masks[row, worker.columns].argmax(axis=1)
+
+    monkeypatch.setattr(PPO, "choose", first)
     settings = {"game_options": MATCH, "workers": 1, "num_envs": 16, "minibatch_size": 16, "gae_lambda": 0.0}
-    long = returns_by_decision(worker_for(small(**settings, batch_size=16 * 120)), 1)
-    short_worker = worker_for(small(**settings, batch_size=16 * 4))
-    collect, paid = short_worker.collect, []
+    with trainer_of(small(**settings, batch_size=16 * 120)) as trainer:
+        long = returns_by_decision(trainer, 1)
+    with trainer_of(small(**settings, batch_size=16 * 4)) as trainer:
+        estimate, paid = trainer.estimate, []
 
-    def collect_and_count() -> None:
-        collect()
-        paid.append(np.count_nonzero(short_worker.open_rewards))
+        def estimate_and_count() -> None:
+            estimate()
+            paid.append(np.count_nonzero(trainer.pending_rewards))
 
-    short_worker.collect = collect_and_count  # type: ignore[method-assign]
-    short = returns_by_decision(short_worker, 30)
+        trainer.estimate = estimate_and_count  # type: ignore[method-assign]
+        short = returns_by_decision(trainer, 30)
     assert sum(paid) > 100
     assert short.keys() == long.keys()
     for key, returns in short.items():
         assert returns == pytest.approx(long[key], abs=1e-4)
+
+
+# The loss.
+
+
+@pytest.mark.parametrize("name", ["advantages", "returns", "log_probabilities"])
+def test_a_number_that_is_not_finite_comes_out_in_the_loss(name: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    masks = torch.ones((9, 4), dtype=torch.bool)
+    given = {k: torch.randn(9, generator=generator) for k in ("log_probabilities", "advantages", "returns")}
+    actions, values = torch.zeros(9, dtype=torch.int64), torch.zeros(9)
+    given[name][5] = math.nan
+    loss, _ = ppo_loss(torch.zeros((9, 4)), values, masks, actions, **given, clip=0.2, entropy_weight=0.1)
+    assert not loss.isfinite()
+
+
+def test_an_illegal_action_has_no_probability_and_no_gradient() -> None:
+    logits = torch.tensor([[0.0, 30.0, 1.0]], requires_grad=True)
+    ones = torch.ones(1)
+    masks, actions = torch.tensor([[True, False, True]]), torch.tensor([2])
+    loss, metrics = ppo_loss(logits, ones, masks, actions, -ones, ones, ones, clip=9.0, entropy_weight=0.5)
+    loss.backward()
+    chance = 1 / (1 + math.e)
+    assert metrics["entropy"].item() == pytest.approx(
+        -chance * math.log(chance) - (1 - chance) * math.log(1 - chance)
+    )
+    assert metrics["policy_loss"].item() == pytest.approx(-(1 - chance) / math.exp(-1))
+    assert logits.grad is not None
+    assert logits.grad[0, 1] == 0
+    assert logits.grad[0, 0].item() == pytest.approx(-logits.grad[0, 2].item())
+    assert abs(logits.grad[0, 0]) > 0.1
 
 
 # Where it starts, and who plays with what it has learned.
@@ -208,10 +248,10 @@ def test_ppo_starts_from_a_policy(tmp_path: Path) -> None:
         save_checkpoint(path, trained.policy(), trained.game)
     config = small(start_from=str(path))
     with trainer_of(config) as algorithm, trainer_of(small()) as fresh:
-        own, expected = algorithm.policy().state_dict(), trained.policy().state_dict()
-        assert all(torch.equal(own[name], expected[name]) for name in expected)
-        critic = algorithm.weights.parts["critic"]
-        assert torch.equal(algorithm.weights.vector[critic], fresh.weights.vector[critic])
+        own, expected = algorithm.policy().arrays(), trained.policy().arrays()
+        assert all(np.array_equal(own[name], expected[name]) for name in expected)
+        critic = algorithm.parts["critic"]
+        assert torch.equal(algorithm.weights[critic], fresh.weights[critic])
     with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
         PPO.check_run(config.replace(start_from=str(tmp_path / "nowhere")), config.make_game())
 

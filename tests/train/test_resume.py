@@ -70,7 +70,7 @@ def test_a_stopped_run_goes_on_exactly(
     kind: str, update: int, finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:
     """Ctrl-C in an update after which no checkpoint is due, with an empty pool and with a full one."""
-    config = config_of(kind).settled()
+    config = config_of(kind).resolved()
     said = stop(config, tmp_path / "run", update)
     assert f"{update * config.batch_size:,} decisions" in said
     assert f"--resume --output {tmp_path}/run" in said
@@ -100,7 +100,7 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 from rich.console import Console
-from catbox_train.algorithms.ppo import algorithm as ppo
+from catbox_train.algorithms.ppo import ppo
 from catbox_train.runs import loop
 from catbox_train.runs import checkpoint
 
@@ -122,7 +122,7 @@ def killing(function):
 if moment == "writing":
     checkpoint.np.savez = killing(np.savez)
 else:
-    ppo.loss_gradient = killing(ppo.loss_gradient) if moment == "before" else ppo.loss_gradient
+    ppo.ppo_loss = killing(ppo.ppo_loss) if moment == "before" else ppo.ppo_loss
     ppo.PPO.learn = killing(ppo.PPO.learn) if moment == "learning" else ppo.PPO.learn
 loop.resume(run, Console(quiet=True))
 """

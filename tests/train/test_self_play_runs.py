@@ -32,7 +32,7 @@ def config_of(kind: str, **settings: Any) -> TrainConfig:
     return small(**{**OWN[kind], **settings})
 
 
-def made(config: TrainConfig) -> closing[SelfPlay[Any]]:
+def made(config: TrainConfig) -> closing[SelfPlay]:
     """To be used with ``with``."""
     return closing(algorithm_class(config.algorithm)(config, config.make_game()))  # type: ignore[type-var]
 
@@ -59,7 +59,6 @@ def test_more_workers_and_both_precisions_learn(kind: str, precision: str) -> No
             {"algorithm": "exit", "history": True},
             "rollout_policy = 'policy' with history = true: expected another",
         ),
-        ({"algorithm": "dmc", "device": "cuda"}, "device = 'cuda': dmc computes on the CPU; use cpu or auto"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
@@ -88,7 +87,8 @@ def test_a_rollout_policy_that_cannot_play_is_refused_before_training(
 def test_the_memory_that_is_asked_for_is_about_what_is_taken(kind: str) -> None:
     config = config_of(kind, num_envs=512, batch_size=512 * 64, total_decisions=512 * 64)
     with made(config) as algorithm:
-        held = [vars(part) for w in algorithm.workers for part in (w, getattr(w, "window", None)) if part]
+        held = [vars(algorithm), vars(algorithm.buffer)]
+        held += [window.arrays for window in getattr(algorithm, "windows", {}).values()]
         buffers = sum(a.nbytes for part in held for a in part.values() if isinstance(a, np.ndarray))
         needed = type(algorithm).memory_needed
         searches = needed(config.replace(batch_size=512), algorithm.game) if kind == "exit" else 0

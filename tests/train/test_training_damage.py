@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from catbox_agents.files import parse_json
-from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.runs.checkpoint import FORMAT, checksum
 from catbox_train.runs.folder import open_run
@@ -119,8 +119,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "nested": text("", '{"format":' + "[" * 200_000 + "]" * 200_000 + "}"),
     "huge": text("", '"' + "x" * (2 << 20) + '"'),
     "no config": lambda folder: edit_values(folder, lambda v: v.pop("config")),
-    "no workers": lambda folder: edit_values(folder, lambda v: v["algorithm"].pop("workers")),
-    "other workers": lambda folder: edit_values(folder, lambda v: v["algorithm"].update(workers=[])),
+    "no pool": lambda folder: edit_values(folder, lambda v: v["algorithm"].pop("pool")),
     "another update": lambda folder: edit_values(folder, lambda v: v.update(update=2)),
     "a time before": lambda folder: edit_values(folder, lambda v: v.update(seconds=-1.0)),
     "an array less": lambda folder: edit_array(folder, "adam.exp_avg", lambda a: None),

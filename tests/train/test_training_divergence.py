@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
-from catbox_train.algorithm import DivergedError
-from catbox_train.algorithms.ppo import algorithm as ppo
-from catbox_train.algorithms.ppo.algorithm import PPO
+from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingDiverged
+from catbox_train.self_play.algorithm import SelfPlay
+from catbox_train.self_play.worker import Worker
 from tests.train.ppo_runs import (
     BRIEF,
     SMALL,
@@ -33,33 +31,26 @@ from tests.train.ppo_runs import (
 @pytest.mark.parametrize(
     ("where", "number", "said"),
     [
-        ("actor", math.nan, "a logit of the policy is not finite"),
+        ("actor", math.nan, "not finite"),
         ("actor", 1e9, "a logit of the policy is larger than"),
-        ("critic", math.inf, "the critic is not finite"),
+        ("critic", math.inf, "not finite"),
         ("moment", math.nan, "not finite"),
     ],
 )
 def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_stays(
-    brief_run: Path,
-    place: torch.device | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    where: str,
-    number: float,
-    said: str,
+    brief_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, number: float, said: str
 ) -> None:
     """It comes up in update 4; update 2 was saved. Without it, the run goes on from there to the end that it would have
     had."""
     run, learn = tmp_path / "run", PPO.learn
 
-    def learn_spoiled(trainer: PPO, *args: float) -> dict[str, float]:
+    def learn_spoiled(trainer: PPO, through: float) -> dict[str, float]:
         if trainer.updates_done == 3:
-            weights = trainer.weights
             if where == "moment":
-                trainer.optimizer.state["exp_avg_sq"][0] = number
+                trainer.moments()["exp_avg_sq"][0] = number
             else:
-                weights.vector[weights.parts[where]][-1] = number
-        return learn(trainer, *args)
+                trainer.weights.detach()[trainer.parts[where]][-1] = number
+        return learn(trainer, through)
 
     with monkeypatch.context() as patch:
         patch.setattr(PPO, "learn", learn_spoiled)
@@ -70,27 +61,23 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
     assert latest_checkpoint(run).name == "00000002"
     assert all(np.isfinite(array).all() for array in final_arrays(run).values() if array.dtype.kind == "f")
     assert [row["update"] for row in read_metrics(run)] == [1, 2, 3]
-    if place is None:
-        resume(run, quiet())
-        assert_same_end(brief_run, run)
+    resume(run, quiet())
+    assert_same_end(brief_run, run)
 
 
 @pytest.mark.parametrize("failing", [0, 2])
 def test_the_error_of_one_worker_is_that_of_the_update(monkeypatch: pytest.MonkeyPatch, failing: int) -> None:
-    """The other workers do not wait for it for ever, and their broken meeting does not hide it."""
-    calls, loss_gradient = [], ppo.loss_gradient
+    act = Worker.act
 
-    def fail(worker: Any, *given: Any, **settings: float) -> np.ndarray:
-        if worker is trainer.workers[failing]:
-            calls.append(1)
-            if len(calls) == 3:
-                raise DivergedError("a number of this worker")
-        return loss_gradient(worker, *given, **settings)
+    def fail(worker: Worker, row: int) -> None:
+        if worker.number == failing and row == 7:
+            raise ArithmeticError("a number of this worker")
+        act(worker, row)
 
-    monkeypatch.setattr(ppo, "loss_gradient", fail)
+    monkeypatch.setattr(Worker, "act", fail)
     with (
         trainer_of(small(workers=3, num_envs=48, batch_size=768)) as trainer,
-        pytest.raises(DivergedError, match="a number of this worker"),
+        pytest.raises(ArithmeticError, match="a number of this worker"),
     ):
         trainer.update(0)
 
@@ -111,13 +98,13 @@ def test_a_learning_rate_of_a_thousand_million_is_no_success(tmp_path: Path) -> 
 def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, learn = tmp_path / "run", PPO.learn
+    run, learning_rate = tmp_path / "run", SelfPlay.learning_rate
     settings = {**BRIEF, "minibatch_size": 512, "epochs": 1, "checkpoint_every": 1, "evaluate_every": 1}
 
-    def learn_too_fast_at_last(trainer: PPO, rate: float, entropy: float) -> dict[str, float]:
-        return learn(trainer, 1e9 if trainer.updates_done == 2 else rate, entropy)
+    def too_fast_at_last(trainer: PPO, through: float) -> float:
+        return 1e9 if trainer.updates_done == 2 else learning_rate(trainer, through)
 
-    monkeypatch.setattr(PPO, "learn", learn_too_fast_at_last)
+    monkeypatch.setattr(SelfPlay, "learning_rate", too_fast_at_last)
     with pytest.raises(TrainingDiverged, match=r"in update 3: .*last good checkpoint is .*00000002"):
         train(small(**settings), run, quiet())
     assert latest_checkpoint(run).name == "00000002"
@@ -135,8 +122,8 @@ def test_what_to_do_after_divergence_fits_the_settings(
     tmp_path: Path, settings: dict[str, float], options: str
 ) -> None:
     rates = {"learning_rate": 1e-3, "learning_rate_end": 5e-5}
-    calmer = small(**{**rates, **settings}).algorithm_options.calmer()
-    diverged = TrainingDiverged(tmp_path, 1, "x", calmer, options=["--trust"])
+    safer = small(**{**rates, **settings}).algorithm_options.safer()
+    diverged = TrainingDiverged(tmp_path, 1, "x", safer, options=["--trust"])
     assert str(diverged).endswith(f" --config {tmp_path}/config.yaml {options} --trust")
 
 

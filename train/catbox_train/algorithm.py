@@ -20,29 +20,29 @@ from catbox_env.core.checks import brief
 from catbox_train.settings import Settings, nearest
 
 if TYPE_CHECKING:
-    from catbox_agents.networks.numpy_network import Network
+    from catbox_agents.networks.numpy_network import PolicyNetwork
     from catbox_train.config import TrainConfig
 
-#: Takes the settings of a run, and gives its workers (`catbox_train.self_play.crew.Crew`).
-MakeCrew = Callable[["TrainConfig"], Any]
+#: Takes the settings of a run and its game, and makes its algorithm.
+MakeAlgorithm = Callable[["TrainConfig", Game], "Algorithm"]
 
 #: Name -> (class of the options, class of the algorithm), each "module:Class". The options are imported without torch.
 ALGORITHMS = {
     "ppo": (
         "catbox_train.algorithms.ppo.options:PPOOptions",
-        "catbox_train.algorithms.ppo.algorithm:PPO",
+        "catbox_train.algorithms.ppo.ppo:PPO",
     ),
     "dmc": (
         "catbox_train.algorithms.dmc.options:DMCOptions",
-        "catbox_train.algorithms.dmc.algorithm:DMC",
+        "catbox_train.algorithms.dmc.dmc:DMC",
     ),
     "exit": (
         "catbox_train.algorithms.exit.options:ExitOptions",
-        "catbox_train.algorithms.exit.algorithm:ExpertIteration",
+        "catbox_train.algorithms.exit.exit:ExpertIteration",
     ),
     "sb3": (
         "catbox_train.algorithms.sb3.options:SB3Options",
-        "catbox_train.algorithms.sb3.algorithm:MaskablePPOSelfPlay",
+        "catbox_train.algorithms.sb3.sb3:MaskablePPOSelfPlay",
     ),
 }
 
@@ -81,11 +81,11 @@ class AlgorithmOptions(Settings):
             found[setting] = tuple(spec for spec in specs if spec not in words)
         return found
 
-    def settled(self, device: str) -> Self:
+    def resolved(self, device: str) -> Self:
         """A copy in which every "auto" is replaced by what it stands for on this machine and ``device``."""
         return self
 
-    def calmer(self) -> dict[str, Any]:
+    def safer(self) -> dict[str, Any]:
         """Settings with which a run that diverged is less likely to."""
         return {}
 
@@ -145,11 +145,8 @@ class Algorithm(ABC):
         """
 
     @abstractmethod
-    def policy(self) -> Network:
-        """The network that plays, an `MLP` or a `PolicyNetwork`: what evaluations and checkpoints take.
-
-        It is read before the next update, and may be the one that learns.
-        """
+    def policy(self) -> PolicyNetwork:
+        """The network that plays, as it is now: what evaluations and checkpoints take."""
 
     @abstractmethod
     def state(self) -> TrainingState:

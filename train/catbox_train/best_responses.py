@@ -36,8 +36,8 @@ from catbox_train.opponents import OpponentOptions
 from catbox_train.runs.checkpoint import BEST_FOLDER
 from catbox_train.runs.folder import CONFIG_FILE, open_run
 from catbox_train.runs.loop import check_run, resume, train
+from catbox_train.self_play.algorithm import DMC
 from catbox_train.self_play.options import PolicyOptions
-from catbox_train.self_play.weights import DMC
 
 RESULT_FILE = "best_response.json"
 #: Settings that `best_response` sets itself.
@@ -184,9 +184,9 @@ def _settings_of(target: str, game: Game) -> dict[str, Any]:
 
 def _check_folder(run: Path, config: TrainConfig) -> None:
     """Raise ``ValueError`` unless the run in a folder, if there is one, has these settings, and as `check_run`."""
-    settled, _ = check_run(config)
-    if (run / CONFIG_FILE).exists() and (found := open_run(run, trust=True)) != settled:
-        now, before = settled.as_dict(), found.as_dict()
+    resolved, _ = check_run(config)
+    if (run / CONFIG_FILE).exists() and (found := open_run(run, trust=True)) != resolved:
+        now, before = resolved.as_dict(), found.as_dict()
         differing = [name for name in now if now[name] != before[name]]
         raise ValueError(
             f"{run} holds a run with other settings ({', '.join(differing)}): name another folder with --output"

@@ -170,16 +170,16 @@ class TrainConfig(Settings):
 
     @property
     def num_workers(self) -> int:
-        """``workers`` as a number; those of a run are ``settled``."""
+        """``workers`` as a number; those of a run are ``resolved``."""
         if self.workers == "auto":
-            raise ValueError("workers = 'auto' stands for no number yet: use settled()")
+            raise ValueError("workers = 'auto' stands for no number yet: use resolved()")
         return self.workers
 
     def make_game(self) -> Game:
         """The game to train on. Raises ``ValueError`` for rules that cannot be played."""
         return make_game(self.game, **self.game_options)
 
-    def settled(self, here: bool = True) -> TrainConfig:
+    def resolved(self, here: bool = True) -> TrainConfig:
         """A copy in which every "auto" is what it stands for on this machine, or, if the workers are not ``here``, for
         them: each has a ``device`` of its own, cpu or cuda.
 
@@ -200,7 +200,7 @@ class TrainConfig(Settings):
             device = "cuda" if self.device.startswith("cuda") else "cpu"
         workers = num_workers(self.num_envs) if self.workers == "auto" else self.workers
         return self.replace(
-            device=device, workers=workers, algorithm_options=self.algorithm_options.settled(device)
+            device=device, workers=workers, algorithm_options=self.algorithm_options.resolved(device)
         )
 
     @classmethod

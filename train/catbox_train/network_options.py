@@ -48,7 +48,7 @@ class NetworkOptions(LayerOptions):
         description="of the hidden layers: float32, bfloat16, or auto (bfloat16 where the device computes in it)",
     )
 
-    def settled(self, device: str) -> Self:
+    def resolved(self, device: str) -> Self:
         """A copy with the precision that ``auto`` stands for on ``device``."""
         if self.precision != "auto":
             return self

@@ -183,7 +183,6 @@ class Tables:
         self._bounds = np.cumsum([shares[spec] for spec in self.specs] + [shares.get(PAST, 0.0)])
         self.game, self._seed = game, seed
         self._learner_seats = options.learner_seats
-        self.generator = np.random.default_rng(seed)
         self.num_opponents = len(self.specs) + options.pool_size()
         num_past_tables = int(shares.get(PAST, 0.0) * num_games)
         self._drawn_at_once = min(max(1, num_past_tables // TABLES_EACH), MAX_POOL)
@@ -197,12 +196,12 @@ class Tables:
     def begin_update(self, update: int, chances: NDArray[np.float64], past: Sequence[Agent]) -> None:
         """Get ready for an update with the earlier policies ``past`` and their ``chances``.
 
-        A few of these are drawn, and play in the games that begin in this update. Agents that may draw random numbers
-        are made for each update anew, so that a resumed run goes on exactly.
+        A few of these are drawn, and play in the games that begin in this update. Random numbers follow from the seed
+        and ``update``, and agents that may draw some are made anew, so that a resumed run goes on exactly.
         """
-        seeds = np.random.SeedSequence(
-            self._seed.entropy, spawn_key=(*self._seed.spawn_key, update)
-        ).generate_state(max(1, len(self.specs)))
+        own = np.random.SeedSequence(self._seed.entropy, spawn_key=(*self._seed.spawn_key, update))
+        self.generator = np.random.default_rng(own)
+        seeds = own.generate_state(max(1, len(self.specs)))
         kept = dict(zip(self.specs, self.agents, strict=False))
         self.agents = [
             kept[spec]
@@ -269,28 +268,17 @@ class Tables:
         np.add.at(self.tally, (opponent, 1), 1)
         self.seat(ended)
 
-    def check(self, line_up: np.ndarray, paid: np.ndarray, carried: np.ndarray, num_past: int) -> None:
-        """Raise ``ValueError`` for a ``line_up`` (N, P) and ``paid`` (N, P) that no worker of this run comes to.
+    def save(self) -> dict[str, np.ndarray]:
+        """What the tables of the next update follow from, beside its seed."""
+        return {"tables.line_up": self.line_up, "tables.paid": self.paid}
 
-        ``carried`` (N, P) bool: the seats with a decision to be learned from; ``num_past``: policies in the pool.
+    def load(self, arrays: Mapping[str, np.ndarray], num_past: int) -> None:
+        """Go on from what `save` returned, with ``num_past`` policies in the pool.
+
+        Raises ``ValueError`` for opponents that are not there.
         """
-        opponent = line_up.max(axis=1, keepdims=True)
-        one_opponent = (line_up == 0) | (line_up == opponent)
-        there = (line_up >= 0) & (line_up <= len(self.specs) + num_past)
-        if (
-            not (one_opponent & there).all()
-            or (line_up > 0).all(axis=1).any()
-            or (line_up > 0)[carried].any()
-        ):
-            raise ValueError(
-                "line_up holds opponents that are not there, two in one game, a game without the learner, or an "
-                "opponent in a seat where the learner decided"
-            )
-        if (np.abs(paid) > np.finfo(np.float32).max).any():  # sums of it would overflow
-            raise ValueError("paid holds more than any game pays")
-
-    def restore(self, line_up: np.ndarray, paid: np.ndarray, generator: dict[str, Any]) -> None:
-        """Go on from the arrays and the state of ``generator`` that another had."""
-        self.line_up[:], self.paid[:] = line_up, paid
-        self.generator.bit_generator.state = generator
+        line_up = arrays["tables.line_up"]
+        if not ((line_up >= 0) & (line_up <= len(self.specs) + num_past)).all():
+            raise ValueError("tables.line_up holds opponents that are not there")
+        self.line_up[:], self.paid[:] = line_up, arrays["tables.paid"]
         self.seated = True

@@ -38,7 +38,7 @@ def load_model(run: str | os.PathLike[str], trust: bool = False) -> MaskablePPO:
     if config.algorithm != "sb3":
         raise ValueError(f"{folder} holds a run of the algorithm {config.algorithm!r}, expected one of 'sb3'")
     config, game = check_run(config, new=False)
-    from catbox_train.algorithms.sb3.algorithm import MaskablePPOSelfPlay
+    from catbox_train.algorithms.sb3.sb3 import MaskablePPOSelfPlay
 
     algorithm = MaskablePPOSelfPlay(config, game)
     loop = Loop(config, game, folder, algorithm)

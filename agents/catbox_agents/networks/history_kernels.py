@@ -1,4 +1,4 @@
-"""The compiled passes of ``history``, forward and backward, on NumPy arrays. They read nothing out of bounds."""
+"""The compiled pass of ``history``, on NumPy arrays. It reads nothing out of bounds."""
 
 from __future__ import annotations
 
@@ -106,46 +106,6 @@ def _encode_one_exactly(
                 output[k] += weight * (token_values[seat, place, k] + age_values[age, k])
 
 
-@njit(fastmath=_FAST)
-def _add_gradient_of_one(
-    history: np.ndarray,
-    length: int,
-    output: np.ndarray,
-    attention: np.ndarray,
-    gradient: np.ndarray,
-    token_values: np.ndarray,
-    age_values: np.ndarray,
-    of_token_scores: np.ndarray,
-    of_age_scores: np.ndarray,
-    of_token_values: np.ndarray,
-    of_age_values: np.ndarray,
-    pulled: np.ndarray,
-) -> None:
-    """Add to the gradients by the weights, from ``gradient`` (D,) by ``output`` (D,); ``pulled`` (D,) is scratch."""
-    heads, oldest = of_age_scores.shape[1], len(of_age_scores) - 1
-    width = len(output) // heads
-    for t in range(length):
-        seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
-        # Long loops over one array each: compiled code need not find out whether arrays overlap.
-        for head in range(heads):
-            for k in range(head * width, (head + 1) * width):
-                pulled[k] = attention[t, head] * gradient[k]
-        of_token, of_values = of_token_values[seat, place], token_values[seat, place]
-        for k in range(len(pulled)):
-            of_token[k] += pulled[k]
-        of_age, age_value = of_age_values[age], age_values[age]
-        for k in range(len(pulled)):
-            of_age[k] += pulled[k]
-        for k in range(len(pulled)):
-            pulled[k] *= of_values[k] + age_value[k] - output[k]
-        for head in range(heads):
-            pull = np.float32(0.0)
-            for k in range(head * width, (head + 1) * width):
-                pull += pulled[k]
-            of_token_scores[seat, place, head] += pull
-            of_age_scores[age, head] += pull
-
-
 @cached_njit(nogil=True)
 def valid_histories(histories: np.ndarray, num_players: int, num_actions: int, unused: int) -> bool:
     """Whether each of ``histories`` (n, T, 2) may be one of a game: rows of seats and actions, then ``unused``."""
@@ -231,54 +191,4 @@ def encode(
                 of_rows[t, head] *= factor
             for k in range(head * width, (head + 1) * width):
                 output[k] *= factor
-    return True
-
-
-@cached_njit(nogil=True)
-def add_gradient(
-    histories: np.ndarray,
-    rows: np.ndarray,
-    outputs: np.ndarray,
-    attention: np.ndarray,
-    gradient: np.ndarray,
-    token_values: np.ndarray,
-    age_values: np.ndarray,
-    of_token_scores: np.ndarray,
-    of_age_scores: np.ndarray,
-    of_token_values: np.ndarray,
-    of_age_values: np.ndarray,
-) -> bool:
-    """Add to the gradients by the weights, from ``gradient`` (n, D) by the outputs; ``outputs`` and ``attention`` are
-    those that ``encode`` filled. False as there."""
-    if not _fit(
-        histories, rows, of_token_scores, of_age_scores, token_values, age_values, outputs, attention
-    ):
-        return False
-    if of_token_values.shape != token_values.shape or of_age_values.shape != age_values.shape:
-        return False
-    if gradient.shape != outputs.shape:
-        return False
-    num_players, num_tokens, _ = of_token_scores.shape
-    pulled = np.empty(token_values.shape[2], np.float32)
-    for i in range(len(rows)):
-        if rows[i] < 0 or rows[i] >= len(histories):
-            return False
-        history = histories[rows[i]]
-        length = _length(history)
-        if not _known(history, length, num_players, num_tokens - 1):
-            return False
-        _add_gradient_of_one(
-            history,
-            length,
-            outputs[i],
-            attention[i],
-            gradient[i],
-            token_values,
-            age_values,
-            of_token_scores,
-            of_age_scores,
-            of_token_values,
-            of_age_values,
-            pulled,
-        )
     return True

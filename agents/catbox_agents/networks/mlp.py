@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -12,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from catbox_agents.networks.action_head import add_action_scores, add_score_gradient
 from catbox_agents.networks.history_modules import HistoryEncoder
 from catbox_agents.networks.inputs import NetworkInputs, input_scale, part_sizes
 from catbox_agents.networks.numpy_network import check_hidden_layers
@@ -19,11 +21,30 @@ from catbox_agents.networks.numpy_network import check_hidden_layers
 _ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 
 
+class _ActionScores(torch.autograd.Function):
+    """The action head on a CPU, compiled: it leaves out the actions that are not legal, which are most of them."""
+
+    @staticmethod
+    def forward(ctx: Any, outputs: torch.Tensor, masks: torch.Tensor, *given: torch.Tensor) -> torch.Tensor:
+        ctx.arrays = [tensor.numpy() for tensor in (masks, *given)]
+        logits = outputs.detach().clone()
+        add_action_scores(logits.numpy(), *ctx.arrays, np.arange(len(logits)))
+        return logits[:, : masks.shape[1]]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        (of_logits,), (masks, features, _) = gradients, ctx.arrays
+        gradient = torch.empty((len(masks), masks.shape[1] + features.shape[2]))
+        gradient[:, : masks.shape[1]] = of_logits
+        add_score_gradient(gradient.numpy(), *ctx.arrays, np.arange(len(masks)))
+        return gradient, None, None, None
+
+
 class MLP(nn.Module):
     """Fully connected layers from an int8 vector to float32 outputs: the actor, and in training the critic.
 
-    ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``Layers`` computes the same
-    faster, for training, and ``PolicyNetwork`` for playing.
+    ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``PolicyNetwork``
+    computes the same without torch, for playing.
 
     With an action head (see ``action_head``) the last outputs are weights of the features of actions, which
     ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the
@@ -58,6 +79,7 @@ class MLP(nn.Module):
             nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
         )
         self.history = history  # after the layers: this is the order of the parameters
+        self._frozen: torch.Tensor | None = None
 
     @classmethod
     def for_policy(cls, inputs: NetworkInputs, hidden: Sequence[int], activation: str = "relu") -> MLP:
@@ -97,41 +119,66 @@ class MLP(nn.Module):
     def forward(
         self,
         vectors: torch.Tensor,
-        precision: torch.dtype = torch.float32,
         histories: torch.Tensor | None = None,
+        *,
+        precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
         """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8; ``precision`` is that of the hidden layers.
 
         ``histories`` (n, T, 2) int8 are read by a network with an encoder of histories, and needed there.
         """
-        *hidden, last = self.linear_layers()
-        x = (vectors * self.input_scale).to(precision)
+        first, *others, last = self.linear_layers()
+        activation = _ACTIVATIONS[self.activation]
+        x = nn.functional.linear(vectors.to(precision), self._first(precision), first.bias.to(precision))
         if self.history:
             if histories is None:
                 raise ValueError("this network takes histories: give them beside the vectors")
-            x = torch.cat([x, self.history(histories).to(precision)], 1)
-        for layer in hidden:
-            sums = nn.functional.linear(x, layer.weight.to(precision), layer.bias.to(precision))
-            x = _ACTIVATIONS[self.activation](sums)
+            encoded = self.history(histories).to(precision)
+            x = x + nn.functional.linear(encoded, first.weight[:, len(self.input_scale) :].to(precision))
+        x = activation(x)
+        for layer in others:
+            x = activation(nn.functional.linear(x, layer.weight.to(precision), layer.bias.to(precision)))
         return cast(torch.Tensor, last(x.float()))
+
+    def _first(self, precision: torch.dtype) -> torch.Tensor:
+        """The weights (H, I) of the inputs times their factors.
+
+        These are powers of two: to multiply the weights by them, instead of the inputs, rounds nothing.
+        """
+        if self._frozen is not None:
+            return self._frozen
+        weight = self.linear_layers()[0].weight
+        return (weight[:, : len(self.input_scale)] * self.input_scale).to(precision)
+
+    def frozen(self, precision: torch.dtype) -> MLP:
+        """A copy that computes the same in ``precision``, sooner: to play with, not to train."""
+        twin = copy.deepcopy(self).requires_grad_(False)
+        twin._frozen = self._first(precision).detach()
+        for layer in twin.linear_layers()[:-1]:
+            layer.to(precision)
+        return twin
 
     def logits(
         self,
         vectors: torch.Tensor,
+        histories: torch.Tensor | None,
         action_features: torch.Tensor,
+        masks: torch.Tensor,
+        *,
         precision: torch.dtype = torch.float32,
-        histories: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8.
+        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8,
+        of use where ``masks`` (n, A) bool allow the action.
 
         The other arguments as in ``forward``.
         """
-        outputs = self(vectors, precision, histories)
+        outputs = self(vectors, histories, precision=precision)
         if self.action_scale is None:
             return cast(torch.Tensor, outputs)
-        logits, weights = outputs.split(
-            [outputs.shape[1] - len(self.action_scale), len(self.action_scale)], 1
-        )
+        if outputs.device.type == "cpu":
+            return cast(torch.Tensor, _ActionScores.apply(outputs, masks, action_features, self.action_scale))
+        num_features = len(self.action_scale)
+        logits, weights = outputs.split([outputs.shape[1] - num_features, num_features], 1)
         return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:

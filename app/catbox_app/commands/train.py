@@ -134,8 +134,8 @@ def train(
             from catbox_train.runs.loop import resume as resume_run
 
             again = _on_ray(workers_on_ray, ray_address) + ([] if device is None else ["--device", device])
-            with _crew(workers_on_ray, ray_address) as make_crew:
-                resume_run(output, trust=trust, device=device, make_crew=make_crew, options=again)
+            with _algorithm(workers_on_ray, ray_address) as make_algorithm:
+                resume_run(output, trust=trust, device=device, make_algorithm=make_algorithm, options=again)
             return
         if workers_on_ray is not None:
             device = device or "cpu"
@@ -148,8 +148,13 @@ def train(
         name = config.stem if config and not preset else "-".join(_names(preset, chosen.game))
         folder = output or free_run_folder(Path("runs"), name)
         try:
-            with _crew(workers_on_ray, ray_address) as make_crew:
-                train_run(chosen, folder, make_crew=make_crew, options=_on_ray(workers_on_ray, ray_address))
+            with _algorithm(workers_on_ray, ray_address) as make_algorithm:
+                train_run(
+                    chosen,
+                    folder,
+                    make_algorithm=make_algorithm,
+                    options=_on_ray(workers_on_ray, ray_address),
+                )
         finally:
             if output is None:  # refused before anything was written: leave no empty folders
                 with suppress(OSError):
@@ -170,7 +175,7 @@ def _on_ray(workers: int | None, address: str | None) -> list[str]:
 
 
 @contextmanager
-def _crew(workers: int | None, address: str | None) -> Iterator[Any]:
+def _algorithm(workers: int | None, address: str | None) -> Iterator[Any]:
     """What gives a run its ``workers`` on a Ray cluster; None for those of this machine."""
     if workers is None:
         yield None
@@ -181,7 +186,7 @@ def _crew(workers: int | None, address: str | None) -> Iterator[Any]:
     with RayWorkers(
         workers, address, lambda text: console.print(text, soft_wrap=True, markup=False)
     ) as cluster:
-        yield cluster.crew
+        yield cluster.algorithm
 
 
 def given_settings(

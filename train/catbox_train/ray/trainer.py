@@ -12,7 +12,7 @@ from ray.train.torch import TorchConfig, TorchTrainer
 from ray.train.v2.api.config import LoggingConfig
 
 from catbox_agents.ray_cluster import short_reason
-from catbox_train.ray.host import serve
+from catbox_train.ray.ranks import serve
 
 
 class _TellsOfLosses(UserCallback):

@@ -35,20 +35,20 @@ from catbox_agents.networks.checkpoint import (
     numbered_checkpoints,
     save_checkpoint,
 )
-from catbox_agents.networks.numpy_network import Network
+from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game
 from catbox_train.algorithm import DivergedError, TrainingState
 from catbox_train.runs.arrays import name_of_not_finite, read_arrays, write_arrays
 
 #: The value of "format" in training.json. It goes up when runs of earlier versions can no longer be continued.
-FORMAT = "catbox-training-3"
+FORMAT = "catbox-training-4"
 #: How many of the latest checkpoints are kept: the second is of use when the last is damaged.
 KEPT = 2
 BEST_FOLDER = "best"
 ARRAYS_FILE, VALUES_FILE = "training.npz", "training.json"
 
 
-def save_training(run: Path, update: int, actor: Network, game: Game, state: TrainingState) -> Path:
+def save_training(run: Path, update: int, actor: PolicyNetwork, game: Game, state: TrainingState) -> Path:
     """Write checkpoint ``update`` of the run folder ``run``, drop those older than the last two; its folder.
 
     Raises ``DivergedError`` for numbers that are not finite and ``WriteError``, the earlier checkpoints kept.
@@ -149,7 +149,7 @@ def _remedy(folder: Path) -> str:
     return f"there is none before it; delete {folder} to resume from the start of the run"
 
 
-def save_best(run: Path, actor: Network, game: Game, training: dict[str, Any]) -> None:
+def save_best(run: Path, actor: PolicyNetwork, game: Game, training: dict[str, Any]) -> None:
     """Make ``actor`` the best policy of the run, in one step; ``training`` holds its "margin".
 
     Raises ``WriteError``.

@@ -7,7 +7,6 @@ RUN/results.json     the matches at the end RUN/learning.png    learning curves
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 import time
@@ -27,7 +26,7 @@ from catbox_env import Game
 from catbox_train.algorithm import (
     Algorithm,
     DivergedError,
-    MakeCrew,
+    MakeAlgorithm,
     TrainingState,
     WorkersLost,
     algorithm_class,
@@ -62,12 +61,12 @@ def train(
     config: TrainConfig,
     output: str | os.PathLike[str],
     console: Console | None = None,
-    make_crew: MakeCrew | None = None,
+    make_algorithm: MakeAlgorithm | None = None,
     options: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Train as ``config`` says in the new run folder ``output``; what ``results.json`` holds.
 
-    ``make_crew`` gives the workers of a run that are on other machines: ``catbox_train.ray.RayWorkers.crew``.
+    ``make_algorithm`` makes the algorithm of a run that learns elsewhere: ``catbox_train.ray.RayWorkers.algorithm``.
     ``options`` of the command, such as ``["--workers-on-ray", "8"]``, stand in the commands that messages name.
 
     Raises ``ValueError`` for rules, opponents or a device that do not exist and for a run that does not fit into
@@ -79,8 +78,8 @@ def train(
     ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()`` makes training about a tenth
     faster, if it is called before.
     """
-    config, game = check_run(config, now=make_crew is None, here=make_crew is None)
-    return _run(config, game, Path(output), console or Console(), True, make_crew, options)
+    config, game = check_run(config, now=make_algorithm is None, here=make_algorithm is None)
+    return _run(config, game, Path(output), console or Console(), True, make_algorithm, options)
 
 
 def resume(
@@ -88,14 +87,14 @@ def resume(
     console: Console | None = None,
     trust: bool = False,
     device: str | None = None,
-    make_crew: MakeCrew | None = None,
+    make_algorithm: MakeAlgorithm | None = None,
     options: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Go on with the run in the folder ``output``, exactly as if it had not been stopped.
 
     Without ``trust``, no module is imported that ``config.yaml`` names. ``device`` goes on on another device than the
-    run was on: from the same weights and games, with other rounding and random numbers. ``make_crew`` and ``options``
-    as for ``train``: where the workers are changes nothing. Raises ``FileNotFoundError`` when the folder holds no run,
+    run was on: from the same weights and games, with other rounding. ``make_algorithm`` and ``options`` as for
+    ``train``. Raises ``FileNotFoundError`` when the folder holds no run,
     ``ValueError`` when its checkpoint is damaged or does not fit ``config.yaml`` or an opponent or the device does not
     exist any more or takes ``trust``, ``OSError`` when another process trains in the folder; and in training what
     ``train`` raises.
@@ -104,14 +103,14 @@ def resume(
     config = open_run(run, trust)
     if device is not None:
         config = config.replace(device=device)
-    config, game = check_run(config, new=False, now=make_crew is None, here=make_crew is None)
-    return _run(config, game, run, console or Console(), False, make_crew, options)
+    config, game = check_run(config, new=False, now=make_algorithm is None, here=make_algorithm is None)
+    return _run(config, game, run, console or Console(), False, make_algorithm, options)
 
 
 def check_run(
     config: TrainConfig, new: bool = True, now: bool = True, here: bool = True
 ) -> tuple[TrainConfig, Game]:
-    """``config`` settled for good, so that the run goes on the same on another machine, and its game.
+    """``config`` resolved for good, so that the run goes on the same on another machine, and its game.
 
     Raises ``ValueError`` for rules, agents, files or a device that do not exist or cannot be used, and for a run that
     does not fit into memory; unless the run begins ``now``, only for one that this machine never has the memory for.
@@ -120,7 +119,7 @@ def check_run(
     """
     game = config.make_game()
     config.check_agents(game)
-    config = config.settled(here)
+    config = config.resolved(here)
     kind = algorithm_class(config.algorithm)
     with _memory_for(config, new):
         check_memory(kind.memory_needed(config, game), now)
@@ -134,14 +133,14 @@ def _run(
     run: Path,
     console: Console,
     new: bool,
-    make_crew: MakeCrew | None,
+    make_algorithm: MakeAlgorithm | None,
     options: Sequence[str],
 ) -> dict[str, Any]:
     if any(imports_module(spec) for specs in config.specs().values() for spec in specs):
         options = ["--trust", *options]
     while True:
         try:
-            return _run_once(config, game, run, console, new, make_crew, options)
+            return _run_once(config, game, run, console, new, make_algorithm, options)
         except WorkersLost as lost:
             new = not (run / CONFIG_FILE).exists()
             last = latest_checkpoint(run)
@@ -158,13 +157,13 @@ def _run_once(
     run: Path,
     console: Console,
     new: bool,
-    make_crew: MakeCrew | None,
+    make_algorithm: MakeAlgorithm | None,
     options: Sequence[str],
 ) -> dict[str, Any]:
     try:
         # Before anything is written.
         with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
-            algorithm = _make_algorithm(config, game, make_crew)
+            algorithm = (make_algorithm or algorithm_class(config.algorithm))(config, game)
         try:
             with locked(run):
                 if new:
@@ -189,18 +188,6 @@ def _run_once(
         if not (run / CONFIG_FILE).exists():  # nothing to go on with
             raise
         raise WriteError(f"{error}. Then go on with:  {resume_command(run, options)}") from error
-
-
-def _make_algorithm(config: TrainConfig, game: Game, make_crew: MakeCrew | None) -> Algorithm:
-    kind = algorithm_class(config.algorithm)
-    if make_crew is None:
-        return kind(config, game)
-    if "make_crew" not in inspect.signature(kind).parameters:
-        raise ValueError(
-            f"algorithm = {config.algorithm!r} takes no workers of other machines: its constructor has no argument "
-            "make_crew (catbox_train.self_play.algorithm.SelfPlay has)"
-        )
-    return kind(config, game, make_crew=make_crew)  # type: ignore[call-arg]  # asked for above
 
 
 @contextmanager
@@ -318,8 +305,8 @@ class Loop:
 
     def diverged(self, update: int, error: DivergedError) -> TrainingDiverged:
         """What to raise for numbers of ``update`` that are not finite."""
-        calmer = self.config.algorithm_options.calmer()
-        return TrainingDiverged(self.run, update, str(error), calmer, self.options)
+        safer = self.config.algorithm_options.safer()
+        return TrainingDiverged(self.run, update, str(error), safer, self.options)
 
     def load_latest(self) -> None:
         """Go on from the latest checkpoint of the run, if it has one. Raises ``ValueError`` when it is damaged."""

@@ -77,15 +77,15 @@ class TrainingDiverged(RuntimeError):
     """A loss, gradient or weight is not finite. Nothing of that update is saved; the text says what there is."""
 
     def __init__(
-        self, run: Path, update: int, what: str, calmer: Mapping[str, Any], options: Sequence[str] = ()
+        self, run: Path, update: int, what: str, safer: Mapping[str, Any], options: Sequence[str] = ()
     ) -> None:
         last = latest_checkpoint(run)
         kept = "There is no checkpoint yet, and nothing of the update is saved"
         if last:
             kept = f"The last good checkpoint is {last}; nothing after it is saved"
         message = f"training diverged in update {update}: {what}. {kept}. Resuming would end here again."
-        if calmer:
-            settings = [part for name, value in calmer.items() for part in ("--set", f"{name}={value:g}")]
+        if safer:
+            settings = [part for name, value in safer.items() for part in ("--set", f"{name}={value:g}")]
             again = shlex.join(["train", "--config", str(run / "config.yaml"), *settings, *options])
             message += (
                 f" Calmer settings may help: start a run in another folder, such as:  {command()} {again}"

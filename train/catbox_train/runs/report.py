@@ -13,7 +13,7 @@ import catbox_agents
 from catbox_agents.arena.report import results_table
 from catbox_agents.arena.results import Result
 from catbox_agents.files import write_atomically
-from catbox_agents.networks.numpy_network import Network
+from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.config import TrainConfig
@@ -30,7 +30,7 @@ POLICY = "policy"
 
 
 def evaluate_policy(
-    config: TrainConfig, game: Game, actor: Network, decisions: int, say: Callable[[str], None]
+    config: TrainConfig, game: Game, actor: PolicyNetwork, decisions: int, say: Callable[[str], None]
 ) -> dict[str, float]:
     """One policy among each of the opponents, on the same deals every time; metrics ``evaluation/<opponent>/...``."""
     row: dict[str, float] = {}
@@ -56,7 +56,12 @@ def evaluate_policy(
 
 
 def final_report(
-    config: TrainConfig, game: Game, run: Path, actor: Network, counters: dict[str, Any], console: Console
+    config: TrainConfig,
+    game: Game,
+    run: Path,
+    actor: PolicyNetwork,
+    counters: dict[str, Any],
+    console: Console,
 ) -> dict[str, Any]:
     """Play the matches of the end; print the table, write ``results.json`` and the picture; what the file holds."""
     line_ups = [[POLICY, opponent] for opponent in config.opponents]
@@ -85,6 +90,6 @@ def final_report(
     return results
 
 
-def _match(game: Game, actor: Network, line_up: list[str], num_deals: int, seed: int) -> Result:
+def _match(game: Game, actor: PolicyNetwork, line_up: list[str], num_deals: int, seed: int) -> Result:
     agents = [PolicyAgent(actor, game) if name == POLICY else name for name in line_up]
     return catbox_agents.evaluate(game, agents, num_deals, seed=seed, names=line_up)

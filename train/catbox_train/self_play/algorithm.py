@@ -1,341 +1,553 @@
-"""What every algorithm of self-play consists of: weights, optimizer, workers with their games, and opponents.
+"""What every algorithm of self-play consists of: networks, optimizer, workers with their games, and opponents.
 
-One network, the actor, plays every seat, unless there are opponents. Workers, in threads or in processes (`crew`),
-play games side by side; in learning, each computes the gradient of its share of a minibatch; the shares are added up in
-a fixed order, and one step of Adam moves the shared weights. So a run depends on its configuration alone, never on
-timing, and a resumed run ends with the same weights, bit for bit, as one that was never stopped.
+One network, the actor, plays every seat, unless there are opponents. Workers, a thread each, step games and write what
+is seen and done into the buffer; then this thread learns from it, torch on as many cores. All is in plain torch, the
+same on a CPU and on a GPU. A run depends on its configuration and the kind of its machine, never on timing: a resumed
+run ends with the same weights, bit for bit, as one that was never stopped.
+
+Several processes learn together as a `Group`: each has its own share of the games and of the buffer, and a copy of the
+networks, which they keep equal by averaging their gradients.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar, cast
 
 import numpy as np
 import torch
+from torch import nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
+from catbox_agents.networks.action_head import add_action_scores
+from catbox_agents.networks.checkpoint import load_checkpoint
+from catbox_agents.networks.history import OUTPUTS as HISTORY_OUTPUTS
+from catbox_agents.networks.history_kernels import valid_histories
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.numpy_network import PolicyNetwork
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.specs import policy_path
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, DivergedError, MakeCrew, TrainingState, algorithm_class
+from catbox_env.core.kernels import UNUSED
+from catbox_train.algorithm import Algorithm, DivergedError, TrainingState
 from catbox_train.config import TrainConfig
-from catbox_train.opponents import PAST, Pool, pool_bytes
-from catbox_train.self_play.adam import LARGEST_STEP
-from catbox_train.self_play.crew import AnyWorker, Crew, Threads
+from catbox_train.devices import free_memory
+from catbox_train.opponents import PAST, Pool
+from catbox_train.self_play.buffer import Buffer
+from catbox_train.self_play.group import Group
 from catbox_train.self_play.options import SelfPlayOptions, self_play_options
-from catbox_train.self_play.processes import PROCESS_BYTES, Processes, SharedMemory, processes_possible
-from catbox_train.self_play.update import Loss, Steps, make_steps
-from catbox_train.self_play.weights import Actor, Allocate, SharedWeights, actor_size, weight_bytes
 from catbox_train.self_play.worker import Worker
 
+#: The algorithm whose networks give values, which are no logits of a policy.
+DMC = "dmc"
+_Result = TypeVar("_Result")
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+#: The logit of an illegal action. Its probability is exactly 0, and its logarithm is finite.
+ILLEGAL = -1e30
+#: What the actor reads of a decision.
+SEEN = ("observations", "histories")
+#: What its logits are computed from.
+READ = (*SEEN, "action_features", "masks")
+#: Rows that a network reads in one call where nothing is learned: as many as the caches of a CPU hold, or a GPU likes.
+AT_ONCE = {"cpu": 2048, "cuda": 1 << 15, "mps": 1 << 15}
+#: What Adam divides by at least.
+EPSILON = 1e-5
 
-class SelfPlay(Algorithm, Generic[AnyWorker]):
-    """The weights, the optimizer, and the workers with their games."""
+
+class SelfPlay(Algorithm):
+    """The networks, the optimizer, and the workers with their games.
+
+    Attributes: ``networks``, by name, ``"actor"`` first; ``weights`` (K,) float32, of which all their parameters are
+    views, as their gradients are of ``weights.grad``; ``parts``, the name of each network and its slice of the
+    weights; ``optimizer``; ``buffer``; ``workers``; ``pool``, the earlier policies; ``updates_done``.
+
+    Args:
+        group: the processes that learn together.
+    """
 
     Options = SelfPlayOptions
-    #: Takes the game, the configuration, the weights, its seed and its number.
-    Worker: ClassVar[Callable[..., Any]]
-    #: Decisions of a run from which on its workers have processes, on a CPU: it takes seconds to start them.
-    processes_from: ClassVar[int] = 1_000_000
 
-    def __init__(self, config: TrainConfig, game: Game, make_crew: MakeCrew | None = None) -> None:
-        """``make_crew`` gives the workers where they are not on this machine, with weights as those of this process."""
+    def __init__(self, config: TrainConfig, game: Game, group: Group | None = None) -> None:
         super().__init__(config, game)
-        self._threads_before = torch.get_num_threads()
-        torch.set_num_threads(1)  # the cores are taken by the workers
-        seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
-        self.crew: Crew[AnyWorker]
-        if make_crew is not None:
-            self.weights = self.make_weights(config, game, only=0)
-            self.crew = make_crew(config)
-        # A class of another name would be another one in the processes.
-        elif self.in_processes(config) and algorithm_class(config.algorithm) is type(self):
-            memory = SharedMemory()
-            try:
-                self.crew = processes = Processes[AnyWorker](config, memory)
-                try:
-                    self.weights = self.make_weights(config, game, memory.allocate)
-                    processes.begin(self.Worker(game, config, self.weights, seeds[0], 0), seeds)
-                except BaseException:
-                    processes.kill()
-                    raise
-            finally:
-                memory.close()
-        else:
-            self.weights = self.make_weights(config, game)
-            workers = [
-                self.Worker(game, config, self.weights, seed, number) for number, seed in enumerate(seeds)
-            ]
-            self.crew = Threads(workers)
-        self.optimizer = self.weights.optimizer
-        self.pool = Pool(self.options, self.weights.past)
+        self.group = group or Group()
+        self.options: SelfPlayOptions = self_play_options(config)
+        self.device = torch.device(config.device)
+        self.at_once = AT_ONCE[self.device.type]
+        self.precision = PRECISIONS[self.options.precision]
+        self.inputs = network_inputs(game, self.options)
+        self.networks = nn.ModuleDict(self.make_networks(config, game)).to(self.device)
+        self.actor = cast(MLP, self.networks["actor"])
+        scale = self.actor.action_scale
+        self.action_scale = None if scale is None else scale.cpu().numpy()
+        self.weights, self.parts = flattened(self.networks)
+        # MPS has no fused Adam in every release.
+        self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON, fused=self.device.type != "mps")
+        self.optimizer.state[self.weights] = {
+            "step": torch.zeros((), device=self.device if self.device.type == "cuda" else None),
+            "exp_avg": torch.zeros_like(self.weights),
+            "exp_avg_sq": torch.zeros_like(self.weights),
+        }
+        shares = config.num_workers // self.group.size
+        num_games = config.num_envs // self.group.size
+        self.check_device_memory()
+        self.buffer = Buffer(
+            game,
+            self.inputs,
+            carried=self.carried_rows(config, game),
+            steps=config.num_steps,
+            num_games=num_games,
+            device=self.device,
+            state=self.needs_state(config),
+        )
+        width = num_games // shares
+        self.workers = [
+            Worker(
+                game,
+                config,
+                self.options,
+                self.inputs,
+                self.buffer,
+                self.group.rank * shares + k,
+                slice(k * width, (k + 1) * width),
+            )
+            for k in range(shares)
+        ]
+        self._threads = ThreadPoolExecutor(shares)
+        self.pool = Pool(
+            self.options, np.zeros((self.options.pool_size(), self.parts["actor"].stop), np.float32)
+        )
         self.updates_done = 0
 
-    @classmethod
-    def in_processes(cls, config: TrainConfig) -> bool:
-        """Whether each worker of a run has a process of its own. It changes the speed, and no result."""
-        return (
-            config.device == "cpu"
-            and config.num_workers > 1
-            and config.num_updates * config.batch_size >= cls.processes_from
-            and processes_possible(config)
-        )
+    # What an algorithm gives.
 
     @classmethod
-    def memory_of_processes(cls, config: TrainConfig) -> int:
-        """Bytes of the processes of the workers, beside what these keep."""
-        return (config.num_workers - 1) * PROCESS_BYTES if cls.in_processes(config) else 0
-
-    @property
-    def workers(self) -> list[AnyWorker]:
-        """The workers of this process."""
-        return self.crew.workers
-
-    @classmethod
-    @abstractmethod
-    def make_networks(cls, config: TrainConfig, game: Game) -> Actor:
-        """All networks that are trained, with their first weights."""
-
-    @classmethod
-    def make_weights(
-        cls,
-        config: TrainConfig,
-        game: Game,
-        allocate: Allocate = torch.zeros,
-        begin: bool = True,
-        only: int | None = None,
-    ) -> SharedWeights:
-        """What the workers share; ``allocate``, ``begin`` and ``only`` as there."""
+    def make_networks(cls, config: TrainConfig, game: Game) -> dict[str, MLP]:
+        """All networks that are trained, ``"actor"`` first, with their first weights."""
         options = self_play_options(config)
-        networks = cls.make_networks(config, game)
-        return SharedWeights(
-            networks, options.precision, config.num_workers, options.pool_size(), allocate, begin, only
-        )
+        return {"actor": make_actor(game, options, torch.Generator().manual_seed(config.seed))}
+
+    @classmethod
+    def carried_rows(cls, config: TrainConfig, game: Game) -> int:
+        """How many decisions of a game are carried over from one batch to the next, at most."""
+        return 0
+
+    @classmethod
+    def needs_state(cls, config: TrainConfig) -> bool:
+        """Whether a network sees the whole position."""
+        return False
+
+    @classmethod
+    def num_weights(cls, config: TrainConfig, game: Game) -> int:
+        """How many weights all networks have."""
+        options = self_play_options(config)
+        inputs = network_inputs(game, options)
+        return num_weights(inputs, options, game.num_actions + inputs.action_size)
+
+    @classmethod
+    def memory_needed(cls, config: TrainConfig, game: Game) -> int:
+        """Bytes of the buffer, of the weights with their gradient and moments, and of the earlier policies."""
+        options = self_play_options(config)
+        inputs, weights = network_inputs(game, options), cls.num_weights(config, game)
+        row = inputs.size + 2 * inputs.history_length + game.num_actions * (1 + inputs.action_size)
+        row += game.state_layout.size if cls.needs_state(config) else 0
+        rows = config.batch_size + cls.carried_rows(config, game) * config.num_envs
+        return rows * row + 4 * weights * (5 + options.pool_size())
 
     @abstractmethod
-    def learn_at(self, through: float) -> dict[str, float]:
-        """Improve the weights on what the workers have collected; the metrics of this update.
+    def choose(self, worker: Worker, outputs: np.ndarray, row: int, uniforms: np.ndarray) -> None:
+        """Fill the ``actions`` of ``row`` of the ``worker``'s games, n of them.
+
+        Takes the actor's ``outputs`` (n, at least A) float32, of which the first A are the logits of the legal actions,
+        and random numbers ``uniforms`` (n,) in [0, 1).
+        """
+
+    @abstractmethod
+    def learn(self, through: float) -> dict[str, float]:
+        """Improve the networks on what the workers have collected; the metrics of this update.
 
         ``through`` and errors as for ``update``.
         """
 
-    def close(self) -> None:
-        """End the workers."""
-        self.crew.close()
-        torch.set_num_threads(self._threads_before)
+    def past_agent(self, network: PolicyNetwork, seed: np.random.SeedSequence) -> PolicyAgent:
+        """How an earlier policy plays."""
+        return PolicyAgent(network, self.game, seed, greedy=False)
+
+    def check_device_memory(self) -> None:
+        """Raise ``ValueError`` unless the run fits into the memory that is free on its device, where that is known."""
+        needed, free = self.memory_needed(self.config, self.game) // self.group.size, free_memory(self.device)
+        if free is not None and needed > free:
+            config, options = self.config, self.options
+            raise ValueError(
+                f"not enough memory on {self.device}: {free / 1e9:.2g} GB are free, the run takes more than "
+                f"{needed / 1e9:.2g} GB with batch_size = {config.batch_size}, num_envs = {config.num_envs}, hidden = "
+                f"{list(options.hidden)}: make one of them smaller, or take another device"
+            )
+
+    # Playing.
 
     def update(self, through: float) -> dict[str, float]:
-        """Play a batch and learn from it."""
-        self.begin_update(through)
-        self.collect()
-        learned = self.learn_at(through)
+        """Play a batch and learn from it.
+
+        Raises ``ValueError`` for a batch with too few decisions to learn from, and when a GPU runs out of memory.
+        """
+        try:
+            self.group.together(lambda: self.collect(through))
+            learned = self.learn(through)
+        except torch.cuda.OutOfMemoryError as error:
+            raise ValueError(
+                f"{self.device} has run out of memory: make minibatch_size, batch_size or num_envs smaller"
+            ) from error
         self.updates_done += 1
         learned |= self.count_games()
         metrics = {f"learning/{name}": value for name, value in learned.items()}
         return metrics | {f"game/{name}": value for name, value in self.game_metrics().items()}
 
-    def begin_update(self, through: float) -> None:
-        """Tell the workers how far the run is, and who plays beside the learner in this update."""
-        pool = self.pool
-        self.crew.map(begin_update, self.updates_done, through, pool.count, pool.chances())
+    def collect(self, through: float) -> None:
+        """Let every worker play a batch with the current actor."""
+        self.buffer.send(slice(0, self.buffer.carried))
+        self.player = self.actor.frozen(self.precision)
+        self.in_threads(self.play)
 
-    def collect(self) -> None:
-        """Let every worker play a batch."""
-        self.crew.map(collect)
+    @torch.no_grad()
+    def play(self, worker: Worker) -> None:
+        """Fill the rows after the carried ones with what the seats of a worker's games see and do."""
+        buffer = self.buffer
+        worker.begin_batch(self.updates_done, self.past_agents(worker.number), self.pool.chances())
+        uniforms = worker.generator.random((self.config.num_steps, worker.vec.num_envs))
+        with Stream(self.device) as stream:
+            for step, row in enumerate(range(buffer.carried, buffer.shape[0])):
+                worker.observe(row)
+                buffer.send(slice(row, row + 1), worker.columns)
+                outputs = stream.fetch(
+                    self.player(*buffer.row(row, worker.columns, *SEEN), precision=self.precision)
+                )
+                self.add_scores(
+                    outputs, buffer.masks[row, worker.columns], buffer.action_features[row, worker.columns]
+                )
+                self.choose(worker, outputs, row, uniforms[step])
+                worker.act(row)
+        worker.end_batch()
+
+    def add_scores(self, outputs: np.ndarray, masks: np.ndarray, action_features: np.ndarray) -> None:
+        """Make logits of the actor's ``outputs`` (n, A + K), in the columns of the legal actions."""
+        if self.action_scale is not None:
+            add_action_scores(outputs, masks, action_features, self.action_scale, np.arange(len(outputs)))
+
+    def past_agents(self, number: int) -> list[PolicyAgent]:
+        """The earlier policies, as opponents at the tables of worker ``number``."""
+        count = self.pool.count
+        seeds = np.random.SeedSequence([self.config.seed, number, self.updates_done]).spawn(count)
+        network, found = copy.deepcopy(self.actor).cpu(), []
+        for vector, seed in zip(self.pool.vectors[:count], seeds, strict=True):
+            vector_to_parameters(torch.from_numpy(vector), network.parameters())
+            found.append(self.past_agent(PolicyNetwork.of(network), seed))
+        return found
+
+    def in_threads(self, function: Callable[[Worker], _Result]) -> list[_Result]:
+        """``function`` of each worker, all side by side; raises what the first of them raises."""
+        torch.set_num_threads(1)  # the cores are taken by the workers
+        try:
+            return list(self._threads.map(function, self.workers))
+        finally:
+            torch.set_num_threads(len(self.workers))
+
+    # Learning.
 
     def learning_rate(self, through: float) -> float:
         """The learning rate of an update."""
         return between(self.options.learning_rate, self.options.learning_rate_end, through)
 
     def make_steps(
-        self, loss: Loss, names: Sequence[str], num_minibatches: int, learning_rate: float
+        self,
+        loss: Callable[[torch.Tensor], tuple[torch.Tensor, Mapping[str, torch.Tensor]]],
+        ready: np.ndarray,
+        num_minibatches: int,
+        learning_rate: float,
     ) -> dict[str, float]:
-        """Make all gradient steps of an update: the means over them of the metrics ``names`` that ``loss`` gives, and
-        of the length of each network's gradient.
+        """Make all gradient steps of an update: each of the rows ``ready`` (n,) is learned from in every epoch.
 
-        Raises ``DivergedError`` for a metric, gradient or weight that is not finite, and what ``loss`` raises.
+        ``loss`` takes the rows of a minibatch, (m,) int64 on the device, and gives the loss () to differentiate and
+        metrics () by name. Returns the means over the steps of these, the largest of those named ``largest_...``, and
+        the mean length of each network's gradient. Raises ``DivergedError`` where one of them or a weight is not
+        finite, also after the last step.
         """
-        options, optimizer = self.options, self.optimizer
-        steps = Steps(
-            loss=loss,
-            num_metrics=len(names),
-            ready=tuple(self.crew.map(num_ready)),
-            epochs=options.epochs,
-            num_minibatches=num_minibatches,
-            learning_rate=learning_rate,
-            max_grad_norm=options.max_grad_norm,
-            before=optimizer.num_steps,
-        )
-        metrics, norms = zip(*self.crew.map(make_steps, steps), strict=True)
-        self.crew.fetch(self.weights)
-        count = options.epochs * num_minibatches
-        optimizer.num_steps += count
-        # The lengths are those of whole gradients, the same for every worker.
-        return self.checked_metrics(names, np.array(metrics).sum(axis=0) / count, norms[0] / count)
-
-    def checked_metrics(self, names: Sequence[str], means: np.ndarray, norms: np.ndarray) -> dict[str, float]:
-        """The metrics of an update: the ``means`` of ``names``, and the mean lengths of the networks' gradients.
-
-        Raises ``DivergedError`` for a metric or a weight that is not finite.
-        """
-        weights = self.weights
-        for name, part in weights.parts.items():
-            if not weights.vector[part].isfinite().all():
-                raise DivergedError(f"a weight of the {name} is not finite")
-        for name, moment in self.optimizer.state.items():
-            if not moment.isfinite().all():
-                raise DivergedError(f"Adam's {name} is not finite")
-        for name, value in zip(names, means, strict=True):
+        self.optimizer.param_groups[0]["lr"] = learning_rate
+        generator = np.random.default_rng([self.config.seed, self.group.rank, self.updates_done])
+        names: list[str] = []
+        records = []
+        for _ in range(self.options.epochs):
+            for rows in np.array_split(generator.permutation(ready), num_minibatches):
+                total, metrics = loss(torch.from_numpy(rows).to(self.device))
+                names = [*metrics, *(f"{name}_grad_norm" for name in self.parts)]
+                records.append(torch.stack([*(m.detach() for m in metrics.values()), *self.step(total)]))
+        with torch.no_grad():  # no gradient has seen what the last step did
+            _, metrics = loss(torch.from_numpy(rows).to(self.device))
+        after = torch.stack([*metrics.values(), *records[-1][len(metrics) :]])
+        found = torch.stack([*records, after]).double().cpu().numpy()  # waits for the device
+        is_largest = np.array([name.startswith("largest_") for name in names])
+        own = np.where(is_largest, found.max(axis=0), found[:-1].mean(axis=0))
+        everywhere = np.array(self.group.gather((own, found.sum(axis=0))))
+        for name, value in zip(names, everywhere[:, 1].sum(axis=0), strict=True):
             if not math.isfinite(value):
                 raise DivergedError(f"{name} is not finite")
-        metrics = dict(zip(names, means.tolist(), strict=True))
-        return metrics | {
-            f"{name}_grad_norm": float(norm) for name, norm in zip(weights.parts, norms, strict=True)
-        }
+        means = np.where(is_largest, everywhere[:, 0].max(axis=0), everywhere[:, 0].mean(axis=0))
+        for name, part in self.parts.items():
+            if not self.weights[part].isfinite().all():
+                raise DivergedError(f"a weight of the {name} is not finite")
+        return dict(zip(names, means.tolist(), strict=True))
 
-    def num_minibatches(self) -> int:
-        """How many minibatches of about ``minibatch_size`` rows can be made of the rows that are ready; 0 for none."""
-        ready = self.crew.map(num_ready)
-        return min(max(1, sum(ready) // self.options.minibatch_size), max(ready))
+    def step(self, loss: torch.Tensor) -> list[torch.Tensor]:
+        """One step of the optimizer; the length () of each network's gradient before it was clipped."""
+        gradient, norms = self.weights.grad, []
+        assert gradient is not None
+        gradient.zero_()
+        loss.backward()
+        self.group.average(gradient)
+        # Networks share nothing, so a large error of the critic need not hold the actor back.
+        for part in self.parts.values():
+            norms.append(gradient[part].norm())
+            gradient[part] *= (self.options.max_grad_norm / norms[-1]).clamp(max=1)
+        self.optimizer.step()
+        return norms
+
+    def num_minibatches(self, num_ready: int) -> int:
+        """How many minibatches of about ``minibatch_size`` rows can be made of all rows that are ready, ``num_ready``
+        in this process; 0 for none."""
+        ready = self.group.gather(num_ready)
+        return min(max(1, sum(ready) // (self.group.size * self.options.minibatch_size)), min(ready))
+
+    def mean_and_variance(self, values: np.ndarray) -> tuple[float, float]:
+        """Of ``values`` (n,) of all processes together."""
+        own = values.astype(np.float64)
+        sums = np.array(self.group.gather((len(own), own.sum(), np.square(own).sum())))
+        count, total, squares = sums.sum(axis=0).tolist()
+        mean = total / max(1, count)
+        return mean, max(0.0, squares / max(1, count) - mean**2)
+
+    # Metrics.
 
     def game_metrics(self) -> dict[str, float]:
         """The game's statistics in self-play, means over the learner's seats and the rounds that ended."""
-        found = self.crew.map(statistics_of)
-        batches = [statistics for statistics, _ in found if statistics]
-        names = batches[0] if batches else ()
-        means = {name: float(np.concatenate([b[name] for b in batches]).mean()) for name in names}
-        return means | {"rounds": float(sum(rounds for _, rounds in found))}
+        sums: dict[str, np.ndarray] = {}
+        for worker in self.workers:
+            for name, values in worker.statistics.items():
+                sums[name] = sums.get(name, 0) + np.array([values.sum(dtype=np.float64), len(values)])
+        total = {"rounds": float(sum(self.group.gather(sum(worker.rounds for worker in self.workers))))}
+        everywhere = self.group.gather(sums)
+        means = {}
+        for name in dict.fromkeys(name for found in everywhere for name in found):
+            value, count = np.sum([found[name] for found in everywhere if name in found], axis=0)
+            means[name] = float(value / count)
+        return means | total
 
     def count_games(self) -> dict[str, float]:
         """Share of games that the learner won against each kind of opponent in this update; the pool is brought up to
         date."""
         if not self.options.opponents_in_training:
             return {}
-        tallies = self.crew.map(tally_of)
+        own = np.sum([worker.tables.tally for worker in self.workers if worker.tables], axis=0)
+        total = np.sum(self.group.gather(own), axis=0)
         specs = self.options.opponent_agents()
-        total = sum(tallies, np.zeros_like(tallies[0]))
         kinds = {**{spec: total[k] for k, spec in enumerate(specs)}, PAST: total[len(specs) :].sum(axis=0)}
-        actor = self.weights.vector[self.weights.parts["actor"]].numpy()
-        past = [tally[len(specs) :] for tally in tallies]
-        if self.pool.end_update(self.updates_done, past, actor):
-            self.crew.publish(self.weights, "past")
+        actor = self.weights[self.parts["actor"]].detach().cpu().numpy()
+        self.pool.end_update(self.updates_done, [total[len(specs) :]], actor)
         return {f"beats_{name}": float(wins / games) for name, (wins, games) in kinds.items() if games}
 
-    def policy(self) -> MLP:
-        """A copy of the actor."""
-        return self.weights.actor_to_play()
+    # What is kept.
+
+    def policy(self) -> PolicyNetwork:
+        """The actor as it is now."""
+        return PolicyNetwork.of(self.actor)
+
+    def carried_arrays(self) -> dict[str, np.ndarray]:
+        """The carried rows of the buffer that the next batch begins with: arrays (C, N, ...) by name, with ``seats``
+        -1 and all else 0 in empty rows."""
+        return {}
+
+    def load_carried(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from what `carried_arrays` returned."""
 
     def state(self) -> TrainingState:
-        """Weights, Adam's moments, and what the workers carry over from one batch to the next."""
-        moments = self.optimizer.state
-        arrays = {"weights": self.weights.vector.numpy()}
-        arrays |= {f"adam.{name}": moment.numpy() for name, moment in moments.items()}
-        values: dict[str, Any] = {"workers": []}
-        for number, (worker_arrays, worker_values) in enumerate(self.crew.map(save)):
-            arrays |= {f"worker{number}.{name}": array for name, array in worker_arrays.items()}
-            values["workers"].append(worker_values)
-        pool_arrays, values["pool"] = self.pool.state()
+        """Weights, Adam's moments, earlier policies, and the games and carried rows of each worker."""
+        arrays = {"weights": self.weights.detach().cpu().numpy()}
+        arrays |= {f"adam.{name}": value.cpu().numpy() for name, value in self.moments().items()}
+        pool_arrays, values = self.pool.state()
         arrays |= {f"pool.{name}": array for name, array in pool_arrays.items()}
-        return TrainingState(arrays, values)
+        carried = self.carried_arrays()
+        for worker in self.workers:
+            own = self.worker_arrays(worker)
+            own |= {f"carried.{name}": array[:, worker.columns] for name, array in carried.items()}
+            arrays |= {f"worker{worker.number}.{name}": array for name, array in own.items()}
+        return TrainingState(arrays, {"pool": values})
 
     def restore(self, state: TrainingState, update: int) -> None:
-        """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
-        arrays, values = state.arrays, state.values
-        self.check_step(float(arrays["adam.step"]), update)
-        if not (arrays["adam.exp_avg_sq"] >= 0).all():
-            raise ValueError("adam.exp_avg_sq holds squares under 0")
-        workers = values.get("workers")
-        if not isinstance(workers, list) or len(workers) != self.config.num_workers:
-            raise ValueError(f"workers: expected the values of {self.config.num_workers}")
-        pool_arrays = {k.removeprefix("pool."): v for k, v in arrays.items() if k.startswith("pool.")}
-        pool_values = values.get("pool")
+        """Go on from ``state``. Raises ``ValueError`` for what could not be gone on with."""
+        arrays, pool_values = state.arrays, state.values.get("pool")
         if not isinstance(pool_values, dict):
             raise ValueError(f"pool = {pool_values!r:.40}, expected a mapping")
+        if not (arrays["adam.exp_avg_sq"] >= 0).all() or not arrays["adam.step"] >= 0:
+            raise ValueError("adam.exp_avg_sq or adam.step holds numbers under 0")
         try:
-            self.pool.restore(pool_arrays, pool_values, update)
+            self.pool.restore(named("pool.", arrays), pool_values, update)
         except ValueError as error:
             raise ValueError(f"pool.{error}") from error
-        each = []
-        for number, worker_values in enumerate(workers):
-            prefix = f"worker{number}."
-            own = {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)}
-            each.append((own, worker_values))
-        self.crew.map(load, update, self.pool.count, each=each)
-        self.weights.vector.copy_(torch.from_numpy(arrays["weights"]))
-        self.weights.refresh()
-        for name, moment in self.optimizer.state.items():
-            moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
-        self.crew.publish(self.weights, *self.weights.kept())
+        carried = []
+        for worker in self.workers:
+            own = named(f"worker{worker.number}.", arrays)
+            try:
+                self.load_worker(worker, own)
+            except ValueError as error:
+                raise ValueError(f"worker{worker.number}.{error}") from error
+            carried.append(named("carried.", own))
+        self.load_carried({name: np.concatenate([c[name] for c in carried], axis=1) for name in carried[0]})
+        with torch.no_grad():
+            self.weights.copy_(torch.from_numpy(arrays["weights"]))
+            for name, moment in self.moments().items():
+                moment.copy_(torch.from_numpy(arrays[f"adam.{name}"]))
         self.updates_done = update
 
-    def check_step(self, step: float, update: int) -> None:
-        """Raise ``ValueError`` for a number of Adam's steps that no run comes to after ``update`` updates."""
-        rows = self.most_rows()
-        most = update * self.options.epochs * max(1, rows // self.options.minibatch_size)
-        if not step.is_integer() or not 0 <= step <= min(most, LARGEST_STEP):
-            raise ValueError(f"adam.step = {step}, expected a whole number from 0 to {most}")
+    def worker_arrays(self, worker: Worker) -> dict[str, np.ndarray]:
+        """What belongs to a worker alone, beside its columns of the buffer."""
+        return worker.save()
 
-    def most_rows(self) -> int:
-        """The largest number of rows that an update learns from."""
-        return sum(rows * games for rows, games in self.crew.map(shape_of))
+    def load_worker(self, worker: Worker, arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from what `worker_arrays` returned. Raises ``ValueError`` for what could not be gone on with."""
+        worker.load(arrays, self.pool.count)
 
+    def check_carried(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Raise ``ValueError`` for carried rows that compiled code could not be given."""
+        game, held = self.game, arrays["seats"] >= 0
+        actions, masks = arrays["actions"], arrays["masks"]
+        there = (actions >= 0) & (actions < game.num_actions)
+        legal = np.take_along_axis(masks, np.where(there, actions, 0)[..., None], axis=2)[..., 0]
+        facts = {
+            "seats": bool((arrays["seats"] < game.num_players).all()),
+            "actions": bool(there.all() and legal[held].all()),
+        }
+        for name, holds in facts.items():
+            if not holds:
+                raise ValueError(f"carried.{name} holds what no decision of this game comes to")
+        if "histories" in arrays:
+            self.check_histories(arrays["histories"][held])
 
-# What the workers are told to do.
+    def check_histories(self, histories: np.ndarray) -> None:
+        """Raise ``ValueError`` for histories (n, T, 2) int8 that no network could be given."""
+        rows, game = np.ascontiguousarray(histories), self.game
+        if rows.size and not valid_histories(rows, game.num_players, game.num_actions, UNUSED):
+            raise ValueError("histories hold what no game comes to")
 
+    def moments(self) -> dict[str, torch.Tensor]:
+        """What Adam keeps: ``step`` (), ``exp_avg`` (K,) and ``exp_avg_sq`` (K,)."""
+        moments: dict[str, torch.Tensor] = self.optimizer.state[self.weights]
+        return moments
 
-def begin_update(worker: Worker, update: int, through: float, num_past: int, chances: np.ndarray) -> None:
-    """See ``Worker.begin_update``."""
-    worker.begin_update(update, through, num_past, chances)
-
-
-def collect(worker: Worker) -> None:
-    """Play a batch."""
-    worker.collect()
-
-
-def shape_of(worker: Worker) -> tuple[int, int]:
-    """Rows and games of the buffer."""
-    return worker.shape
-
-
-def num_ready(worker: Worker) -> int:
-    """How many rows can be learned from."""
-    return len(worker.ready)
-
-
-def statistics_of(worker: Worker) -> tuple[dict[str, np.ndarray], int]:
-    """Statistics and number of the rounds that ended."""
-    return worker.statistics, worker.rounds
-
-
-def tally_of(worker: Worker) -> np.ndarray:
-    """Games won and played against each opponent."""
-    assert worker.tables
-    return worker.tables.tally
+    def close(self) -> None:
+        """End the threads of the workers."""
+        self._threads.shutdown()
 
 
-def save(worker: Worker) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """See ``Worker.save``."""
-    return worker.save()
+class Stream:
+    """A thread's own stream of work on a GPU; on any other device nothing. A context manager."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+
+    def __enter__(self) -> Stream:
+        if self._stream:
+            self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
+            self._context = torch.cuda.stream(self._stream)
+            self._context.__enter__()
+            self._done = torch.cuda.Event(blocking=True)  # who waits for it sleeps: games need the cores
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._stream:
+            self._context.__exit__(*error)
+            torch.cuda.current_stream(self._stream.device).wait_stream(self._stream)
+
+    def fetch(self, tensor: torch.Tensor) -> np.ndarray:
+        """``tensor`` as an array, once the device has computed it."""
+        if not self._stream:
+            return tensor.cpu().numpy()
+        host = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+        host.copy_(tensor, non_blocking=True)
+        self._done.record(self._stream)
+        self._done.synchronize()
+        return host.numpy()
 
 
-def load(
-    worker: Worker, update: int, num_past: int, arrays: dict[str, np.ndarray], values: dict[str, Any]
-) -> None:
-    """Go on after ``update`` updates; see ``Worker.load``."""
-    worker.updates_done = update
+def flattened(networks: nn.ModuleDict) -> tuple[nn.Parameter, dict[str, slice]]:
+    """One vector (K,) of which all parameters of ``networks`` become views, and its ``grad`` theirs; and the slice of
+    each network."""
+    parameters = list(networks.parameters())
+    vector = nn.Parameter(parameters_to_vector(parameters).detach().clone())
+    vector.grad = torch.zeros_like(vector)
+    start = 0
+    for parameter in parameters:
+        stop = start + parameter.numel()
+        parameter.data = vector.detach()[start:stop].view_as(parameter)
+        parameter.grad = vector.grad[start:stop].view_as(parameter)
+        start = stop
+    parts, start = {}, 0
+    for name, network in networks.items():
+        stop = start + sum(parameter.numel() for parameter in network.parameters())
+        parts[name], start = slice(start, stop), stop
+    return vector, parts
+
+
+def network_inputs(game: Game, options: SelfPlayOptions) -> NetworkInputs:
+    """What the network that plays is given."""
+    return NetworkInputs(game, options.features, options.action_features, options.history)
+
+
+def num_weights(inputs: NetworkInputs, options: SelfPlayOptions, outputs: int) -> int:
+    """How many weights a network with ``inputs`` and so many ``outputs`` has."""
+    made = HISTORY_OUTPUTS if inputs.history_length else 0
+    sizes = pairwise((inputs.size + made, *options.hidden, outputs))
+    return sum((taken + 1) * given for taken, given in sizes) + inputs.num_history_weights()
+
+
+def make_actor(game: Game, options: SelfPlayOptions, generator: torch.Generator) -> MLP:
+    """The network that plays, with its first weights."""
+    actor = MLP.for_policy(network_inputs(game, options), options.hidden, options.activation)
+    return actor.initialise(generator, last_gain=0.01)  # at first no action is much better than another
+
+
+def start_from(actor: MLP, path: str, game: Game) -> MLP:
+    """``actor`` with the weights of the policy at ``path``, a checkpoint or ``zoo:NAME``; as it is if that is empty.
+
+    Raises ``ValueError`` where it is not there, damaged, of another network or game, or no policy.
+    """
+    if not path:
+        return actor
     try:
-        worker.load(arrays, values, num_past)
-    except ValueError as error:
-        raise ValueError(f"worker{worker.networks.number}.{error}") from error
+        checkpoint = load_checkpoint(policy_path(path, game) or path, game)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"start_from: {error}") from error
+    if checkpoint.training.get("algorithm") == DMC:
+        raise ValueError(
+            f"start_from = {path!r} was trained by {DMC}: its network gives values of actions, no probabilities; start "
+            "from a policy, such as one of ppo, or from none"
+        )
+    there, wanted = checkpoint.network.describe(), actor.describe()
+    if there != wanted:
+        raise ValueError(
+            f"start_from = {path!r} holds the network {there}, and the settings ask for {wanted}: set hidden, "
+            "activation, features, action_features and history as they were when it was trained"
+        )
+    actor.set_arrays(checkpoint.network.arrays())
+    return actor
 
 
-def memory_of_weights(config: TrainConfig, game: Game, critic_size: int = 0) -> int:
-    """Bytes of all weights and of the earlier policies; ``critic_size`` are the weights beside those of the actor."""
-    options = self_play_options(config)
-    size = actor_size(game, options)
-    return weight_bytes(size + critic_size, config.num_workers) + pool_bytes(options, size)
+def named(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Those of ``arrays`` whose names begin with ``prefix``, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def between(start: float, end: float, through: float) -> float:

@@ -26,7 +26,7 @@ class LearningOptions(AlgorithmOptions):
     learning_rate_end: Float = Field(5e-5, ge=0, description="learning rate at the end")
     max_grad_norm: Float = Field(0.5, gt=0, description="longest gradient, of each network")
 
-    def calmer(self) -> dict[str, float]:
+    def safer(self) -> dict[str, float]:
         """A tenth of the learning rate, and nothing above the defaults."""
         default = type(self)()
         rate = min(self.learning_rate / 10, default.learning_rate)
@@ -64,9 +64,9 @@ class ClippedOptions(LearningOptions):
             )
         return wrong
 
-    def calmer(self) -> dict[str, float]:
+    def safer(self) -> dict[str, float]:
         """A tenth of the learning rate, and nothing above the defaults."""
-        default, settings = type(self)(), super().calmer()
+        default, settings = type(self)(), super().safer()
         for name in ("entropy", "entropy_end"):
             if getattr(self, name) > getattr(default, name):
                 settings[name] = getattr(default, name)

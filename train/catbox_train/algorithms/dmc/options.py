@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 class DMCOptions(SelfPlayOptions):
     """Settings of Deep Monte Carlo (DouZero, Zha et al. 2021, https://arxiv.org/abs/2106.06135)."""
 
-    cpu_only = True
-
     epsilon: Share = Field(
         0.1, description="chance of a random action at the start, falling linearly to epsilon_end"
     )

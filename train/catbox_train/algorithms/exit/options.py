@@ -22,7 +22,6 @@ MAX_WORLDS = 2**20
 class ExitOptions(PolicyOptions):
     """Settings of expert iteration (Anthony et al. 2017, https://arxiv.org/abs/1705.08439)."""
 
-    cpu_only = True
     agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **PolicyOptions.agent_settings,
         "rollout_policy": (POLICY,),
@@ -64,9 +63,9 @@ class ExitOptions(PolicyOptions):
             )
         return wrong
 
-    def calmer(self) -> dict[str, float]:
+    def safer(self) -> dict[str, float]:
         """A tenth of the learning rate, and nothing above the defaults."""
-        default, settings = type(self)(), super().calmer()
+        default, settings = type(self)(), super().safer()
         if self.entropy > default.entropy:
             settings["entropy"] = default.entropy
         return settings

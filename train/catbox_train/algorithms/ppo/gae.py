@@ -9,7 +9,7 @@ The rows of a window are one game's decisions in the order they were taken, whoe
 A seat's transition runs from its own decision to its own next one, and is paid every reward in between (summed,
 not discounted: ``gamma`` counts the seat's own decisions). So the walk goes backwards with one running value,
 advantage and sum of rewards per seat. The last decision of a seat in the window has no successor yet, unless the
-game ended: it is *open*, and is carried to the next window with the rewards it has been paid so far. A decision of a
+game ended: it is *pending*, and is carried to the next window with the rewards it has been paid so far. A decision of a
 seat that does not learn, because an opponent has it, counts only with what its step paid and ended.
 """
 
@@ -30,18 +30,18 @@ def compute_advantages(
     gamma: float,
     gae_lambda: float,
     advantages: np.ndarray,
-    open_rows: np.ndarray,
-    open_rewards: np.ndarray,
+    pending_rows: np.ndarray,
+    pending_rewards: np.ndarray,
 ) -> None:
-    """Fill ``advantages``, ``open_rows`` and ``open_rewards`` in place.
+    """Fill ``advantages``, ``pending_rows`` and ``pending_rewards`` in place.
 
     Takes ``seats`` (R, N) int8, the seat that decided (-1: an empty row); ``learns`` (R, N) bool, whether it is one of
     the learner's; ``values`` (R, N) float32, its critic's value of that decision; ``rewards`` (R, N, P) float32, what
     each seat was paid by the step; ``terminated`` (R, N) bool, whether the step ended the game.
 
-    ``advantages`` (R, N) float32 is 0 in empty and open rows and where the seat does not learn. ``open_rows`` (P, N)
-    int64 is the row of seat p's open decision, or -1; ``open_rewards`` (P, N) float32 is what that decision has been
-    paid so far.
+    ``advantages`` (R, N) float32 is 0 in empty and pending rows and where the seat does not learn. ``pending_rows``
+    (P, N) int64 is the row of seat p's pending decision, or -1; ``pending_rewards`` (P, N) float32 is what that
+    decision has been paid so far.
     """
     num_rows, num_games = seats.shape
     num_players = rewards.shape[2]
@@ -54,8 +54,8 @@ def compute_advantages(
         next_advantage[:] = 0.0
         paid[:] = 0.0
         followed[:] = False
-        open_rows[:, game] = -1
-        open_rewards[:, game] = 0.0
+        pending_rows[:, game] = -1
+        pending_rewards[:, game] = 0.0
         for row in range(num_rows - 1, -1, -1):
             advantages[row, game] = 0.0
             seat = seats[row, game]
@@ -75,8 +75,8 @@ def compute_advantages(
                 next_advantage[seat] = error + gamma * gae_lambda * next_advantage[seat]
                 advantages[row, game] = next_advantage[seat]
             else:
-                open_rows[seat, game] = row
-                open_rewards[seat, game] = paid[seat]
+                pending_rows[seat, game] = row
+                pending_rewards[seat, game] = paid[seat]
                 followed[seat] = True
             next_value[seat] = values[row, game]
             paid[seat] = 0.0

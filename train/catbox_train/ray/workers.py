@@ -6,22 +6,19 @@ import pickle
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-import numpy as np
-import torch
-
 import catbox_env
+from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_agents.ray_cluster import connected
+from catbox_env import Game
 from catbox_env.core.checks import check_integer
-from catbox_train.algorithm import WorkersLost
+from catbox_train.algorithm import Algorithm, TrainingState, WorkersLost, algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.ray.channel import Channel
-from catbox_train.self_play.crew import Crew, raise_first
-from catbox_train.self_play.weights import SharedWeights
-from catbox_train.self_play.worker import Worker
+from catbox_train.self_play.algorithm import SelfPlay
 
 #: Most workers of a run.
 MAX_WORKERS = 4096
@@ -85,12 +82,17 @@ class RayWorkers:
             self._thread.join(_TIME_TO_END)
         ray.kill(self.channel)
 
-    def crew(self, config: TrainConfig) -> RayCrew:
-        """The workers of a run with ``config``, which has as many, once all of them have begun.
+    def algorithm(self, config: TrainConfig, game: Game) -> OnRay:
+        """The algorithm of a run with ``config``, which has as many workers, once all of them have begun.
 
-        Raises ``ValueError`` for another number or device, ``ChildProcessError`` where they do not begin in time or
-        were lost too often.
+        Raises ``ValueError`` for another number or device, and for an algorithm that does not learn in several
+        processes; ``ChildProcessError`` where they do not begin in time or were lost too often.
         """
+        if not issubclass(algorithm_class(config.algorithm), SelfPlay):
+            raise ValueError(
+                f"algorithm = {config.algorithm!r} does not learn in several processes: expected ppo, dmc, exit, or a "
+                "subclass of catbox_train.self_play.algorithm.SelfPlay"
+            )
         if config.device not in ("cpu", "cuda") or config.num_workers != self.count:
             raise ValueError(
                 f"device = {config.device!r}, workers = {config.num_workers}: expected cpu or cuda, and {self.count}, "
@@ -105,8 +107,8 @@ class RayWorkers:
             self._gpu = gpu
             self._thread = threading.Thread(target=self._train, daemon=True)
             self._thread.start()
-        facts = self._begun()
-        return RayCrew(self, config, facts)
+        self.facts = self._begun()
+        return OnRay(self, config, game)
 
     def _train(self) -> None:
         """Let Ray Train run the workers until they are told to end."""
@@ -184,37 +186,36 @@ class RayWorkers:
         self._losses = 0
 
 
-class RayCrew(Crew[Worker]):
-    """The workers of one run. None is in this process."""
+class OnRay(Algorithm):
+    """The algorithm of a run whose ranks are the processes of ``cluster``: it passes on what the run asks."""
 
-    def __init__(self, cluster: RayWorkers, config: TrainConfig, facts: Sequence[dict[str, Any]]) -> None:
-        self.workers = []
-        self.facts = facts
+    def __init__(self, cluster: RayWorkers, config: TrainConfig, game: Game) -> None:
+        super().__init__(config, game)
         self._cluster = cluster
-        seeds = np.random.SeedSequence(config.seed).spawn(config.num_workers)
-        self._ask("begin", config, each=[(seed,) for seed in seeds])
+        self._ask("begin", config)
 
-    def _ask(self, name: str, *args: Any, each: Sequence[tuple[Any, ...]] | None = None) -> list[Any]:
-        """The result of a method of every ``Host``; raises what it raises."""
-        answers = self._cluster.ask((name, args, each))
-        raise_first([error for error, _ in answers])
+    def _ask(self, name: str, *args: Any) -> list[Any]:
+        """The result of a method of every `Host`; raises what it raises."""
+        answers = self._cluster.ask((name, args))
+        for error, _ in answers:
+            if error is not None:
+                raise error
         return [result for _, result in answers]
 
-    def map(
-        self, function: Callable[..., Any], *args: Any, each: Sequence[tuple[Any, ...]] | None = None
-    ) -> list[Any]:
-        return self._ask("call", function, *args, each=each)
-
-    def fetch(self, weights: SharedWeights) -> None:
-        kept = weights.kept()
-        for name, array in self._ask("fetch")[0].items():
-            kept[name].copy_(torch.from_numpy(array))
-        weights.refresh()
+    def update(self, through: float) -> dict[str, float]:
+        metrics: dict[str, float] = self._ask("update", through)[0]
         self._cluster.made_progress()
+        return metrics
 
-    def publish(self, weights: SharedWeights, *names: str) -> None:
-        kept = weights.kept()
-        self._ask("publish", {name: kept[name].numpy() for name in names})
+    def policy(self) -> PolicyNetwork:
+        network: PolicyNetwork = self._ask("policy")[0]
+        return network
 
-    def close(self) -> None:
-        """The workers end with their context."""
+    def state(self) -> TrainingState:
+        first, *others = self._ask("state")
+        return TrainingState(
+            first.arrays | {k: v for other in others for k, v in other.arrays.items()}, first.values
+        )
+
+    def restore(self, state: TrainingState, update: int) -> None:
+        self._ask("restore", state, update)

@@ -123,11 +123,11 @@ class MLP(nn.Module):
         *,
         precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
-        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) int8; ``precision`` is that of the hidden layers.
+        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) of small integers; ``precision`` is that of the layers.
 
         ``histories`` (n, T, 2) int8 are read by a network with an encoder of histories, and needed there.
         """
-        first, *others, last = self.linear_layers()
+        first, *others = self.linear_layers()
         activation = _ACTIVATIONS[self.activation]
         x = nn.functional.linear(vectors.to(precision), self._first(precision), first.bias.to(precision))
         if self.history:
@@ -135,10 +135,9 @@ class MLP(nn.Module):
                 raise ValueError("this network takes histories: give them beside the vectors")
             encoded = self.history(histories).to(precision)
             x = x + nn.functional.linear(encoded, first.weight[:, len(self.input_scale) :].to(precision))
-        x = activation(x)
         for layer in others:
-            x = activation(nn.functional.linear(x, layer.weight.to(precision), layer.bias.to(precision)))
-        return cast(torch.Tensor, last(x.float()))
+            x = nn.functional.linear(activation(x), layer.weight.to(precision), layer.bias.to(precision))
+        return x.float()
 
     def _first(self, precision: torch.dtype) -> torch.Tensor:
         """The weights (H, I) of the inputs times their factors.
@@ -154,8 +153,7 @@ class MLP(nn.Module):
         """A copy that computes the same in ``precision``, sooner: to play with, not to train."""
         twin = copy.deepcopy(self).requires_grad_(False)
         twin._frozen = self._first(precision).detach()
-        for layer in twin.linear_layers()[:-1]:
-            layer.to(precision)
+        twin.layers.to(precision)
         return twin
 
     def logits(

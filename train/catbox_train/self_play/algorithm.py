@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TypeVar, cast
@@ -81,6 +81,8 @@ class SelfPlay(Algorithm):
         self.at_once = AT_ONCE[self.device.type]
         self.precision = PRECISIONS[self.options.precision]
         self.inputs = network_inputs(game, self.options)
+        shares = config.num_workers // self.group.size
+        torch.set_num_threads(shares)  # before the first weights: rounding in them depends on it too
         self.networks = nn.ModuleDict(self.make_networks(config, game)).to(self.device)
         self.actor = cast(MLP, self.networks["actor"])
         scale = self.actor.action_scale
@@ -93,7 +95,6 @@ class SelfPlay(Algorithm):
             "exp_avg": torch.zeros_like(self.weights),
             "exp_avg_sq": torch.zeros_like(self.weights),
         }
-        shares = config.num_workers // self.group.size
         num_games = config.num_envs // self.group.size
         self.check_device_memory()
         self.buffer = Buffer(
@@ -147,7 +148,7 @@ class SelfPlay(Algorithm):
         """How many weights all networks have."""
         options = self_play_options(config)
         inputs = network_inputs(game, options)
-        return num_weights(inputs, options, game.num_actions + inputs.action_size)
+        return num_weights(inputs, options.hidden, game.num_actions + inputs.action_size)
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
@@ -506,10 +507,10 @@ def network_inputs(game: Game, options: SelfPlayOptions) -> NetworkInputs:
     return NetworkInputs(game, options.features, options.action_features, options.history)
 
 
-def num_weights(inputs: NetworkInputs, options: SelfPlayOptions, outputs: int) -> int:
-    """How many weights a network with ``inputs`` and so many ``outputs`` has."""
+def num_weights(inputs: NetworkInputs, hidden: Sequence[int], outputs: int) -> int:
+    """How many weights a network with ``inputs``, ``hidden`` layers and so many ``outputs`` has."""
     made = HISTORY_OUTPUTS if inputs.history_length else 0
-    sizes = pairwise((inputs.size + made, *options.hidden, outputs))
+    sizes = pairwise((inputs.size + made, *hidden, outputs))
     return sum((taken + 1) * given for taken, given in sizes) + inputs.num_history_weights()
 
 

@@ -76,7 +76,7 @@ class PPO(SelfPlay):
         scale = input_scale(game.state_layout) if options.privileged_critic else inputs.scale()
         if inputs.history_sizes and not options.privileged_critic:
             history = HistoryEncoder(inputs.history_sizes)
-        critic = MLP(scale, options.hidden, 1, options.activation, history=history)
+        critic = MLP(scale, options.critic_hidden, 1, options.activation, history=history)
         critic.initialise(generator, last_gain=1.0)
         return {"actor": start_from(actor, options.start_from, game), "critic": critic}
 
@@ -93,8 +93,9 @@ class PPO(SelfPlay):
     @classmethod
     def num_weights(cls, config: TrainConfig, game: Game) -> int:
         """Those of actor and critic."""
-        options, critic = ppo_options(config), network_inputs(game, ppo_options(config))
-        return super().num_weights(config, game) + num_weights(critic, options, 1)
+        options = ppo_options(config)
+        critic = num_weights(network_inputs(game, options), options.critic_hidden, 1)
+        return super().num_weights(config, game) + critic
 
     # Playing.
 
@@ -183,7 +184,10 @@ class PPO(SelfPlay):
         learning_rate = self.learning_rate(through)
 
         def loss(rows: torch.Tensor) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
-            read, read_by_critic = (self.buffer.take(rows, *names) for names in (READ, self.seen_by_critic))
+            names = tuple(dict.fromkeys((*READ, *self.seen_by_critic)))
+            taken = dict(zip(names, self.buffer.take(rows, *names), strict=True))
+            taken["observations"] = taken["observations"].to(self.precision)  # once for both networks
+            read, read_by_critic = ([taken[name] for name in which] for which in (READ, self.seen_by_critic))
             learned = [column.index_select(0, rows) for column in columns]
             return self.loss(read, read_by_critic, learned, weight)
 

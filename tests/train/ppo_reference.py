@@ -27,7 +27,7 @@ def ppo_losses(
     gain = torch.minimum(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip))
     return {
         "policy_loss": -gain.mean(),
-        "value_loss": 0.5 * (values[:, 0] - rows["returns"]).square().mean(),
+        "value_loss": (values[:, 0] - rows["returns"]).square().mean(),
         "entropy": -(log_probabilities.exp() * log_probabilities).sum(dim=1).mean(),
         "kl": (ratio - 1 - log_ratio).mean(),
         "clip_fraction": ((ratio - 1).abs() > clip).to(logits.dtype).mean(),
@@ -68,12 +68,13 @@ class ReferenceUpdate:
         rows, actor = self.rows, self.networks["actor"]
         outputs = actor(rows["observations"], rows["histories"])
         num_actions = rows["masks"].shape[1]
-        logits, of_features = outputs[:, :num_actions], outputs[:, num_actions:]
-        if of_features.shape[1]:
+        logits, values = outputs[:, :num_actions], outputs[:, -1:]
+        if num_features := rows["action_features"].shape[2]:
             scaled = rows["action_features"].float() * actor.action_scale
-            logits = logits + (scaled * of_features[:, None]).sum(2)
-        seen_by_critic = rows["states" if self.options.privileged_critic else "observations"]
-        return logits, self.networks["critic"](seen_by_critic, rows["histories"])
+            logits = logits + (scaled * outputs[:, None, num_actions : num_actions + num_features]).sum(2)
+        if self.options.privileged_critic:
+            values = self.networks["critic"](rows["states"])
+        return logits, values
 
     def learn(self, learning_rate: float, entropy_weight: float) -> None:
         """Make a step by the whole batch in each epoch."""
@@ -82,10 +83,11 @@ class ReferenceUpdate:
         for _ in range(self.options.epochs):
             self.networks.zero_grad()
             losses = ppo_losses(*self.outputs(), self.rows, self.options.clip)
-            (losses["policy_loss"] - entropy_weight * losses["entropy"] + losses["value_loss"]).backward()
-            for name in ("actor", "critic"):
-                parameters = self.networks[name].parameters()
-                losses[f"{name}_grad_norm"] = clip_grad_norm_(parameters, self.options.max_grad_norm)
+            of_values = self.options.value_weight * losses["value_loss"]
+            (losses["policy_loss"] - entropy_weight * losses["entropy"] + of_values).backward()
+            for name, network in self.networks.items():
+                length = clip_grad_norm_(network.parameters(), self.options.max_grad_norm)
+                losses[f"{name}_grad_norm"] = length
             self.weights.grad = torch.cat([p.grad.reshape(-1) for p in self.networks.parameters()])
             self.optimizer.step()
             found.append({name: value.item() for name, value in losses.items()})

@@ -28,12 +28,16 @@ from tests.train.ppo_runs import (
 )
 
 
+#: In the outputs of the network.
+PLACES = {"logit": 0, "value": -1}
+
+
 @pytest.mark.parametrize(
     ("where", "number", "said"),
     [
-        ("actor", math.nan, "not finite"),
-        ("actor", 1e9, "a logit of the policy is larger than"),
-        ("critic", math.inf, "not finite"),
+        ("logit", math.nan, "not finite"),
+        ("logit", 1e9, "a logit of the policy is larger than"),
+        ("value", math.inf, "not finite"),
         ("moment", math.nan, "not finite"),
     ],
 )
@@ -49,7 +53,7 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
             if where == "moment":
                 trainer.moments()["exp_avg_sq"][0] = number
             else:
-                trainer.weights.detach()[trainer.parts[where]][-1] = number
+                trainer.actor.linear_layers()[-1].bias.detach()[PLACES[where]] = number
         return learn(trainer, through)
 
     with monkeypatch.context() as patch:

@@ -41,7 +41,7 @@ def _list_legal(mask: np.ndarray, legal: np.ndarray) -> int:
 def add_action_scores(
     outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray, rows: np.ndarray
 ) -> bool:
-    """Make logits of ``outputs`` (n, A + K) float32, in place in the columns of the legal actions.
+    """Make logits of ``outputs`` (n, at least A + K) float32, in place in the columns of the legal actions.
 
     ``masks`` (M, A) bool and ``features`` (M, A, K) int8, of which ``rows`` (n,) are those of ``outputs``; ``scale``
     (K,) float32 multiplies the features. False, with nothing more changed, for arrays that do not fit each other and
@@ -67,7 +67,7 @@ def add_action_scores(
 def add_score_gradient(
     gradient: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray, rows: np.ndarray
 ) -> bool:
-    """Fill the last K columns of ``gradient`` (n, A + K) float32, whose first A are the gradient by the logits.
+    """Fill the K columns of ``gradient`` (n, at least A + K) float32 behind the first A, the gradient by the logits.
 
     The other arguments, and False, as in ``add_action_scores``.
     """
@@ -96,6 +96,6 @@ def _fits(
 ) -> bool:
     return (
         outputs.shape[0] >= len(rows)
-        and outputs.shape[1] == masks.shape[1] + num_features
+        and outputs.shape[1] >= masks.shape[1] + num_features
         and features.shape == (masks.shape[0], masks.shape[1], num_features)
     )

@@ -27,14 +27,15 @@ class _ActionScores(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, outputs: torch.Tensor, masks: torch.Tensor, *given: torch.Tensor) -> torch.Tensor:
         ctx.arrays = [tensor.numpy() for tensor in (masks, *given)]
+        ctx.width = outputs.shape[1]
         logits = outputs.detach().clone()
         add_action_scores(logits.numpy(), *ctx.arrays, np.arange(len(logits)))
         return logits[:, : masks.shape[1]]
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        (of_logits,), (masks, features, _) = gradients, ctx.arrays
-        gradient = torch.empty((len(masks), masks.shape[1] + features.shape[2]))
+        (of_logits,), (masks, *_) = gradients, ctx.arrays
+        gradient = torch.zeros((len(masks), ctx.width))
         gradient[:, : masks.shape[1]] = of_logits
         add_score_gradient(gradient.numpy(), *ctx.arrays, np.arange(len(masks)))
         return gradient, None, None, None
@@ -50,6 +51,8 @@ class MLP(nn.Module):
     ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the
     network takes beside the observation, with their sizes. ``history``, if given, makes numbers of the history of the
     seat, which the layers take behind the other inputs.
+
+    The last ``num_values`` outputs are values, which only training needs: `arrays` and `describe` leave them out.
     """
 
     input_scale: torch.Tensor
@@ -67,6 +70,7 @@ class MLP(nn.Module):
         features: Mapping[str, int] | None = None,
         action_features: Mapping[str, int] | None = None,
         history: HistoryEncoder | None = None,
+        num_values: int = 0,
     ) -> None:
         super().__init__()
         check_hidden_layers(hidden, activation)
@@ -74,7 +78,8 @@ class MLP(nn.Module):
         self.features, self.action_features = dict(features or {}), dict(action_features or {})
         self.register_buffer("input_scale", torch.as_tensor(scale))
         self.register_buffer("action_scale", None if action_scale is None else torch.from_numpy(action_scale))
-        sizes = [len(scale) + (history.sizes.outputs if history else 0), *hidden, num_outputs]
+        self.num_values = num_values
+        sizes = [len(scale) + (history.sizes.outputs if history else 0), *hidden, num_outputs + num_values]
         self.layers = nn.ModuleList(
             nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
         )
@@ -82,7 +87,9 @@ class MLP(nn.Module):
         self._frozen: torch.Tensor | None = None
 
     @classmethod
-    def for_policy(cls, inputs: NetworkInputs, hidden: Sequence[int], activation: str = "relu") -> MLP:
+    def for_policy(
+        cls, inputs: NetworkInputs, hidden: Sequence[int], activation: str = "relu", num_values: int = 0
+    ) -> MLP:
         """A policy that takes ``inputs``, its weights not yet set."""
         return cls(
             inputs.scale(),
@@ -93,16 +100,19 @@ class MLP(nn.Module):
             features=part_sizes(inputs.layout),
             action_features=part_sizes(inputs.action_layout),
             history=HistoryEncoder(inputs.history_sizes) if inputs.history_sizes else None,
+            num_values=num_values,
         )
 
     def initialise(self, generator: torch.Generator, last_gain: float) -> MLP:
         """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases, and the weights
-        of the encoder of histories; returns self."""
+        of the encoder of histories; returns self. ``last_gain`` is that of all outputs but values."""
         layers = self.linear_layers()
         for layer in layers:
             gain = last_gain if layer is layers[-1] else math.sqrt(2)
             nn.init.orthogonal_(layer.weight, gain, generator=generator)
             nn.init.zeros_(layer.bias)
+        if self.num_values:
+            nn.init.orthogonal_(layers[-1].weight[-self.num_values :], generator=generator)
         if self.history:
             self.history.initialise(generator)
         return self
@@ -112,9 +122,12 @@ class MLP(nn.Module):
         return cast(list[nn.Linear], list(self.layers))
 
     def sizes(self) -> list[int]:
-        """The number of inputs of the layers, the widths of the hidden layers, the number of outputs."""
+        """The number of inputs of the layers, the widths of the hidden layers, the number of outputs but values."""
         layers = self.linear_layers()
-        return [layers[0].in_features, *(layer.out_features for layer in layers)]
+        return [layers[0].in_features, *(layer.out_features for layer in layers[:-1]), self._num_outputs()]
+
+    def _num_outputs(self) -> int:
+        return self.linear_layers()[-1].out_features - self.num_values
 
     def forward(
         self,
@@ -123,7 +136,7 @@ class MLP(nn.Module):
         *,
         precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
-        """Outputs (n, num_outputs) float32 for ``vectors`` (n, I) of small integers; ``precision`` is that of the layers.
+        """Outputs (n, num_outputs + num_values) float32 for ``vectors`` (n, I) int8; ``precision`` is that of the layers.
 
         ``histories`` (n, T, 2) int8 are read by a network with an encoder of histories, and needed there.
         """
@@ -165,29 +178,38 @@ class MLP(nn.Module):
         *,
         precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
-        """Logits (n, A) float32 of a policy for its inputs ``vectors`` (n, I) and ``action_features`` (n, A, K), int8,
-        of use where ``masks`` (n, A) bool allow the action.
+        """`logits_of` the outputs for ``vectors`` and ``histories``, as in ``forward``."""
+        return self.logits_of(self(vectors, histories, precision=precision), action_features, masks)
 
-        The other arguments as in ``forward``.
-        """
-        outputs = self(vectors, histories, precision=precision)
+    def logits_of(
+        self, outputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor
+    ) -> torch.Tensor:
+        """Logits (n, A) float32 of a policy with the ``outputs`` of ``forward`` and ``action_features`` (n, A, K) int8,
+        of use where ``masks`` (n, A) bool allow the action."""
         if self.action_scale is None:
-            return cast(torch.Tensor, outputs)
+            return outputs[:, : masks.shape[1]]
         if outputs.device.type == "cpu":
             return cast(torch.Tensor, _ActionScores.apply(outputs, masks, action_features, self.action_scale))
-        num_features = len(self.action_scale)
-        logits, weights = outputs.split([outputs.shape[1] - num_features, num_features], 1)
+        logits, weights, _ = outputs.split([masks.shape[1], len(self.action_scale), self.num_values], 1)
         return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """Copies of its weights and factors in float32, by the names of ``checkpoint``."""
-        return {
-            name: tensor.detach().float().cpu().numpy().copy() for name, tensor in self.state_dict().items()
-        }
+        return {name: tensor.float().cpu().numpy().copy() for name, tensor in self._played().items()}
 
+    @torch.no_grad()
     def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         """Take what ``arrays`` of an equal network returned."""
-        self.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+        for name, tensor in self._played().items():
+            tensor.copy_(torch.from_numpy(arrays[name]))
+
+    def _played(self) -> dict[str, torch.Tensor]:
+        """Its weights and factors by name, without those of values."""
+        tensors = {name: tensor.detach() for name, tensor in self.state_dict().items()}
+        for part in ("weight", "bias"):
+            name = f"layers.{len(self.layers) - 1}.{part}"
+            tensors[name] = tensors[name][: self._num_outputs()]
+        return tensors
 
     def describe(self) -> dict[str, Any]:
         """What this network can be rebuilt from, as JSON values."""

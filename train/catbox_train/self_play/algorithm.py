@@ -148,7 +148,9 @@ class SelfPlay(Algorithm):
         """How many weights all networks have."""
         options = self_play_options(config)
         inputs = network_inputs(game, options)
-        return num_weights(inputs, options.hidden, game.num_actions + inputs.action_size)
+        made = HISTORY_OUTPUTS if inputs.history_length else 0
+        sizes = (inputs.size + made, *options.hidden, game.num_actions + inputs.action_size)
+        return num_weights(sizes) + inputs.num_history_weights()
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
@@ -507,16 +509,14 @@ def network_inputs(game: Game, options: SelfPlayOptions) -> NetworkInputs:
     return NetworkInputs(game, options.features, options.action_features, options.history)
 
 
-def num_weights(inputs: NetworkInputs, hidden: Sequence[int], outputs: int) -> int:
-    """How many weights a network with ``inputs``, ``hidden`` layers and so many ``outputs`` has."""
-    made = HISTORY_OUTPUTS if inputs.history_length else 0
-    sizes = pairwise((inputs.size + made, *hidden, outputs))
-    return sum((taken + 1) * given for taken, given in sizes) + inputs.num_history_weights()
+def num_weights(sizes: Sequence[int]) -> int:
+    """How many weights fully connected layers have, from ``sizes[0]`` inputs to ``sizes[-1]`` outputs."""
+    return sum((taken + 1) * given for taken, given in pairwise(sizes))
 
 
-def make_actor(game: Game, options: SelfPlayOptions, generator: torch.Generator) -> MLP:
-    """The network that plays, with its first weights."""
-    actor = MLP.for_policy(network_inputs(game, options), options.hidden, options.activation)
+def make_actor(game: Game, options: SelfPlayOptions, generator: torch.Generator, num_values: int = 0) -> MLP:
+    """The network that plays, with its first weights, and ``num_values`` outputs for training beside the others."""
+    actor = MLP.for_policy(network_inputs(game, options), options.hidden, options.activation, num_values)
     return actor.initialise(generator, last_gain=0.01)  # at first no action is much better than another
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
 from catbox_train.self_play.options import ClippedOptions, PolicyOptions
-from catbox_train.settings import Flag, Widths
+from catbox_train.settings import Flag, Float
 
 if TYPE_CHECKING:
     from catbox_train.config import TrainConfig
@@ -17,15 +16,11 @@ if TYPE_CHECKING:
 class PPOOptions(ClippedOptions, PolicyOptions):
     """Settings of PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347)."""
 
-    critic_hidden: Widths = Field(
-        (64, 64),
-        min_length=1,
-        max_length=MAX_HIDDEN_LAYERS,
-        description="widths of the hidden layers of the critic; hidden are those of the actor",
-    )
+    value_weight: Float = Field(0.25, ge=0, description="weight of the critic's loss")
     privileged_critic: Flag = Field(
         False,
-        description="the critic sees the whole state, hidden hands included (only training needs the critic)",
+        description="the critic is a network of its own, like the actor, that sees the whole state, hidden hands "
+        "included; otherwise it is one more output of the actor",
     )
     compile: Flag = Field(
         False,

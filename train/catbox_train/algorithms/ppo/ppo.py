@@ -1,7 +1,8 @@
 """PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347) in self-play: one file, from a batch to the gradient.
 
-One network plays every seat. Each seat's transition runs from its own decision to its own next one (`gae`). Illegal
-actions do not exist for the policy: their probability is exactly 0.
+One network plays every seat, and its last output is the value of the position for the seat to move. Each seat's
+transition runs from its own decision to its own next one (`gae`). Illegal actions do not exist for the policy: their
+probability is exactly 0.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import cast
 import numpy as np
 import torch
 
-from catbox_agents.networks.history_modules import HistoryEncoder
 from catbox_agents.networks.inputs import input_scale
 from catbox_agents.networks.mlp import MLP
 from catbox_env import Game
@@ -24,11 +24,9 @@ from catbox_train.devices import check_compiler
 from catbox_train.self_play.algorithm import (
     ILLEGAL,
     READ,
-    SEEN,
     SelfPlay,
     between,
     make_actor,
-    network_inputs,
     num_weights,
     start_from,
 )
@@ -41,21 +39,21 @@ LARGEST_LOGIT = 1e8
 
 
 class PPO(SelfPlay):
-    """Actor and critic, the optimizer, and the workers with their games."""
+    """The network, or actor and privileged critic, the optimizer, and the workers with their games."""
 
     Options = PPOOptions
     options: PPOOptions
 
     def __init__(self, config: TrainConfig, game: Game, group: Group | None = None) -> None:
         super().__init__(config, game, group)
-        self.critic = cast(MLP, self.networks["critic"])
+        self.critic = cast(MLP, self.networks["critic"]) if self.options.privileged_critic else None
         self.loss = self.plain_loss
         if self.options.compile and self.device.type != "cpu":
             check_compiler(self.device)
             self.loss = torch.compile(
                 self.plain_loss, dynamic=True
             )  # minibatches differ in size by a few rows
-        self.seen_by_critic = ("states", "histories") if self.options.privileged_critic else SEEN
+        self.read = (*READ, "states") if self.critic else READ
         players, num_games = game.num_players, self.buffer.shape[1]
         self.log_probabilities = np.zeros(self.buffer.shape, np.float32)
         self.values = np.zeros(self.buffer.shape, np.float32)
@@ -66,19 +64,17 @@ class PPO(SelfPlay):
 
     @classmethod
     def make_networks(cls, config: TrainConfig, game: Game) -> dict[str, MLP]:
-        """Actor and critic, which share nothing; the actor is that of ``start_from`` if it is given.
+        """The actor, that of ``start_from`` if it is given, and the privileged critic if there is one.
 
         Raises ``ValueError`` where that checkpoint is not there, damaged, of another network or game, or no policy.
         """
         options, generator = ppo_options(config), torch.Generator().manual_seed(config.seed)
-        actor = make_actor(game, options, generator)
-        inputs, history = network_inputs(game, options), None
-        scale = input_scale(game.state_layout) if options.privileged_critic else inputs.scale()
-        if inputs.history_sizes and not options.privileged_critic:
-            history = HistoryEncoder(inputs.history_sizes)
-        critic = MLP(scale, options.critic_hidden, 1, options.activation, history=history)
-        critic.initialise(generator, last_gain=1.0)
-        return {"actor": start_from(actor, options.start_from, game), "critic": critic}
+        actor = make_actor(game, options, generator, num_values=0 if options.privileged_critic else 1)
+        networks = {"actor": start_from(actor, options.start_from, game)}
+        if options.privileged_critic:
+            critic = MLP(input_scale(game.state_layout), options.hidden, 1, options.activation)
+            networks["critic"] = critic.initialise(generator, last_gain=1.0)
+        return networks
 
     @classmethod
     def carried_rows(cls, config: TrainConfig, game: Game) -> int:
@@ -92,18 +88,21 @@ class PPO(SelfPlay):
 
     @classmethod
     def num_weights(cls, config: TrainConfig, game: Game) -> int:
-        """Those of actor and critic."""
+        """Those of the actor with its value, or of actor and critic."""
         options = ppo_options(config)
-        critic = num_weights(network_inputs(game, options), options.critic_hidden, 1)
-        return super().num_weights(config, game) + critic
+        critic = [options.hidden[-1], 1]
+        if options.privileged_critic:
+            critic = [game.state_layout.size, *options.hidden, 1]
+        return super().num_weights(config, game) + num_weights(critic)
 
     # Playing.
 
     def collect(self, through: float) -> None:
-        """Play ``num_steps`` steps of every game with the current policy, and evaluate and compare them."""
+        """Play ``num_steps`` steps of every game with the current policy, and estimate the advantages."""
         self.carry_pending_decisions()
         super().collect(through)
-        self.evaluate()
+        if self.critic:
+            self.evaluate(self.critic)
         self.estimate()
 
     def choose(self, worker: Worker, outputs: np.ndarray, row: int, uniforms: np.ndarray) -> None:
@@ -116,17 +115,16 @@ class PPO(SelfPlay):
             buffer.actions[row, columns],
             self.log_probabilities[row, columns],
         )
+        if not self.critic:
+            self.values[row, columns] = outputs[:, -1]
 
     @torch.no_grad()
-    def evaluate(self) -> None:
+    def evaluate(self, critic: MLP) -> None:
         """Fill ``values`` of the rows after the carried ones: nothing needs them before all are played."""
-        flat, (_, num_games), first = self.buffer.flat, self.buffer.shape, self.buffer.carried
+        states, (_, num_games), first = self.buffer.flat["states"], self.buffer.shape, self.buffer.carried
         parts = [
-            self.critic(*seen, precision=self.precision)[:, 0]
-            for seen in zip(
-                *(flat[name][first * num_games :].split(self.at_once) for name in self.seen_by_critic),
-                strict=True,
-            )
+            critic(part, precision=self.precision)[:, 0]
+            for part in states[first * num_games :].split(self.at_once)
         ]
         self.values[first:] = torch.cat(parts).view(-1, num_games).cpu().numpy()
 
@@ -184,12 +182,8 @@ class PPO(SelfPlay):
         learning_rate = self.learning_rate(through)
 
         def loss(rows: torch.Tensor) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
-            names = tuple(dict.fromkeys((*READ, *self.seen_by_critic)))
-            taken = dict(zip(names, self.buffer.take(rows, *names), strict=True))
-            taken["observations"] = taken["observations"].to(self.precision)  # once for both networks
-            read, read_by_critic = ([taken[name] for name in which] for which in (READ, self.seen_by_critic))
-            learned = [column.index_select(0, rows) for column in columns]
-            return self.loss(read, read_by_critic, learned, weight)
+            taken = self.buffer.take(rows, *self.read)
+            return self.loss(taken, [column.index_select(0, rows) for column in columns], weight)
 
         metrics = self.make_steps(loss, ready, num_minibatches, learning_rate)
         if metrics.pop("largest_logit") > LARGEST_LOGIT:
@@ -201,17 +195,21 @@ class PPO(SelfPlay):
         }
 
     def plain_loss(
-        self,
-        read: Sequence[torch.Tensor],
-        read_by_critic: Sequence[torch.Tensor],
-        learned: Sequence[torch.Tensor],
-        entropy_weight: torch.Tensor,
+        self, read: Sequence[torch.Tensor], learned: Sequence[torch.Tensor], entropy_weight: torch.Tensor
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """`ppo_loss` of the networks as they are now; ``learned`` is what it takes behind the masks."""
-        logits = self.actor.logits(*read, precision=self.precision)
-        values = self.critic(*read_by_critic, precision=self.precision)[:, 0]
+        """`ppo_loss` of the networks as they are now for what they ``read``; ``learned`` is what it takes behind the
+        masks."""
+        observations, histories, action_features, masks, *states = read
+        outputs = self.actor(observations, histories, precision=self.precision)
+        values = self.critic(*states, precision=self.precision) if self.critic else outputs
         return ppo_loss(
-            logits, values, read[-1], *learned, clip=self.options.clip, entropy_weight=entropy_weight
+            self.actor.logits_of(outputs, action_features, masks),
+            values[:, -1],
+            masks,
+            *learned,
+            clip=self.options.clip,
+            value_weight=self.options.value_weight,
+            entropy_weight=entropy_weight,
         )
 
     def check_enough_to_learn(self, num_minibatches: int) -> None:
@@ -296,6 +294,7 @@ def ppo_loss(
     returns: torch.Tensor,
     *,
     clip: float,
+    value_weight: float,
     entropy_weight: torch.Tensor | float,
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """The loss () to differentiate, equations 7 and 9 of the paper over n decisions, and metrics.
@@ -310,8 +309,8 @@ def ppo_loss(
     log_ratio = logs.gather(1, actions[:, None])[:, 0] - log_probabilities
     ratio = log_ratio.exp()
     gain = torch.minimum(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip)).mean()
-    value_loss = 0.5 * (values - returns).square().mean()
-    return value_loss - gain - entropy_weight * entropy, {
+    value_loss = (values - returns).square().mean()
+    return value_weight * value_loss - gain - entropy_weight * entropy, {
         "policy_loss": -gain,
         "value_loss": value_loss,
         "entropy": entropy,

@@ -20,7 +20,7 @@
 | learner | the Gymnasium view among random and heuristic opponents, one game and 1,024 |
 | sb3 | sb3-contrib's MaskablePPO on the batch and on 16 single environments |
 | ppo | self-play training, with and without features, and sb3-contrib's MaskablePPO on the same game |
-| level | seconds of training until the network is level with the heuristic, three and five players (an hour) |
+| level | seconds of training until the network is level with the heuristic, three and five players |
 | gpu | self-play training with the networks on a GPU, and on the CPU alone; nothing where there is no GPU |
 | scaling | self-play training with 1, 2, 4, 8 and 16 workers, up to the physical cores |
 | on_ray | the same on Ray, and the parts of an update; nothing where Ray is not installed |

@@ -36,7 +36,7 @@ from catbox_train.opponents import OpponentOptions
 from catbox_train.runs.checkpoint import BEST_FOLDER
 from catbox_train.runs.folder import CONFIG_FILE, open_run
 from catbox_train.runs.loop import check_run, resume, train
-from catbox_train.self_play.algorithm import DMC
+from catbox_train.self_play.networks import DMC
 from catbox_train.self_play.options import PolicyOptions
 
 RESULT_FILE = "best_response.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from catbox_agents.machine import physical_cores
@@ -65,3 +66,33 @@ def check_compiler(device: torch.device) -> None:
             f"compile = true: torch.compile does not work for {device} here ({reason:.200}); install what it needs "
             "(a C++ compiler; Triton for CUDA) or leave compile out"
         ) from error
+
+
+class Stream:
+    """A thread's own stream of work on a GPU; on any other device nothing. A context manager."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+
+    def __enter__(self) -> Stream:
+        if self._stream:
+            self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
+            self._context = torch.cuda.stream(self._stream)
+            self._context.__enter__()
+            self._done = torch.cuda.Event(blocking=True)  # who waits for it sleeps: games need the cores
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._stream:
+            self._context.__exit__(*error)
+            torch.cuda.current_stream(self._stream.device).wait_stream(self._stream)
+
+    def fetch(self, tensor: torch.Tensor) -> np.ndarray:
+        """``tensor`` as an array, once the device has computed it."""
+        if not self._stream:
+            return tensor.cpu().numpy()
+        host = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+        host.copy_(tensor, non_blocking=True)
+        self._done.record(self._stream)
+        self._done.synchronize()
+        return host.numpy()

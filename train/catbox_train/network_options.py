@@ -45,7 +45,7 @@ class NetworkOptions(LayerOptions):
     )
     precision: Annotated[Precision, OneOf] = Field(
         "auto",
-        description="of the hidden layers: float32, bfloat16, or auto (bfloat16 where the device computes in it)",
+        description="of the layers: float32, bfloat16, or auto (bfloat16 where the device computes in it)",
     )
 
     def resolved(self, device: str) -> Self:

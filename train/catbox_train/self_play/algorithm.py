@@ -14,38 +14,33 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import TypeVar, cast
 
 import numpy as np
 import torch
 from torch import nn
-from torch.nn.utils import parameters_to_vector, vector_to_parameters
+from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks.action_head import add_action_scores
-from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.networks.history import OUTPUTS as HISTORY_OUTPUTS
 from catbox_agents.networks.history_kernels import valid_histories
-from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_agents.specs import policy_path
 from catbox_env import Game
 from catbox_env.core.kernels import UNUSED
 from catbox_train.algorithm import Algorithm, DivergedError, TrainingState
 from catbox_train.config import TrainConfig
-from catbox_train.devices import free_memory
+from catbox_train.devices import Stream, free_memory
 from catbox_train.opponents import PAST, Pool
 from catbox_train.self_play.buffer import Buffer
 from catbox_train.self_play.group import Group
+from catbox_train.self_play.networks import flattened, make_actor, network_inputs, num_weights
 from catbox_train.self_play.options import SelfPlayOptions, self_play_options
 from catbox_train.self_play.worker import Worker
 
-#: The algorithm whose networks give values, which are no logits of a policy.
-DMC = "dmc"
 _Result = TypeVar("_Result")
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 #: The logit of an illegal action. Its probability is exactly 0, and its logarithm is finite.
@@ -453,97 +448,6 @@ class SelfPlay(Algorithm):
     def close(self) -> None:
         """End the threads of the workers."""
         self._threads.shutdown()
-
-
-class Stream:
-    """A thread's own stream of work on a GPU; on any other device nothing. A context manager."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None
-
-    def __enter__(self) -> Stream:
-        if self._stream:
-            self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
-            self._context = torch.cuda.stream(self._stream)
-            self._context.__enter__()
-            self._done = torch.cuda.Event(blocking=True)  # who waits for it sleeps: games need the cores
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._stream:
-            self._context.__exit__(*error)
-            torch.cuda.current_stream(self._stream.device).wait_stream(self._stream)
-
-    def fetch(self, tensor: torch.Tensor) -> np.ndarray:
-        """``tensor`` as an array, once the device has computed it."""
-        if not self._stream:
-            return tensor.cpu().numpy()
-        host = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
-        host.copy_(tensor, non_blocking=True)
-        self._done.record(self._stream)
-        self._done.synchronize()
-        return host.numpy()
-
-
-def flattened(networks: nn.ModuleDict) -> tuple[nn.Parameter, dict[str, slice]]:
-    """One vector (K,) of which all parameters of ``networks`` become views, and its ``grad`` theirs; and the slice of
-    each network."""
-    parameters = list(networks.parameters())
-    vector = nn.Parameter(parameters_to_vector(parameters).detach().clone())
-    vector.grad = torch.zeros_like(vector)
-    start = 0
-    for parameter in parameters:
-        stop = start + parameter.numel()
-        parameter.data = vector.detach()[start:stop].view_as(parameter)
-        parameter.grad = vector.grad[start:stop].view_as(parameter)
-        start = stop
-    parts, start = {}, 0
-    for name, network in networks.items():
-        stop = start + sum(parameter.numel() for parameter in network.parameters())
-        parts[name], start = slice(start, stop), stop
-    return vector, parts
-
-
-def network_inputs(game: Game, options: SelfPlayOptions) -> NetworkInputs:
-    """What the network that plays is given."""
-    return NetworkInputs(game, options.features, options.action_features, options.history)
-
-
-def num_weights(sizes: Sequence[int]) -> int:
-    """How many weights fully connected layers have, from ``sizes[0]`` inputs to ``sizes[-1]`` outputs."""
-    return sum((taken + 1) * given for taken, given in pairwise(sizes))
-
-
-def make_actor(game: Game, options: SelfPlayOptions, generator: torch.Generator, num_values: int = 0) -> MLP:
-    """The network that plays, with its first weights, and ``num_values`` outputs for training beside the others."""
-    actor = MLP.for_policy(network_inputs(game, options), options.hidden, options.activation, num_values)
-    return actor.initialise(generator, last_gain=0.01)  # at first no action is much better than another
-
-
-def start_from(actor: MLP, path: str, game: Game) -> MLP:
-    """``actor`` with the weights of the policy at ``path``, a checkpoint or ``zoo:NAME``; as it is if that is empty.
-
-    Raises ``ValueError`` where it is not there, damaged, of another network or game, or no policy.
-    """
-    if not path:
-        return actor
-    try:
-        checkpoint = load_checkpoint(policy_path(path, game) or path, game)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"start_from: {error}") from error
-    if checkpoint.training.get("algorithm") == DMC:
-        raise ValueError(
-            f"start_from = {path!r} was trained by {DMC}: its network gives values of actions, no probabilities; start "
-            "from a policy, such as one of ppo, or from none"
-        )
-    there, wanted = checkpoint.network.describe(), actor.describe()
-    if there != wanted:
-        raise ValueError(
-            f"start_from = {path!r} holds the network {there}, and the settings ask for {wanted}: set hidden, "
-            "activation, features, action_features and history as they were when it was trained"
-        )
-    actor.set_arrays(checkpoint.network.arrays())
-    return actor
 
 
 def named(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

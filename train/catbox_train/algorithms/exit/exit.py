@@ -24,9 +24,10 @@ from catbox_env import Game
 from catbox_train.algorithms.exit.options import POLICY, ExitOptions, exit_options
 from catbox_train.algorithms.exit.window import Window, window_bytes
 from catbox_train.config import TrainConfig
-from catbox_train.self_play.algorithm import ILLEGAL, READ, SelfPlay, network_inputs, start_from
+from catbox_train.self_play.algorithm import ILLEGAL, READ, SelfPlay
 from catbox_train.self_play.distribution import sample_actions
 from catbox_train.self_play.group import Group
+from catbox_train.self_play.networks import network_inputs, start_from
 from catbox_train.self_play.worker import Worker
 
 

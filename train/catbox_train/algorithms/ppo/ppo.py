@@ -21,17 +21,10 @@ from catbox_train.algorithms.ppo.gae import compute_advantages
 from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.devices import check_compiler
-from catbox_train.self_play.algorithm import (
-    ILLEGAL,
-    READ,
-    SelfPlay,
-    between,
-    make_actor,
-    num_weights,
-    start_from,
-)
+from catbox_train.self_play.algorithm import ILLEGAL, READ, SelfPlay, between
 from catbox_train.self_play.distribution import sample_actions
 from catbox_train.self_play.group import Group
+from catbox_train.self_play.networks import make_actor, num_weights, start_from
 from catbox_train.self_play.worker import Worker
 
 #: Larger logits are those of a policy that has diverged.
@@ -310,11 +303,13 @@ def ppo_loss(
     ratio = log_ratio.exp()
     gain = torch.minimum(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip)).mean()
     value_loss = (values - returns).square().mean()
-    return value_weight * value_loss - gain - entropy_weight * entropy, {
-        "policy_loss": -gain,
-        "value_loss": value_loss,
-        "entropy": entropy,
-        "kl": (ratio - 1 - log_ratio).mean(),
-        "clip_fraction": ((ratio - 1).abs() > clip).float().mean(),
-        "largest_logit": logits.abs().amax(),
-    }
+    with torch.no_grad():
+        metrics = {
+            "policy_loss": -gain,
+            "value_loss": value_loss,
+            "entropy": entropy,
+            "kl": (ratio - 1 - log_ratio).mean(),
+            "clip_fraction": ((ratio - 1).abs() > clip).float().mean(),
+            "largest_logit": logits.abs().amax(),
+        }
+    return value_weight * value_loss - gain - entropy_weight * entropy, metrics

@@ -1,0 +1,81 @@
+"""The networks of an algorithm of self-play: what they are given, their first weights, all weights as one vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import nn
+from torch.nn.utils import parameters_to_vector
+
+from catbox_agents.networks.checkpoint import load_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.specs import policy_path
+from catbox_env import Game
+from catbox_train.self_play.options import SelfPlayOptions
+
+#: The algorithm whose networks give values, which are no logits of a policy.
+DMC = "dmc"
+
+
+def flattened(networks: nn.ModuleDict) -> tuple[nn.Parameter, dict[str, slice]]:
+    """One vector (K,) of which all parameters of ``networks`` become views, and its ``grad`` theirs; and the slice of
+    each network."""
+    parameters = list(networks.parameters())
+    vector = nn.Parameter(parameters_to_vector(parameters).detach().clone())
+    vector.grad = torch.zeros_like(vector)
+    start = 0
+    for parameter in parameters:
+        stop = start + parameter.numel()
+        parameter.data = vector.detach()[start:stop].view_as(parameter)
+        parameter.grad = vector.grad[start:stop].view_as(parameter)
+        start = stop
+    parts, start = {}, 0
+    for name, network in networks.items():
+        stop = start + sum(parameter.numel() for parameter in network.parameters())
+        parts[name], start = slice(start, stop), stop
+    return vector, parts
+
+
+def network_inputs(game: Game, options: SelfPlayOptions) -> NetworkInputs:
+    """What the network that plays is given."""
+    return NetworkInputs(game, options.features, options.action_features, options.history)
+
+
+def num_weights(sizes: Sequence[int]) -> int:
+    """How many weights fully connected layers have, from ``sizes[0]`` inputs to ``sizes[-1]`` outputs."""
+    return sum((taken + 1) * given for taken, given in pairwise(sizes))
+
+
+def make_actor(game: Game, options: SelfPlayOptions, generator: torch.Generator, num_values: int = 0) -> MLP:
+    """The network that plays, with its first weights, and ``num_values`` outputs for training beside the others."""
+    actor = MLP.for_policy(network_inputs(game, options), options.hidden, options.activation, num_values)
+    return actor.initialise(generator, last_gain=0.01)  # at first no action is much better than another
+
+
+def start_from(actor: MLP, path: str, game: Game) -> MLP:
+    """``actor`` with the weights of the policy at ``path``, a checkpoint or ``zoo:NAME``; as it is if that is empty.
+
+    Raises ``ValueError`` where it is not there, damaged, of another network or game, or no policy.
+    """
+    if not path:
+        return actor
+    try:
+        checkpoint = load_checkpoint(policy_path(path, game) or path, game)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"start_from: {error}") from error
+    if checkpoint.training.get("algorithm") == DMC:
+        raise ValueError(
+            f"start_from = {path!r} was trained by {DMC}: its network gives values of actions, no probabilities; start "
+            "from a policy, such as one of ppo, or from none"
+        )
+    there, wanted = checkpoint.network.describe(), actor.describe()
+    if there != wanted:
+        raise ValueError(
+            f"start_from = {path!r} holds the network {there}, and the settings ask for {wanted}: set hidden, "
+            "activation, features, action_features and history as they were when it was trained"
+        )
+    actor.set_arrays(checkpoint.network.arrays())
+    return actor

@@ -43,7 +43,7 @@ def updates_run(algorithm: Algorithm, num_updates: int) -> Callable[[], float]:
         clock = Clock()
         with clock:
             for _ in range(num_updates):
-                algorithm.update(through=0)
+                algorithm.update(progress=0)
         return num_updates * algorithm.config.batch_size / clock.seconds
 
     return run

@@ -35,7 +35,7 @@ class Reinforce(Algorithm):
         self.vec = make_vec(game.id, config.num_envs, seed=config.seed, **game.options)
         self.random = np.random.default_rng(config.seed)
 
-    def update(self, through: float) -> dict[str, float]:
+    def update(self, progress: float) -> dict[str, float]:
         vec, rows, steps = self.vec, np.arange(self.vec.num_envs), []
         for _ in range(self.config.num_steps):
             seen, mask, seat = vec.observation.copy(), vec.action_mask.copy(), vec.current_player.copy()

@@ -94,8 +94,8 @@ def test_two_updates_on_the_cluster_are_those_of_one_machine(name: str, three: W
     config = small(**RUNS[name])
     game = config.make_game()
     local, there = algorithm_class(config.algorithm)(config, game), three.algorithm(config, game)
-    for through in (0.0, 1.0):
-        expected, found = local.update(through), there.update(through)
+    for progress in (0.0, 1.0):
+        expected, found = local.update(progress), there.update(progress)
         assert {k for k in found if "_per_second" not in k} == {k for k in expected if "_per_second" not in k}
         for metric in found:
             if "_per_second" not in metric:

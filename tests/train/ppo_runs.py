@@ -86,11 +86,11 @@ def in_update(config: TrainConfig, number: int, act: Callable[[], object]) -> It
     kind: Any = algorithm_class(config.algorithm)
     update, calls = kind.update, []
 
-    def act_and_update(algorithm: Any, through: float) -> dict[str, float]:
-        calls.append(through)
+    def act_and_update(algorithm: Any, progress: float) -> dict[str, float]:
+        calls.append(progress)
         if len(calls) == number:
             act()
-        return update(algorithm, through)
+        return update(algorithm, progress)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kind, "update", act_and_update)

@@ -70,9 +70,9 @@ def returning(metrics: Any, monkeypatch: pytest.MonkeyPatch, in_update: int = 4)
     """Let the algorithm return ``metrics`` in one update."""
     update, calls = reinforce.Reinforce.update, []
 
-    def spoiled(algorithm: reinforce.Reinforce, through: float) -> Any:
-        calls.append(through)
-        good = update(algorithm, through)
+    def spoiled(algorithm: reinforce.Reinforce, progress: float) -> Any:
+        calls.append(progress)
+        good = update(algorithm, progress)
         return metrics if len(calls) == in_update else good
 
     monkeypatch.setattr(reinforce.Reinforce, "update", spoiled)

@@ -58,7 +58,7 @@ def test_an_update_is_that_of_the_reference(device: str, kind: str, monkeypatch:
         trainer.log_probabilities[:, ::2] -= np.float32(0.4)
         expected, before = ReferenceUpdate(trainer), weights.cpu().clone()
         expected.learn(2e-3, 0.3)
-        monkeypatch.setattr(trainer, "learning_rate", lambda through: 2e-3)
+        monkeypatch.setattr(trainer, "learning_rate", lambda progress: 2e-3)
         metrics = trainer.learn(0)
         exact = 0.02 if kind == "bfloat16" else 1e-4
         expected.metrics |= {"learning_rate": 2e-3, "entropy_weight": 0.3}
@@ -109,8 +109,8 @@ def test_every_epoch_learns_from_every_row_once(monkeypatch: pytest.MonkeyPatch)
 def test_learning_rate_and_entropy_weight_fall_linearly() -> None:
     settings = {"learning_rate": 4e-3, "learning_rate_end": 2e-3, "entropy": 0.5, "entropy_end": 0.1}
     with trainer_of(small(**settings)) as trainer:
-        for through, rate, weight in ((0.0, 4e-3, 0.5), (0.5, 3e-3, 0.3), (1.0, 2e-3, 0.1)):
-            metrics = trainer.update(through)
+        for progress, rate, weight in ((0.0, 4e-3, 0.5), (0.5, 3e-3, 0.3), (1.0, 2e-3, 0.1)):
+            metrics = trainer.update(progress)
             assert metrics["learning/learning_rate"] == pytest.approx(rate)
             assert metrics["learning/entropy_weight"] == pytest.approx(weight)
             assert trainer.optimizer.param_groups[0]["lr"] == pytest.approx(rate)

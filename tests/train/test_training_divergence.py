@@ -27,7 +27,6 @@ from tests.train.ppo_runs import (
     trainer_of,
 )
 
-
 #: In the outputs of the network.
 PLACES = {"logit": 0, "value": -1}
 
@@ -48,13 +47,13 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
     had."""
     run, learn = tmp_path / "run", PPO.learn
 
-    def learn_spoiled(trainer: PPO, through: float) -> dict[str, float]:
+    def learn_spoiled(trainer: PPO, progress: float) -> dict[str, float]:
         if trainer.updates_done == 3:
             if where == "moment":
                 trainer.moments()["exp_avg_sq"][0] = number
             else:
                 trainer.actor.linear_layers()[-1].bias.detach()[PLACES[where]] = number
-        return learn(trainer, through)
+        return learn(trainer, progress)
 
     with monkeypatch.context() as patch:
         patch.setattr(PPO, "learn", learn_spoiled)
@@ -105,8 +104,8 @@ def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
     run, learning_rate = tmp_path / "run", SelfPlay.learning_rate
     settings = {**BRIEF, "minibatch_size": 512, "epochs": 1, "checkpoint_every": 1, "evaluate_every": 1}
 
-    def too_fast_at_last(trainer: PPO, through: float) -> float:
-        return 1e9 if trainer.updates_done == 2 else learning_rate(trainer, through)
+    def too_fast_at_last(trainer: PPO, progress: float) -> float:
+        return 1e9 if trainer.updates_done == 2 else learning_rate(trainer, progress)
 
     monkeypatch.setattr(SelfPlay, "learning_rate", too_fast_at_last)
     with pytest.raises(TrainingDiverged, match=r"in update 3: .*last good checkpoint is .*00000002"):

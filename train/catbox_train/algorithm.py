@@ -135,10 +135,10 @@ class Algorithm(ABC):
         """
 
     @abstractmethod
-    def update(self, through: float) -> Mapping[str, float]:
+    def update(self, progress: float) -> Mapping[str, float]:
         """Play ``config.batch_size`` decisions and learn from them.
 
-        ``through`` is the share of the run that is done, 0 in the first update and 1 in the last one. Returns metrics:
+        ``progress`` is the share of the run that is done, 0 in the first update and 1 in the last one. Returns metrics:
         finite numbers under names that begin with ``learning/`` or ``game/``, the mean of what this update did; one
         that it has nothing to say of, such as the mean over no games, is left out. Raises ``DivergedError`` for a
         number that is not finite; the run takes a metric that is not finite for the same.

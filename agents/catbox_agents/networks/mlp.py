@@ -136,7 +136,7 @@ class MLP(nn.Module):
         *,
         precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
-        """Outputs (n, num_outputs + num_values) float32 for ``vectors`` (n, I) int8; ``precision`` is that of the layers.
+        """Outputs (n, num_outputs + num_values) float32 for ``vectors`` (n, I) int8, computed in ``precision``.
 
         ``histories`` (n, T, 2) int8 are read by a network with an encoder of histories, and needed there.
         """

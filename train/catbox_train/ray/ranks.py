@@ -87,9 +87,9 @@ class Host:
             config = config.replace(device=str(ray.train.torch.get_device()))
         self.algorithm = kind(config, game, group=self.group)
 
-    def update(self, through: float) -> dict[str, float]:
+    def update(self, progress: float) -> dict[str, float]:
         """See `Algorithm.update`: the metrics are those of all ranks together."""
-        return self.algorithm.update(through)
+        return self.algorithm.update(progress)
 
     def policy(self) -> Any:
         """The network that plays, the same for every rank: from the first one."""

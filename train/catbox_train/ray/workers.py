@@ -202,8 +202,8 @@ class OnRay(Algorithm):
                 raise error
         return [result for _, result in answers]
 
-    def update(self, through: float) -> dict[str, float]:
-        metrics: dict[str, float] = self._ask("update", through)[0]
+    def update(self, progress: float) -> dict[str, float]:
+        metrics: dict[str, float] = self._ask("update", progress)[0]
         self._cluster.made_progress()
         return metrics
 

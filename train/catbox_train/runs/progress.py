@@ -88,7 +88,7 @@ class TrainingDiverged(RuntimeError):
             settings = [part for name, value in safer.items() for part in ("--set", f"{name}={value:g}")]
             again = shlex.join(["train", "--config", str(run / "config.yaml"), *settings, *options])
             message += (
-                f" Calmer settings may help: start a run in another folder, such as:  {command()} {again}"
+                f" Smaller steps may help: start a run in another folder, such as:  {command()} {again}"
             )
         super().__init__(message)
         self.run, self.update = run, update

@@ -76,8 +76,8 @@ class SelfPlay(Algorithm):
         self.at_once = AT_ONCE[self.device.type]
         self.precision = PRECISIONS[self.options.precision]
         self.inputs = network_inputs(game, self.options)
-        shares = config.num_workers // self.group.size
-        torch.set_num_threads(shares)  # before the first weights: rounding in them depends on it too
+        num_workers = config.num_workers // self.group.size
+        torch.set_num_threads(num_workers)  # before the first weights: rounding in them depends on it too
         self.networks = nn.ModuleDict(self.make_networks(config, game)).to(self.device)
         self.actor = cast(MLP, self.networks["actor"])
         scale = self.actor.action_scale
@@ -101,7 +101,7 @@ class SelfPlay(Algorithm):
             device=self.device,
             state=self.needs_state(config),
         )
-        width = num_games // shares
+        width = num_games // num_workers
         self.workers = [
             Worker(
                 game,
@@ -109,12 +109,12 @@ class SelfPlay(Algorithm):
                 self.options,
                 self.inputs,
                 self.buffer,
-                self.group.rank * shares + k,
+                self.group.rank * num_workers + k,
                 slice(k * width, (k + 1) * width),
             )
-            for k in range(shares)
+            for k in range(num_workers)
         ]
-        self._threads = ThreadPoolExecutor(shares)
+        self._threads = ThreadPoolExecutor(num_workers)
         self.pool = Pool(
             self.options, np.zeros((self.options.pool_size(), self.parts["actor"].stop), np.float32)
         )
@@ -166,10 +166,10 @@ class SelfPlay(Algorithm):
         """
 
     @abstractmethod
-    def learn(self, through: float) -> dict[str, float]:
+    def learn(self, progress: float) -> dict[str, float]:
         """Improve the networks on what the workers have collected; the metrics of this update.
 
-        ``through`` and errors as for ``update``.
+        ``progress`` and errors as for ``update``.
         """
 
     def past_agent(self, network: PolicyNetwork, seed: np.random.SeedSequence) -> PolicyAgent:
@@ -189,14 +189,14 @@ class SelfPlay(Algorithm):
 
     # Playing.
 
-    def update(self, through: float) -> dict[str, float]:
+    def update(self, progress: float) -> dict[str, float]:
         """Play a batch and learn from it.
 
         Raises ``ValueError`` for a batch with too few decisions to learn from, and when a GPU runs out of memory.
         """
         try:
-            self.group.together(lambda: self.collect(through))
-            learned = self.learn(through)
+            self.group.together(lambda: self.collect(progress))
+            learned = self.learn(progress)
         except torch.cuda.OutOfMemoryError as error:
             raise ValueError(
                 f"{self.device} has run out of memory: make minibatch_size, batch_size or num_envs smaller"
@@ -206,7 +206,7 @@ class SelfPlay(Algorithm):
         metrics = {f"learning/{name}": value for name, value in learned.items()}
         return metrics | {f"game/{name}": value for name, value in self.game_metrics().items()}
 
-    def collect(self, through: float) -> None:
+    def collect(self, progress: float) -> None:
         """Let every worker play a batch with the current actor."""
         self.buffer.send(slice(0, self.buffer.carried))
         self.player = self.actor.frozen(self.precision)
@@ -257,9 +257,9 @@ class SelfPlay(Algorithm):
 
     # Learning.
 
-    def learning_rate(self, through: float) -> float:
+    def learning_rate(self, progress: float) -> float:
         """The learning rate of an update."""
-        return between(self.options.learning_rate, self.options.learning_rate_end, through)
+        return between(self.options.learning_rate, self.options.learning_rate_end, progress)
 
     def make_steps(
         self,
@@ -455,6 +455,6 @@ def named(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def between(start: float, end: float, through: float) -> float:
-    """The value at ``through``, 0 .. 1, on the straight line from ``start`` to ``end``."""
-    return start + (end - start) * through
+def between(start: float, end: float, progress: float) -> float:
+    """The value at ``progress``, 0 .. 1, on the straight line from ``start`` to ``end``."""
+    return start + (end - start) * progress

@@ -57,11 +57,11 @@ class DMC(SelfPlay):
         """Values are no logits: earlier networks too play the action of the highest value."""
         return PolicyAgent(network, self.game, seed)
 
-    def collect(self, through: float) -> None:
+    def collect(self, progress: float) -> None:
         """Play ``num_steps`` steps of every game, and add up the returns."""
-        self.epsilon = self.options.epsilon_at(through)
+        self.epsilon = self.options.epsilon_at(progress)
         self.carry_waiting_decisions()
-        super().collect(through)
+        super().collect(progress)
         buffer = self.buffer
         compute_returns(
             buffer.seats,
@@ -78,9 +78,9 @@ class DMC(SelfPlay):
         masks, actions = self.buffer.masks[row, worker.columns], self.buffer.actions[row, worker.columns]
         epsilon_greedy(outputs, masks, uniforms, self.epsilon, actions)
 
-    def learn(self, through: float) -> dict[str, float]:
+    def learn(self, progress: float) -> dict[str, float]:
         """Improve the values on the games that have ended; if none has, nothing is learned."""
-        ready, learning_rate = np.flatnonzero(self.known), self.learning_rate(through)
+        ready, learning_rate = np.flatnonzero(self.known), self.learning_rate(progress)
         learned = {
             "decisions": float(sum(self.group.gather(len(ready)))),
             "learning_rate": learning_rate,

@@ -21,9 +21,9 @@ class DMCOptions(SelfPlayOptions):
     )
     epsilon_end: Share = Field(0.01, description="chance of a random action at the end")
 
-    def epsilon_at(self, through: float) -> float:
-        """The chance in the update at ``through``, 0 .. 1, of the run."""
-        return self.epsilon + (self.epsilon_end - self.epsilon) * through
+    def epsilon_at(self, progress: float) -> float:
+        """The chance in the update at ``progress``, 0 .. 1, of the run."""
+        return self.epsilon + (self.epsilon_end - self.epsilon) * progress
 
 
 def dmc_options(config: TrainConfig) -> DMCOptions:

@@ -87,9 +87,9 @@ class ExpertIteration(SelfPlay):
         games = config.num_workers * MAX_GAMES * rollout
         return super().memory_needed(config, game) + window_bytes(game, inputs, rows) + games
 
-    def collect(self, through: float) -> None:
+    def collect(self, progress: float) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and search some of its decisions."""
-        super().collect(through)
+        super().collect(progress)
         self.searched = self.in_threads(self.search)
 
     def choose(self, worker: Worker, outputs: np.ndarray, row: int, uniforms: np.ndarray) -> None:
@@ -147,9 +147,9 @@ class ExpertIteration(SelfPlay):
             found[rows] = outputs[:, : masks.shape[1]]
         return found
 
-    def learn(self, through: float) -> dict[str, float]:
+    def learn(self, progress: float) -> dict[str, float]:
         """Improve the policy on the decisions in the windows; without any, nothing is learned."""
-        learning_rate, done = self.learning_rate(through), self.searched
+        learning_rate, done = self.learning_rate(progress), self.searched
         own = [sum(s.decisions for s in done), sum(s.rollouts for s in done), sum(s.corrected for s in done)]
         decisions, rollouts, corrected = np.sum(self.group.gather(own), axis=0).tolist()
         seconds = max(self.group.gather(max(s.seconds for s in done)))

@@ -51,6 +51,8 @@ class PPO(SelfPlay):
         self.log_probabilities = np.zeros(self.buffer.shape, np.float32)
         self.values = np.zeros(self.buffer.shape, np.float32)
         self.advantages = np.zeros(self.buffer.shape, np.float32)
+        #: What the values are to become.
+        self.returns = np.zeros(self.buffer.shape, np.float32)
         #: The row of each seat's pending decision in each game, or -1, and what it has been paid so far.
         self.pending_rows = np.full((players, num_games), -1, np.int64)
         self.pending_rewards = np.zeros((players, num_games), np.float32)
@@ -90,10 +92,10 @@ class PPO(SelfPlay):
 
     # Playing.
 
-    def collect(self, through: float) -> None:
+    def collect(self, progress: float) -> None:
         """Play ``num_steps`` steps of every game with the current policy, and estimate the advantages."""
         self.carry_pending_decisions()
-        super().collect(through)
+        super().collect(progress)
         if self.critic:
             self.evaluate(self.critic)
         self.estimate()
@@ -122,7 +124,7 @@ class PPO(SelfPlay):
         self.values[first:] = torch.cat(parts).view(-1, num_games).cpu().numpy()
 
     def estimate(self) -> None:
-        """Fill ``advantages`` and ``ready``, the flat rows (n,) that can be learned from."""
+        """Fill ``advantages``, ``returns`` and ``ready``, the flat rows (n,) that can be learned from."""
         buffer = self.buffer
         compute_advantages(
             buffer.seats,
@@ -136,6 +138,7 @@ class PPO(SelfPlay):
             self.pending_rows,
             self.pending_rewards,
         )
+        np.add(self.advantages, self.values, out=self.returns)
         ready = (buffer.seats >= 0) & buffer.learns
         players, games = np.nonzero(self.pending_rows >= 0)
         ready[self.pending_rows[players, games], games] = False
@@ -143,7 +146,7 @@ class PPO(SelfPlay):
 
     # Learning.
 
-    def learn(self, through: float) -> dict[str, float]:
+    def learn(self, progress: float) -> dict[str, float]:
         """Improve the networks on what the workers have collected; the metrics of this update.
 
         Raises ``DivergedError`` for a loss, gradient, weight or output that is not finite, and for huge logits;
@@ -152,27 +155,26 @@ class PPO(SelfPlay):
         options, ready = self.options, self.ready
         num_minibatches = self.config.batch_size // options.minibatch_size
         self.check_enough_to_learn(num_minibatches)
-        returns = self.advantages + self.values
-        if not np.isfinite(returns).all():
-            raise DivergedError("a value of the critic is not finite")
-        # Advantages are what the critic's values miss the returns by.
-        _, variance = self.mean_and_variance(returns.reshape(-1)[ready])
-        mean, of_errors = self.mean_and_variance(self.advantages.reshape(-1)[ready])
+        if not np.isfinite(self.returns).all():
+            raise DivergedError("a value is not finite")
+        _, variance = self.mean_and_variance(self.returns.reshape(-1)[ready])
+        _, of_errors = self.mean_and_variance((self.returns - self.values).reshape(-1)[ready])
         explained = 1 - of_errors / variance if variance > 0 else 0.0
-        deviation = np.float32(of_errors**0.5)
+        mean, of_advantages = self.mean_and_variance(self.advantages.reshape(-1)[ready])
+        deviation = np.float32(of_advantages**0.5)
         columns = [
             torch.from_numpy(array.reshape(-1)).to(self.device)
             for array in (
                 self.buffer.actions,
                 self.log_probabilities,
                 (self.advantages - np.float32(mean)) / (deviation + np.float32(1e-8)),
-                returns,
+                self.returns,
             )
         ]
-        entropy_weight = between(options.entropy, options.entropy_end, through)
+        entropy_weight = between(options.entropy, options.entropy_end, progress)
         # A tensor: for another number the loss would be compiled anew.
         weight = torch.tensor(entropy_weight, device=self.device)
-        learning_rate = self.learning_rate(through)
+        learning_rate = self.learning_rate(progress)
 
         def loss(rows: torch.Tensor) -> tuple[torch.Tensor, Mapping[str, torch.Tensor]]:
             taken = self.buffer.take(rows, *self.read)
@@ -303,12 +305,13 @@ def ppo_loss(
     ratio = log_ratio.exp()
     gain = torch.minimum(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip)).mean()
     value_loss = (values - returns).square().mean()
+    kl = (ratio - 1 - log_ratio).mean()
     with torch.no_grad():
         metrics = {
             "policy_loss": -gain,
             "value_loss": value_loss,
             "entropy": entropy,
-            "kl": (ratio - 1 - log_ratio).mean(),
+            "kl": kl,
             "clip_fraction": ((ratio - 1).abs() > clip).float().mean(),
             "largest_logit": logits.abs().amax(),
         }

@@ -118,12 +118,12 @@ class MaskablePPOSelfPlay(Algorithm):
         minibatch = options.minibatch_size * 4 * (2 * inputs + 6 * sum(sizes))
         return 2 * config.batch_size * row + minibatch + 4 * weights * (8 + options.past_policies)
 
-    def update(self, through: float) -> dict[str, float]:
+    def update(self, progress: float) -> dict[str, float]:
         """Play a batch and learn from it."""
         options, model = self.options, self.model
-        rate = options.learning_rate + (options.learning_rate_end - options.learning_rate) * through
+        rate = options.learning_rate + (options.learning_rate_end - options.learning_rate) * progress
         model.learning_rate, model.lr_schedule = rate, FloatSchedule(rate)
-        model.ent_coef = options.entropy + (options.entropy_end - options.entropy) * through
+        model.ent_coef = options.entropy + (options.entropy_end - options.entropy) * progress
         self._seat_opponents()
         games = _GamesPlayed(self.env.games)
         seed = np.random.SeedSequence([self.config.seed, self.updates_done]).generate_state(1)

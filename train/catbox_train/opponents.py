@@ -96,11 +96,6 @@ def history_needed(options: OpponentOptions, game: Game) -> bool:
     return any(needs_history(catbox_agents.make(spec, game)) for spec in options.opponent_agents())
 
 
-def pool_bytes(options: OpponentOptions, num_weights: int) -> int:
-    """Bytes of the earlier policies, of ``num_weights`` weights each, that are kept."""
-    return options.pool_size() * num_weights * np.dtype(np.float32).itemsize
-
-
 class Pool:
     """Earlier policies, as flat vectors, and how the learner fares against them.
 

@@ -10,7 +10,7 @@ from catbox_train.self_play.options import SelfPlayOptions
 from catbox_train.settings import Share
 
 if TYPE_CHECKING:
-    from catbox_train.config import TrainConfig
+    pass
 
 
 class DMCOptions(SelfPlayOptions):
@@ -24,9 +24,3 @@ class DMCOptions(SelfPlayOptions):
     def epsilon_at(self, progress: float) -> float:
         """The chance in the update at ``progress``, 0 .. 1, of the run."""
         return self.epsilon + (self.epsilon_end - self.epsilon) * progress
-
-
-def dmc_options(config: TrainConfig) -> DMCOptions:
-    """The settings of Deep Monte Carlo in ``config``."""
-    assert isinstance(config.algorithm_options, DMCOptions)
-    return config.algorithm_options

@@ -208,6 +208,17 @@ def test_pay_is_carried_from_window_to_window(monkeypatch: pytest.MonkeyPatch) -
         assert returns == pytest.approx(long[key], abs=1e-4)
 
 
+def test_the_first_weights_do_not_depend_on_the_threads_of_the_process() -> None:
+    """Orthogonal matrices are rounded otherwise with another number of threads."""
+    found, before = [], torch.get_num_threads()
+    for num_threads in (1, 2):
+        torch.set_num_threads(num_threads)
+        with trainer_of(small(hidden=[64, 64], workers=2)) as trainer:
+            found.append(trainer.weights.detach().clone())
+    torch.set_num_threads(before)
+    assert torch.equal(*found)
+
+
 # The loss.
 
 

@@ -46,6 +46,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "ppo": {},
     "ppo in bfloat16": {"precision": "bfloat16"},
     "ppo among opponents": {**TABLES, "privileged_critic": True},
+    "ppo, varied": {
+        "algorithm": "experiments.learners:VariedPPO", "averaging": 0.9, "kl_weight": 0.3, "value_lambda": 1.0,
+        "largest_advantages": 0.5,
+    },
     "ppo with histories": {**TABLES, "history": True},
     "dmc": {**TABLES, "algorithm": "dmc", "epsilon": 0.3},
     "dmc with histories": {**TABLES, "algorithm": "dmc", "history": True},

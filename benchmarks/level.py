@@ -33,7 +33,7 @@ def margins(game: Game, algorithm: Algorithm) -> tuple[float, float]:
 
 
 def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float:
-    """Of playing and learning; ``longest`` for a run that has not come so far by then."""
+    """Of playing and learning; ``longest`` for a run that is not level by then."""
     overrides = {"game_options.num_players": players, "seed": seed, "device": "cpu"}
     config = load_config(RUNS[players], overrides=overrides).resolved()
     game, clock, due = config.make_game(), Clock(), INTERVAL
@@ -48,18 +48,21 @@ def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float
             print(
                 f"level: {players} players, seed {seed}, {clock.seconds:.1f} s: {among:+.2f}, {against:+.2f}"
             )
-            if among >= 0 >= against or clock.seconds >= longest:
+            if among >= 0 >= against:
+                return clock.seconds
+            if clock.seconds >= longest:
                 break
-    return clock.seconds
+    return longest
 
 
 def measure(quick: bool) -> list[Metric]:
-    """Three seeds each; a short run ends after its first evaluation."""
+    """Three seeds each; a short run has one, and ends after an evaluation."""
     keep_freed_memory()  # as `catbox train` does
     metrics = []
     for players in RUNS:
         taken = [
-            seconds_to_level(players, seed, 5.0 if quick else LONGEST) for seed in SEEDS[: 1 if quick else 3]
+            seconds_to_level(players, seed, INTERVAL if quick else LONGEST)
+            for seed in SEEDS[: 1 if quick else 3]
         ]
         name = f"PPO until level with the heuristic, {players} players, {len(taken)} seeds"
         metrics.append(metric_of(name, taken, "s"))

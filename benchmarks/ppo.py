@@ -1,4 +1,5 @@
-"""Self-play training beside sb3-contrib's MaskablePPO: same game, networks, batch, minibatch and epochs.
+"""Self-play training beside sb3-contrib's MaskablePPO: same game, hidden layers, batch, minibatch and epochs.
+MaskablePPO has a second network for the values.
 
 A decision is one that is learned from. In self-play every seat's decisions are; through the learner-seat view only
 those of one seat are, and playing the other four is part of what it costs.

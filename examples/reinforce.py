@@ -11,7 +11,7 @@ from catbox_agents.networks.inputs import input_scale
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game, make_vec
-from catbox_train import Algorithm, AlgorithmOptions, DivergedError, TrainConfig, TrainingState
+from catbox_train import Algorithm, AlgorithmOptions, TrainConfig, TrainingState
 from catbox_train.settings import Float, Widths
 
 
@@ -55,8 +55,6 @@ class Reinforce(Algorithm):
         logits = self.network(torch.from_numpy(seen)).masked_fill(~torch.from_numpy(mask), -1e9)
         chosen = torch.log_softmax(logits, 1).gather(1, torch.from_numpy(action)[:, None])[:, 0]
         loss = -(chosen * torch.from_numpy((returns - returns.mean()) / returns.std()).float()).mean()
-        if not loss.isfinite():
-            raise DivergedError("the loss is not finite")
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()

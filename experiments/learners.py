@@ -1,4 +1,4 @@
-"""Ways to learn that studies compare with PPO as it is; `learning.yaml` says what they came to.
+"""Ways to learn that the study `learning` compares with PPO as it is.
 
 algorithm: experiments.learners:VariedPPO
 """
@@ -27,9 +27,13 @@ from catbox_train.settings import Float, Share
 class VariedOptions(PPOOptions):
     """Settings of PPO, and those of what is tried; each default changes nothing."""
 
-    averaging: Share = Field(0.0, description="decay, at each step, of the average of the weights that plays")
+    averaging: Share = Field(
+        0.0, description="decay, at each step, of the average of the weights that is evaluated and saved"
+    )
     kl_weight: Float = Field(0.0, ge=0, description="weight of the KL divergence from the policy that played")
-    value_lambda: Float = Field(-1.0, le=1, description="lambda of what the values learn; -1: gae_lambda")
+    value_lambda: Float = Field(
+        -1.0, le=1, description="lambda of what the values learn; below 0: gae_lambda"
+    )
     largest_advantages: Share = Field(
         1.0, description="share of the decisions that are learned from: those with the largest advantages"
     )

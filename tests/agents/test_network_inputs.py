@@ -70,8 +70,7 @@ def test_logits_add_the_features_of_an_action_weighted_by_the_position(game_id: 
             weights = outputs[row, game.num_actions :] * scale
             expected = outputs[row, action] + float(features[row, action].astype(float) @ weights)
             assert logits[row, action] == pytest.approx(expected, abs=1e-4)
-    rows = np.arange(vec.num_envs)
-    assert add_action_scores(outputs, vec.action_mask, features, scale, rows)
+    assert add_action_scores(outputs, vec.action_mask, features, scale)
     legal = vec.action_mask
     assert np.allclose(outputs[:, : game.num_actions][legal], logits[legal], atol=1e-4)
 
@@ -92,8 +91,7 @@ def test_the_gradient_of_the_scores_is_that_of_automatic_differentiation() -> No
     )
     (logits * pull).sum().backward()
     gradient = np.concatenate([pull.numpy(), np.full((vec.num_envs, len(scale)), np.nan, np.float32)], axis=1)
-    rows = np.arange(vec.num_envs)
-    assert add_score_gradient(gradient, vec.action_mask, features, scale.numpy(), rows)
+    assert add_score_gradient(gradient, vec.action_mask, features, scale.numpy())
     assert outputs.grad is not None
     assert np.allclose(gradient, outputs.grad.numpy(), atol=1e-4)
 
@@ -101,15 +99,32 @@ def test_the_gradient_of_the_scores_is_that_of_automatic_differentiation() -> No
 def test_arrays_that_do_not_fit_are_refused_and_not_read() -> None:
     masks, features = np.ones((4, 3), bool), np.ones((4, 3, 2), np.int8)
     scale, outputs = np.ones(2, np.float32), np.zeros((4, 5), np.float32)
-    good = np.arange(4)
     for kernel in (add_action_scores, add_score_gradient):
-        assert kernel(outputs.copy(), masks, features, scale, good)
-        assert not kernel(outputs.copy(), masks, features, scale, np.array([4]))
-        assert not kernel(outputs.copy(), masks, features, scale, np.array([-1]))
-        assert not kernel(outputs[:, :4].copy(), masks, features, scale, good)
-        assert not kernel(outputs[:3].copy(), masks, features, scale, good)
-        assert not kernel(outputs.copy(), masks, features[:, :, :1].copy(), scale, good)
-        assert not kernel(outputs.copy(), masks, features[:3].copy(), scale, good)
+        assert kernel(outputs.copy(), masks, features, scale)
+        assert not kernel(outputs[:, :4].copy(), masks, features, scale)
+        assert not kernel(outputs[:3].copy(), masks, features, scale)
+        assert not kernel(outputs.copy(), masks, features[:, :, :1].copy(), scale)
+        assert not kernel(outputs.copy(), masks, features[:3].copy(), scale)
+
+
+def test_logits_with_values_behind_them_are_the_same_in_torch_alone() -> None:
+    """The way of a GPU, and its gradient; values are left out."""
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    vec, inputs = played(game), NetworkInputs(game, True, True)
+    network = MLP.for_policy(inputs, (8,), num_values=1).initialise(torch.Generator().manual_seed(1), 1.0)
+    vectors, features = map(torch.from_numpy, inputs.compute(vec.observation, vec.action_mask))
+    masks, found = torch.from_numpy(vec.action_mask), []
+    for logits_of in (network.logits_of, network._logits_on_gpu):
+        outputs = network(vectors).detach().requires_grad_()
+        logits = logits_of(outputs, features, masks).where(masks, 0.0)
+        (logits**2).sum().backward()
+        assert outputs.grad is not None
+        found.append((logits.detach(), outputs.grad))
+    for one, other in zip(*found, strict=True):
+        assert torch.allclose(one, other, atol=1e-4)
+    assert (found[0][1][:, -1] == 0).all()
+    with pytest.raises(ValueError, match="do not fit"):
+        network.logits_of(outputs, features[:3], masks)
 
 
 @pytest.mark.parametrize(("game_id", "features", "action_features"), USES)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from catbox_train.algorithms.ppo.ppo import ppo_loss
 from catbox_train.self_play.distribution import sample_actions
 from tests.train.ppo_reference import masked_log_probabilities
 
@@ -42,7 +43,12 @@ def test_drawn_log_probabilities_are_those_that_learning_sees(shift: float) -> N
     logits[~masks] += 2e4
     actions, log_probabilities = drawn(logits, masks)
     assert masks[np.arange(500), actions].all()
-    assert log_probabilities == pytest.approx(expected[np.arange(500), actions], abs=1e-3 if shift else 1e-5)
+    close = 1e-3 if shift else 1e-5
+    assert log_probabilities == pytest.approx(expected[np.arange(500), actions], abs=close)
+    given = map(torch.from_numpy, (logits, np.zeros(500, np.float32), masks, actions, log_probabilities))
+    gains = torch.arange(500.0)
+    _, metrics = ppo_loss(*given, gains, gains, clip=9.0, value_weight=0.0, entropy_weight=0.0)
+    assert metrics["policy_loss"].item() == pytest.approx(-gains.mean().item(), rel=close), "all ratios are 1"
 
 
 def test_draws_have_the_stated_frequencies() -> None:

@@ -15,6 +15,7 @@ import catbox_agents
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_env import Vec
 from catbox_train.algorithms.ppo.ppo import PPO, ppo_loss
+from catbox_train.devices import check_compiler
 from catbox_train.runs.loop import train
 from catbox_train.self_play.buffer import Buffer
 from catbox_train.self_play.worker import Worker
@@ -277,3 +278,25 @@ def test_a_policy_with_histories_plays_as_an_agent(tmp_path: Path) -> None:
     assert agent.needs_history
     vec = Vec(game, 3, seed=1, history=True)
     assert catbox_agents.play_out(vec, [agent, "random", agent]).shape == (3, 3)
+
+
+def test_a_compiled_loss_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Traced as for a GPU, by the backend that compiles nothing."""
+    # Importing what traces turns the checks of distributions off.
+    monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
+    with trainer_of(small()) as trainer, trainer_of(small()) as compiled:
+        for each in (trainer, compiled):
+            monkeypatch.setattr(each.actor, "logits_of", each.actor._logits_on_gpu)
+        compiled.loss = torch.compile(compiled.plain_loss, dynamic=True, backend="eager")
+        for each in (trainer, compiled):
+            each.update(0.0)
+        assert torch.allclose(trainer.weights, compiled.weights, atol=1e-6)
+
+
+def test_a_device_for_which_nothing_compiles_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(function: object) -> object:
+        raise RuntimeError("no compiler here\nand more")
+
+    monkeypatch.setattr(torch, "compile", fail)
+    with pytest.raises(ValueError, match=r"compile = true: .* for cpu here \(no compiler here\)"):
+        check_compiler(torch.device("cpu"))

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from catbox_train.algorithm import algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.runs.loop import train
 from catbox_train.self_play.algorithm import SelfPlay
+from catbox_train.self_play.group import Group
 from tests.train.agents_in_training import REMEMBERING
 from tests.train.ppo_runs import quiet, small
 
@@ -93,3 +95,57 @@ def test_the_memory_that_is_asked_for_is_about_what_is_taken(kind: str) -> None:
         needed = type(algorithm).memory_needed
         searches = needed(config.replace(batch_size=512), algorithm.game) if kind == "exit" else 0
         assert buffers / 1.5 < needed(config, algorithm.game) < 2 * (buffers + searches)
+
+
+class Four(Group):
+    """The first of four processes that all have the same."""
+
+    size = 4
+
+    def gather(self, value: Any) -> list[Any]:
+        return [value] * self.size
+
+
+def test_a_group_makes_as_many_steps_as_one_process_with_all_its_decisions() -> None:
+    with made(config_of("dmc", minibatch_size=32)) as algorithm:
+        alone = algorithm.num_minibatches(400)
+        algorithm.group = Four()
+        assert algorithm.num_minibatches(100) == alone == 12
+        assert algorithm.num_minibatches(5) == 1
+        assert algorithm.num_minibatches(0) == 0
+
+
+def test_torch_has_its_threads_back_after_a_run() -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        with made(config_of("dmc", workers=2)) as algorithm:
+            algorithm.update(0.0)
+            assert torch.get_num_threads() == 2
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"privileged_critic": True},
+        {"history": True, "hidden": [16, 8]},
+        {"action_features": False, "features": False},
+        OWN["dmc"],
+        OWN["exit"],
+    ],
+)
+def test_the_memory_of_the_weights_is_counted_before_they_are_made(settings: dict[str, Any]) -> None:
+    config = small(**settings)
+    kind: Any = algorithm_class(config.algorithm)
+    with made(config) as algorithm:
+        assert kind.num_weights(config, algorithm.game) == algorithm.weights.numel()
+
+
+def test_a_device_without_enough_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("catbox_train.self_play.algorithm.free_memory", lambda device: 1000)
+    with pytest.raises(ValueError, match=r"not enough memory on cpu: .* make one of them smaller"):
+        made(config_of("dmc"))

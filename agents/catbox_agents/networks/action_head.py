@@ -39,50 +39,43 @@ def _list_legal(mask: np.ndarray, legal: np.ndarray) -> int:
 
 @cached_njit(nogil=True)
 def add_action_scores(
-    outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray, rows: np.ndarray
+    outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray
 ) -> bool:
     """Make logits of ``outputs`` (n, at least A + K) float32, in place in the columns of the legal actions.
 
-    ``masks`` (M, A) bool and ``features`` (M, A, K) int8, of which ``rows`` (n,) are those of ``outputs``; ``scale``
-    (K,) float32 multiplies the features. False, with nothing more changed, for arrays that do not fit each other and
-    for a row that is not there.
+    ``masks`` (n, A) bool, ``features`` (n, A, K) int8; ``scale`` (K,) float32 multiplies the features. False, with
+    nothing changed, for arrays that do not fit each other.
     """
     num_actions, num_features = masks.shape[1], len(scale)
-    if not _fits(outputs, masks, features, num_features, rows):
+    if not _fits(outputs, masks, features, num_features):
         return False
     weights = np.empty(num_features, np.float32)
     legal = np.empty(num_actions, np.int64)
-    for i in range(len(rows)):
-        row = rows[i]
-        if row < 0 or row >= len(masks):
-            return False
+    for i in range(len(masks)):
         for k in range(num_features):
             weights[k] = scale[k] * outputs[i, num_actions + k]
-        for n in range(_list_legal(masks[row], legal)):
-            outputs[i, legal[n]] += _score(weights, features[row, legal[n]])
+        for n in range(_list_legal(masks[i], legal)):
+            outputs[i, legal[n]] += _score(weights, features[i, legal[n]])
     return True
 
 
 @cached_njit(nogil=True)
 def add_score_gradient(
-    gradient: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray, rows: np.ndarray
+    gradient: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray
 ) -> bool:
     """Fill the K columns of ``gradient`` (n, at least A + K) float32 behind the first A, the gradient by the logits.
 
     The other arguments, and False, as in ``add_action_scores``.
     """
     num_actions, num_features = masks.shape[1], len(scale)
-    if not _fits(gradient, masks, features, num_features, rows):
+    if not _fits(gradient, masks, features, num_features):
         return False
     sums = np.empty(num_features, np.float32)
     legal = np.empty(num_actions, np.int64)
-    for i in range(len(rows)):
-        row = rows[i]
-        if row < 0 or row >= len(masks):
-            return False
+    for i in range(len(masks)):
         sums[:] = 0.0
-        for n in range(_list_legal(masks[row], legal)):
-            of_logit, of_action = gradient[i, legal[n]], features[row, legal[n]]
+        for n in range(_list_legal(masks[i], legal)):
+            of_logit, of_action = gradient[i, legal[n]], features[i, legal[n]]
             for k in range(num_features):
                 sums[k] += of_logit * np.float32(of_action[k])
         for k in range(num_features):
@@ -91,11 +84,9 @@ def add_score_gradient(
 
 
 @cached_njit(nogil=True)
-def _fits(
-    outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, num_features: int, rows: np.ndarray
-) -> bool:
+def _fits(outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, num_features: int) -> bool:
     return (
-        outputs.shape[0] >= len(rows)
+        outputs.shape[0] == masks.shape[0]
         and outputs.shape[1] >= masks.shape[1] + num_features
         and features.shape == (masks.shape[0], masks.shape[1], num_features)
     )

@@ -29,7 +29,10 @@ class _ActionScores(torch.autograd.Function):
         ctx.arrays = [tensor.numpy() for tensor in (masks, *given)]
         ctx.width = outputs.shape[1]
         logits = outputs.detach().clone()
-        add_action_scores(logits.numpy(), *ctx.arrays, np.arange(len(logits)))
+        if not add_action_scores(logits.numpy(), *ctx.arrays):
+            raise ValueError(
+                f"masks {masks.shape} and action features {given[0].shape} do not fit {outputs.shape}"
+            )
         return logits[:, : masks.shape[1]]
 
     @staticmethod
@@ -37,12 +40,12 @@ class _ActionScores(torch.autograd.Function):
         (of_logits,), (masks, *_) = gradients, ctx.arrays
         gradient = torch.zeros((len(masks), ctx.width))
         gradient[:, : masks.shape[1]] = of_logits
-        add_score_gradient(gradient.numpy(), *ctx.arrays, np.arange(len(masks)))
+        add_score_gradient(gradient.numpy(), *ctx.arrays)
         return gradient, None, None, None
 
 
 class MLP(nn.Module):
-    """Fully connected layers from an int8 vector to float32 outputs: the actor, and in training the critic.
+    """Fully connected layers from an int8 vector to float32 outputs: what plays, and in training values too.
 
     ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``PolicyNetwork``
     computes the same without torch, for playing.
@@ -190,6 +193,12 @@ class MLP(nn.Module):
             return outputs[:, : masks.shape[1]]
         if outputs.device.type == "cpu":
             return cast(torch.Tensor, _ActionScores.apply(outputs, masks, action_features, self.action_scale))
+        return self._logits_on_gpu(outputs, action_features, masks)
+
+    def _logits_on_gpu(
+        self, outputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor
+    ) -> torch.Tensor:
+        assert self.action_scale is not None
         logits, weights, _ = outputs.split([masks.shape[1], len(self.action_scale), self.num_values], 1)
         return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
 

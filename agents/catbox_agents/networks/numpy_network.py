@@ -186,7 +186,7 @@ class PolicyNetwork:
                     f"features of actions {action_features.dtype} of shape {action_features.shape}: expected int8 of "
                     f"shape {(*wanted, num_features)}"
                 )
-            add_action_scores(found, masks, action_features, self.action_scale, np.arange(len(found)))
+            add_action_scores(found, masks, action_features, self.action_scale)
         return found[:, :num_actions]
 
 

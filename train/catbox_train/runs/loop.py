@@ -73,10 +73,10 @@ def train(
     memory, ``FileExistsError`` when the folder holds a run already, ``OSError`` when it cannot be written or another
     process trains in it; all before anything is trained. Ctrl-C (or SIGTERM, or SIGHUP) raises ``TrainingInterrupted``
     after saving, a second Ctrl-C ``TrainingAborted`` at once; ``resume`` goes on from what is saved. A loss, gradient
-    or weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, a worker
-    whose process was killed ``ChildProcessError`` (both are ``OSError``), a batch with too few decisions to learn from
-    ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()`` makes training about a tenth
-    faster, if it is called before.
+    or weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, workers on
+    Ray that are lost for good ``ChildProcessError`` (both are ``OSError``), a batch with too few decisions to learn
+    from ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()`` makes training about a
+    tenth faster, if it is called before.
     """
     config, game = check_run(config, now=make_algorithm is None, here=make_algorithm is None)
     return _run(config, game, Path(output), console or Console(), True, make_algorithm, options)

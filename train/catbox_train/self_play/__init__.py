@@ -1,1 +1,1 @@
-"""What the algorithms share that learn by self-play on the CPU: workers with games, weights, gradient steps."""
+"""What the algorithms share that learn by self-play: networks, workers with games, gradient steps."""

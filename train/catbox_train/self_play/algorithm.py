@@ -77,12 +77,14 @@ class SelfPlay(Algorithm):
         self.precision = PRECISIONS[self.options.precision]
         self.inputs = network_inputs(game, self.options)
         num_workers = config.num_workers // self.group.size
+        self._threads_before = torch.get_num_threads()
         torch.set_num_threads(num_workers)  # before the first weights: rounding in them depends on it too
         self.networks = nn.ModuleDict(self.make_networks(config, game)).to(self.device)
         self.actor = cast(MLP, self.networks["actor"])
         scale = self.actor.action_scale
         self.action_scale = None if scale is None else scale.cpu().numpy()
         self.weights, self.parts = flattened(self.networks)
+        self.group.average(self.weights.data)  # machines may round the first weights otherwise
         # MPS has no fused Adam in every release.
         self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON, fused=self.device.type != "mps")
         self.optimizer.state[self.weights] = {
@@ -235,11 +237,13 @@ class SelfPlay(Algorithm):
     def add_scores(self, outputs: np.ndarray, masks: np.ndarray, action_features: np.ndarray) -> None:
         """Make logits of the actor's ``outputs`` (n, A + K), in the columns of the legal actions."""
         if self.action_scale is not None:
-            add_action_scores(outputs, masks, action_features, self.action_scale, np.arange(len(outputs)))
+            fits = add_action_scores(outputs, masks, action_features, self.action_scale)
+            assert fits
 
     def past_agents(self, number: int) -> list[PolicyAgent]:
         """The earlier policies, as opponents at the tables of worker ``number``."""
-        count = self.pool.count
+        if not (count := self.pool.count):
+            return []
         seeds = np.random.SeedSequence([self.config.seed, number, self.updates_done]).spawn(count)
         network, found = copy.deepcopy(self.actor).cpu(), []
         for vector, seed in zip(self.pool.vectors[:count], seeds, strict=True):
@@ -307,7 +311,7 @@ class SelfPlay(Algorithm):
         gradient.zero_()
         loss.backward()
         self.group.average(gradient)
-        # Networks share nothing, so a large error of the critic need not hold the actor back.
+        # Each network by itself: a large error of a critic need not hold the actor back.
         for part in self.parts.values():
             norms.append(gradient[part].norm())
             gradient[part] *= (self.options.max_grad_norm / norms[-1]).clamp(max=1)
@@ -318,7 +322,7 @@ class SelfPlay(Algorithm):
         """How many minibatches of about ``minibatch_size`` rows can be made of all rows that are ready, ``num_ready``
         in this process; 0 for none."""
         ready = self.group.gather(num_ready)
-        return min(max(1, sum(ready) // (self.group.size * self.options.minibatch_size)), min(ready))
+        return min(max(1, sum(ready) // self.options.minibatch_size), min(ready))
 
     def mean_and_variance(self, values: np.ndarray) -> tuple[float, float]:
         """Of ``values`` (n,) of all processes together."""
@@ -446,8 +450,9 @@ class SelfPlay(Algorithm):
         return moments
 
     def close(self) -> None:
-        """End the threads of the workers."""
+        """End the threads of the workers; torch has as many as before."""
         self._threads.shutdown()
+        torch.set_num_threads(self._threads_before)
 
 
 def named(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

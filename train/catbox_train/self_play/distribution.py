@@ -1,6 +1,6 @@
 """The distribution over legal actions: a softmax in which illegal actions have probability exactly 0.
 
-Here is what draws while games are played; ``loss`` has what is learned from. A test compares them.
+Here is what draws while games are played; `ppo.ppo_loss` has what is learned from. A test compares them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ def sample_actions(
     (n,) in [0, 1); fills ``actions`` (n,) and ``log_probabilities`` (n,) float32 of the drawn ones.
     """
     num_rows, num_actions = masks.shape
+    if min(len(logits), len(uniforms), len(actions), len(log_probabilities)) < num_rows:
+        return
+    if logits.shape[1] < num_actions:
+        return
     legal = np.empty(num_actions, np.int64)
     weights = np.empty(num_actions, np.float64)  # exponentials of their logits
     for row in range(num_rows):

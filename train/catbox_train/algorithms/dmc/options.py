@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from catbox_train.self_play.options import SelfPlayOptions
 from catbox_train.settings import Share
-
-if TYPE_CHECKING:
-    pass
 
 
 class DMCOptions(SelfPlayOptions):

@@ -36,7 +36,7 @@ def compute_advantages(
     """Fill ``advantages``, ``pending_rows`` and ``pending_rewards`` in place.
 
     Takes ``seats`` (R, N) int8, the seat that decided (-1: an empty row); ``learns`` (R, N) bool, whether it is one of
-    the learner's; ``values`` (R, N) float32, its critic's value of that decision; ``rewards`` (R, N, P) float32, what
+    the learner's; ``values`` (R, N) float32, its value by the network; ``rewards`` (R, N, P) float32, what
     each seat was paid by the step; ``terminated`` (R, N) bool, whether the step ended the game.
 
     ``advantages`` (R, N) float32 is 0 in empty and pending rows and where the seat does not learn. ``pending_rows``
@@ -45,6 +45,11 @@ def compute_advantages(
     """
     num_rows, num_games = seats.shape
     num_players = rewards.shape[2]
+    for shape in (learns.shape, values.shape, rewards.shape[:2], terminated.shape, advantages.shape):
+        if shape != seats.shape:
+            return
+    if pending_rows.shape != (num_players, num_games) or pending_rewards.shape != (num_players, num_games):
+        return
     next_value = np.zeros(num_players)
     next_advantage = np.zeros(num_players)
     paid = np.zeros(num_players)  # since the seat's decision that comes next on the way back
@@ -59,7 +64,7 @@ def compute_advantages(
         for row in range(num_rows - 1, -1, -1):
             advantages[row, game] = 0.0
             seat = seats[row, game]
-            if seat < 0:
+            if seat < 0 or seat >= num_players:
                 continue
             if terminated[row, game]:  # whatever comes later belongs to another game
                 next_value[:] = 0.0

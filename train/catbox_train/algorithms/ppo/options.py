@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 class PPOOptions(ClippedOptions, PolicyOptions):
     """Settings of PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347)."""
 
-    value_weight: Float = Field(0.1, ge=0, description="weight of the critic's loss")
+    value_weight: Float = Field(
+        0.1, ge=0, description="weight of the squared error of the values in the loss"
+    )
     privileged_critic: Flag = Field(
         False,
         description="the critic is a network of its own, like the actor, that sees the whole state, hidden hands "

@@ -1,4 +1,6 @@
-"""PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347) in self-play: one file, from a batch to the gradient.
+"""PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347) in self-play: what is collected, and the loss.
+
+How games are played and steps are made is the same for all algorithms: `SelfPlay`.
 
 One network plays every seat, and its last output is the value of the position for the seat to move. Each seat's
 transition runs from its own decision to its own next one (`gae`). Illegal actions do not exist for the policy: their
@@ -124,7 +126,10 @@ class PPO(SelfPlay):
         self.values[first:] = torch.cat(parts).view(-1, num_games).cpu().numpy()
 
     def estimate(self) -> None:
-        """Fill ``advantages``, ``returns`` and ``ready``, the flat rows (n,) that can be learned from."""
+        """Fill ``advantages``, ``returns`` and ``ready``, the flat rows (n,) that can be learned from.
+
+        Raises ``DivergedError`` for values that are not finite.
+        """
         buffer = self.buffer
         compute_advantages(
             buffer.seats,
@@ -139,6 +144,8 @@ class PPO(SelfPlay):
             self.pending_rewards,
         )
         np.add(self.advantages, self.values, out=self.returns)
+        if not np.isfinite(self.returns).all():
+            raise DivergedError("a value is not finite")
         ready = (buffer.seats >= 0) & buffer.learns
         players, games = np.nonzero(self.pending_rows >= 0)
         ready[self.pending_rows[players, games], games] = False
@@ -155,8 +162,6 @@ class PPO(SelfPlay):
         options, ready = self.options, self.ready
         num_minibatches = self.config.batch_size // options.minibatch_size
         self.check_enough_to_learn(num_minibatches)
-        if not np.isfinite(self.returns).all():
-            raise DivergedError("a value is not finite")
         _, variance = self.mean_and_variance(self.returns.reshape(-1)[ready])
         _, of_errors = self.mean_and_variance((self.returns - self.values).reshape(-1)[ready])
         explained = 1 - of_errors / variance if variance > 0 else 0.0

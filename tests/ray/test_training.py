@@ -110,6 +110,19 @@ def test_two_updates_on_the_cluster_are_those_of_one_machine(name: str, three: W
     local.close()
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_the_cluster_makes_as_many_steps_as_one_machine(name: str, three: Watched) -> None:
+    """Minibatches are those of all workers together, and the games of the first batch the same."""
+    config = small(**{**RUNS[name], "minibatch_size": 24})
+    game = config.make_game()
+    local, there = algorithm_class(config.algorithm)(config, game), three.algorithm(config, game)
+    for algorithm in (local, there):
+        algorithm.update(0.0)
+    steps = [algorithm.state().arrays["adam.step"] for algorithm in (local, there)]
+    assert steps[0] == steps[1] > 1
+    local.close()
+
+
 def test_a_run_goes_on_exactly_where_it_was_stopped_on_the_cluster(
     three: Watched, everything: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,7 +68,7 @@ def measure(quick: bool) -> list[Metric]:
     name = f"self-play PPO, 5 players, 2 cores, minibatches of {LARGE:,}"
     return [
         metric_of(name, results["large"], target=45_000),
-        metric_of("the same with hidden layers in float32", results["float32"]),
+        metric_of("the same with all layers in float32", results["float32"]),
         metric_of(f"the same with the default minibatches of {default:,}", results["default"]),
         metric_of("sb3-contrib MaskablePPO, 1 seat of 5, 2 cores", results["sb3"]),
         ratio_of("with features and action head / without", results["default"], results["plain"], 0.75),

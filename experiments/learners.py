@@ -17,7 +17,6 @@ from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game
 from catbox_train import TrainConfig
 from catbox_train.algorithm import TrainingState
-from catbox_train.algorithms.ppo.gae import compute_advantages
 from catbox_train.algorithms.ppo.options import PPOOptions
 from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.self_play.group import Group
@@ -52,25 +51,11 @@ class VariedPPO(PPO):
 
     def estimate(self) -> None:
         """Estimate advantages and returns, each with its lambda."""
-        options, buffer = self.options, self.buffer
-        rows, rewards = self.pending_rows.copy(), self.pending_rewards.copy()
         super().estimate()
-        if options.value_lambda < 0:
-            return
-        of_values = np.zeros_like(self.advantages)
-        compute_advantages(
-            buffer.seats,
-            buffer.learns,
-            self.values,
-            buffer.rewards,
-            buffer.terminated,
-            options.gamma,
-            options.value_lambda,
-            of_values,
-            rows,
-            rewards,
-        )
-        np.add(of_values, self.values, out=self.returns)
+        if self.options.value_lambda >= 0:
+            of_values = np.zeros_like(self.advantages)
+            self.fill_advantages(self.options.value_lambda, of_values)
+            np.add(of_values, self.values, out=self.returns)
 
     def plain_loss(
         self, read: Sequence[torch.Tensor], learned: Sequence[torch.Tensor], entropy_weight: torch.Tensor

@@ -130,6 +130,17 @@ class PPO(SelfPlay):
 
         Raises ``DivergedError`` for values that are not finite.
         """
+        self.fill_advantages(self.options.gae_lambda, self.advantages)
+        np.add(self.advantages, self.values, out=self.returns)
+        if not np.isfinite(self.returns).all():
+            raise DivergedError("a value is not finite")
+        ready = (self.buffer.seats >= 0) & self.buffer.learns
+        players, games = np.nonzero(self.pending_rows >= 0)
+        ready[self.pending_rows[players, games], games] = False
+        self.ready = np.flatnonzero(ready)
+
+    def fill_advantages(self, gae_lambda: float, advantages: np.ndarray) -> None:
+        """Fill ``advantages`` (R, N) float32 with those that ``gae_lambda`` gives, and note which decisions wait."""
         buffer = self.buffer
         compute_advantages(
             buffer.seats,
@@ -138,18 +149,11 @@ class PPO(SelfPlay):
             buffer.rewards,
             buffer.terminated,
             self.options.gamma,
-            self.options.gae_lambda,
-            self.advantages,
+            gae_lambda,
+            advantages,
             self.pending_rows,
             self.pending_rewards,
         )
-        np.add(self.advantages, self.values, out=self.returns)
-        if not np.isfinite(self.returns).all():
-            raise DivergedError("a value is not finite")
-        ready = (buffer.seats >= 0) & buffer.learns
-        players, games = np.nonzero(self.pending_rows >= 0)
-        ready[self.pending_rows[players, games], games] = False
-        self.ready = np.flatnonzero(ready)
 
     # Learning.
 

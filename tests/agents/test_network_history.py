@@ -41,7 +41,7 @@ def encoder(length: int = LENGTH) -> HistoryEncoder:
 def compiled(module: HistoryEncoder, given: np.ndarray) -> np.ndarray:
     """The outputs for all of ``given`` without torch."""
     weights = [parameter.detach().numpy() for parameter in module.parameters()]
-    return encode_histories(given, np.arange(len(given)), weights)[0]
+    return encode_histories(given, weights)
 
 
 def histories(count: int = 40, rows: int = LENGTH) -> np.ndarray:

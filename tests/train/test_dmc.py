@@ -114,7 +114,7 @@ def test_a_step_follows_the_squared_error_of_the_actions_that_were_taken(
     settings = {"batch_size": 1024, "minibatch_size": 4096, "epochs": 1, "max_grad_norm": 1e9}
     with made(action_features=action_features, device=device, **settings) as algorithm:
         algorithm.collect(0.0)
-        networks = torch.nn.ModuleDict(DMC.make_networks(algorithm.config, algorithm.game))
+        networks = copy.deepcopy(algorithm.networks)
         buffer, (rows, games) = algorithm.buffer, np.nonzero(algorithm.known)
         outputs = networks["actor"](torch.from_numpy(buffer.observations[rows, games]), None)
         masks = buffer.masks[rows, games]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,7 @@ def test_a_step_follows_the_cross_entropy_less_the_entropy(device: str, action_f
     settings = {"epochs": 1, "minibatch_size": 4096, "entropy": 0.3, "max_grad_norm": 1e9}
     with made(action_features=action_features, device=device, **settings) as algorithm:
         algorithm.collect(0.0)
-        networks = torch.nn.ModuleDict(ExpertIteration.make_networks(algorithm.config, algorithm.game))
+        networks = copy.deepcopy(algorithm.networks)
         window = algorithm.windows[0]
         held = {name: torch.from_numpy(array[window.filled()]) for name, array in window.arrays.items()}
         outputs, num_actions = networks["actor"](held["observations"], None), held["masks"].shape[1]

@@ -127,24 +127,6 @@ def test_torch_has_its_threads_back_after_a_run() -> None:
         torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"privileged_critic": True},
-        {"history": True, "hidden": [16, 8]},
-        {"action_features": False, "features": False},
-        OWN["dmc"],
-        OWN["exit"],
-    ],
-)
-def test_the_memory_of_the_weights_is_counted_before_they_are_made(settings: dict[str, Any]) -> None:
-    config = small(**settings)
-    kind: Any = algorithm_class(config.algorithm)
-    with made(config) as algorithm:
-        assert kind.num_weights(config, algorithm.game) == algorithm.weights.numel()
-
-
 def test_a_device_without_enough_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("catbox_train.self_play.algorithm.free_memory", lambda device: 1000)
     with pytest.raises(ValueError, match=r"not enough memory on cpu: .* make one of them smaller"):

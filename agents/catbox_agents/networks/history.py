@@ -87,20 +87,19 @@ def check_histories(histories: object, rows: int) -> NDArray[np.int8]:
 
 
 def encode_histories(
-    histories: NDArray[np.int8], rows: NDArray[np.int64], weights: Sequence[NDArray[np.float32]]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Outputs (n, D) for ``rows`` (n,) of ``histories`` (M, T, 2), and the weights (n, T, H) of their rows.
+    histories: NDArray[np.int8], weights: Sequence[NDArray[np.float32]]
+) -> NDArray[np.float32]:
+    """Outputs (n, D) for ``histories`` (n, T, 2).
 
-    ``weights``: those of an encoder, in the order of `HistorySizes.shapes`. Raises ``ValueError`` for a row that is not
-    there and for histories that no game of this size has.
+    ``weights``: those of an encoder, in the order of `HistorySizes.shapes`. Raises ``ValueError`` for histories that no
+    game of this size has.
     """
     token_scores, _, token_values, _ = weights
-    num_players, num_tokens, heads = token_scores.shape
-    outputs = np.empty((len(rows), token_values.shape[2]), np.float32)
-    attention = np.empty((len(rows), histories.shape[1], heads), np.float32)
-    if not encode(histories, rows, *weights, outputs, attention):
+    num_players, num_tokens, _ = token_scores.shape
+    outputs = np.empty((len(histories), token_values.shape[2]), np.float32)
+    if not encode(histories, *weights, outputs):
         raise ValueError(
-            f"the histories hold what no history of {num_players} players and {num_tokens - 1} actions does, or not "
-            f"the rows that are asked for: expected rows (relative seat, action), and (-2, -2) behind them"
+            f"the histories hold what no history of {num_players} players and {num_tokens - 1} actions does: expected "
+            "rows (relative seat, action), and (-2, -2) behind them"
         )
-    return outputs, attention
+    return outputs

@@ -53,10 +53,9 @@ def _encode_one(
     token_values: np.ndarray,
     age_values: np.ndarray,
     output: np.ndarray,
-    attention: np.ndarray,
     sums: np.ndarray,
 ) -> None:
-    """Fill ``output`` (D,) and ``attention`` (T, H) of a history that is known, both times ``sums`` (H,).
+    """Fill ``output`` (D,) of a history that is known, each head's part times its ``sums`` (H,).
 
     ``of_token`` and ``of_age`` are the exponentials of the scores.
     """
@@ -68,7 +67,6 @@ def _encode_one(
         seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
         for head in range(heads):
             weight = of_token[seat * num_tokens + place, head] * of_age[age, head]
-            attention[t, head] = weight
             sums[head] += weight
             for k in range(head * width, (head + 1) * width):
                 output[k] += weight * (token_values[seat, place, k] + age_values[age, k])
@@ -83,7 +81,6 @@ def _encode_one_exactly(
     token_values: np.ndarray,
     age_values: np.ndarray,
     output: np.ndarray,
-    attention: np.ndarray,
     sums: np.ndarray,
 ) -> None:
     """The same from the scores, each weight divided by the largest of the history."""
@@ -95,12 +92,10 @@ def _encode_one_exactly(
         largest = np.float32(-np.inf)
         for t in range(length):
             seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
-            attention[t, head] = token_scores[seat, place, head] + age_scores[age, head]
-            largest = max(largest, attention[t, head])
+            largest = max(largest, token_scores[seat, place, head] + age_scores[age, head])
         for t in range(length):
             seat, place, age = history[t, 0], history[t, 1] + 1, min(length - 1 - t, oldest)
-            weight = np.float32(math.exp(attention[t, head] - largest))
-            attention[t, head] = weight
+            weight = np.float32(math.exp(token_scores[seat, place, head] + age_scores[age, head] - largest))
             sums[head] += weight
             for k in range(head * width, (head + 1) * width):
                 output[k] += weight * (token_values[seat, place, k] + age_values[age, k])
@@ -122,15 +117,13 @@ def valid_histories(histories: np.ndarray, num_players: int, num_actions: int, u
 @njit
 def _fit(
     histories: np.ndarray,
-    rows: np.ndarray,
     token_scores: np.ndarray,
     age_scores: np.ndarray,
     token_values: np.ndarray,
     age_values: np.ndarray,
     outputs: np.ndarray,
-    attention: np.ndarray,
 ) -> bool:
-    """Whether the shapes are those of one encoder, its histories and what it makes of ``rows``."""
+    """Whether the shapes are those of one encoder, its histories and what it makes of them."""
     num_players, num_tokens, heads = token_scores.shape
     num_ages = len(age_scores)
     if min(num_players, num_tokens, heads, num_ages) == 0:
@@ -140,8 +133,7 @@ def _fit(
         token_values.shape == (num_players, num_tokens, size)
         and age_scores.shape == (num_ages, heads)
         and age_values.shape == (num_ages, size)
-        and outputs.shape == (len(rows), size)
-        and attention.shape == (len(rows), histories.shape[1], heads)
+        and outputs.shape == (len(histories), size)
         and histories.shape[2] == 2
     )
 
@@ -149,46 +141,39 @@ def _fit(
 @cached_njit(nogil=True)
 def encode(
     histories: np.ndarray,
-    rows: np.ndarray,
     token_scores: np.ndarray,
     age_scores: np.ndarray,
     token_values: np.ndarray,
     age_values: np.ndarray,
     outputs: np.ndarray,
-    attention: np.ndarray,
 ) -> bool:
-    """Fill ``outputs`` (n, D) and ``attention`` (n, T, H) for ``rows`` (n,) of ``histories`` (M, T, 2).
+    """Fill ``outputs`` (n, D) for ``histories`` (n, T, 2).
 
-    False, and what it fills is of no use, for a row that is not there, a seat or an action that is not in the tables,
-    and arrays that do not fit each other.
+    False, and what it fills is of no use, for a seat or an action that is not in the tables, and for arrays that do not
+    fit each other.
     """
-    if not _fit(histories, rows, token_scores, age_scores, token_values, age_values, outputs, attention):
+    if not _fit(histories, token_scores, age_scores, token_values, age_values, outputs):
         return False
     num_players, num_tokens, heads = token_scores.shape
     width = token_values.shape[2] // heads
     of_token = _exponentials(token_scores.reshape(num_players * num_tokens, heads))
     of_age = _exponentials(age_scores)
     sums = np.empty(heads, np.float32)
-    for i in range(len(rows)):
-        if rows[i] < 0 or rows[i] >= len(histories):
-            return False
-        history = histories[rows[i]]
+    for i, history in enumerate(histories):
         length = _length(history)
         if not _known(history, length, num_players, num_tokens - 1):
             return False
         if length == 0:
             outputs[i] = 0.0
             continue
-        output, of_rows = outputs[i], attention[i]
-        _encode_one(history, length, of_token, of_age, token_values, age_values, output, of_rows, sums)
+        output = outputs[i]
+        _encode_one(history, length, of_token, of_age, token_values, age_values, output, sums)
         if not sums.min() > _SMALLEST_SUM:  # scores far under the largest of their table
             _encode_one_exactly(
-                history, length, token_scores, age_scores, token_values, age_values, output, of_rows, sums
+                history, length, token_scores, age_scores, token_values, age_values, output, sums
             )
         for head in range(heads):
             factor = np.divide(np.float32(1.0), sums[head])
-            for t in range(length):
-                of_rows[t, head] *= factor
             for k in range(head * width, (head + 1) * width):
                 output[k] *= factor
     return True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -111,11 +109,6 @@ class NetworkInputs:
         """Factors (I,) of the inputs; see ``input_scale``."""
         layouts = [self.game.observation_layout, *([self.layout] if self.layout else [])]
         return np.concatenate([input_scale(layout) for layout in layouts])
-
-    def num_history_weights(self) -> int:
-        """How many weights the encoder of histories has; 0 without."""
-        shapes = self.history_sizes.shapes().values() if self.history_sizes else ()
-        return sum(math.prod(shape) for shape in shapes)
 
 
 def part_sizes(layout: Layout | None) -> dict[str, int]:

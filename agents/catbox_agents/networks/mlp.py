@@ -84,7 +84,8 @@ class MLP(nn.Module):
         self.num_values = num_values
         sizes = [len(scale) + (history.sizes.outputs if history else 0), *hidden, num_outputs + num_values]
         self.layers = nn.ModuleList(
-            nn.utils.skip_init(nn.Linear, inputs, outputs) for inputs, outputs in pairwise(sizes)
+            nn.utils.skip_init(nn.Linear, inputs, outputs, device=torch.get_default_device())
+            for inputs, outputs in pairwise(sizes)
         )
         self.history = history  # after the layers: this is the order of the parameters
         self._frozen: torch.Tensor | None = None

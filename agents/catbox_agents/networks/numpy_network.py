@@ -152,9 +152,7 @@ class PolicyNetwork:
             sums = np.empty((len(vectors), len(bias)), np.float32)
             sums[:] = bias
             if number == 0 and histories is not None and self.history:
-                rows = np.arange(len(histories))
-                encoded, _ = encode_histories(histories, rows, self._history_arrays)
-                add_layer(encoded, self._of_history, sums, False)
+                add_layer(encode_histories(histories, self._history_arrays), self._of_history, sums, False)
             add_layer(numbers, weights, sums, relu and number < last)
             if not relu and number < last:
                 np.tanh(sums, out=sums)

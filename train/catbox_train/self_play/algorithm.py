@@ -24,7 +24,6 @@ from torch import nn
 from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks.action_head import add_action_scores
-from catbox_agents.networks.history import OUTPUTS as HISTORY_OUTPUTS
 from catbox_agents.networks.history_kernels import valid_histories
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import PolicyNetwork
@@ -37,8 +36,8 @@ from catbox_train.devices import Stream, free_memory
 from catbox_train.opponents import PAST, Pool
 from catbox_train.self_play.buffer import Buffer
 from catbox_train.self_play.group import Group
-from catbox_train.self_play.networks import flattened, make_actor, network_inputs, num_weights
-from catbox_train.self_play.options import SelfPlayOptions, self_play_options
+from catbox_train.self_play.networks import flattened, network_inputs, start_from
+from catbox_train.self_play.options import PolicyOptions, SelfPlayOptions, self_play_options
 from catbox_train.self_play.worker import Worker
 
 _Result = TypeVar("_Result")
@@ -79,8 +78,10 @@ class SelfPlay(Algorithm):
         num_workers = config.num_workers // self.group.size
         self._threads_before = torch.get_num_threads()
         torch.set_num_threads(num_workers)  # before the first weights: rounding in them depends on it too
-        self.networks = nn.ModuleDict(self.make_networks(config, game)).to(self.device)
+        self.networks = nn.ModuleDict(self.make_networks(config, game))
         self.actor = cast(MLP, self.networks["actor"])
+        self.initialise_networks()
+        self.networks.to(self.device)
         scale = self.actor.action_scale
         self.action_scale = None if scale is None else scale.cpu().numpy()
         self.weights, self.parts = flattened(self.networks)
@@ -126,9 +127,26 @@ class SelfPlay(Algorithm):
 
     @classmethod
     def make_networks(cls, config: TrainConfig, game: Game) -> dict[str, MLP]:
-        """All networks that are trained, ``"actor"`` first, with their first weights."""
+        """All networks that are trained, ``"actor"`` first, their weights not yet set."""
         options = self_play_options(config)
-        return {"actor": make_actor(game, options, torch.Generator().manual_seed(config.seed))}
+        return {"actor": MLP.for_policy(network_inputs(game, options), options.hidden, options.activation)}
+
+    def initialise_networks(self) -> None:
+        """Draw the first weights, and take those of ``start_from`` if it is given."""
+        generator = torch.Generator().manual_seed(self.config.seed)
+        for name, network in self.networks.items():
+            # At first no action is much better than another.
+            cast(MLP, network).initialise(generator, last_gain=0.01 if name == "actor" else 1.0)
+        if isinstance(self.options, PolicyOptions):
+            start_from(self.actor, self.options.start_from, self.game)
+
+    @classmethod
+    def check_run(cls, config: TrainConfig, game: Game) -> None:
+        """Raise ``ValueError`` for a ``start_from`` that is not there, damaged, of another network or game, or no
+        policy."""
+        options = self_play_options(config)
+        if isinstance(options, PolicyOptions):
+            start_from(cls.make_networks(config, game)["actor"], options.start_from, game)
 
     @classmethod
     def carried_rows(cls, config: TrainConfig, game: Game) -> int:
@@ -141,19 +159,13 @@ class SelfPlay(Algorithm):
         return False
 
     @classmethod
-    def num_weights(cls, config: TrainConfig, game: Game) -> int:
-        """How many weights all networks have."""
-        options = self_play_options(config)
-        inputs = network_inputs(game, options)
-        made = HISTORY_OUTPUTS if inputs.history_length else 0
-        sizes = (inputs.size + made, *options.hidden, game.num_actions + inputs.action_size)
-        return num_weights(sizes) + inputs.num_history_weights()
-
-    @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
         """Bytes of the buffer, of the weights with their gradient and moments, and of the earlier policies."""
         options = self_play_options(config)
-        inputs, weights = network_inputs(game, options), cls.num_weights(config, game)
+        inputs = network_inputs(game, options)
+        with torch.device("meta"):  # takes no memory
+            networks = nn.ModuleDict(cls.make_networks(config, game))
+        weights = sum(parameter.numel() for parameter in networks.parameters())
         row = inputs.size + 2 * inputs.history_length + game.num_actions * (1 + inputs.action_size)
         row += game.state_layout.size if cls.needs_state(config) else 0
         rows = config.batch_size + cls.carried_rows(config, game) * config.num_envs

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector
@@ -44,24 +41,13 @@ def network_inputs(game: Game, options: SelfPlayOptions) -> NetworkInputs:
     return NetworkInputs(game, options.features, options.action_features, options.history)
 
 
-def num_weights(sizes: Sequence[int]) -> int:
-    """How many weights fully connected layers have, from ``sizes[0]`` inputs to ``sizes[-1]`` outputs."""
-    return sum((taken + 1) * given for taken, given in pairwise(sizes))
-
-
-def make_actor(game: Game, options: SelfPlayOptions, generator: torch.Generator, num_values: int = 0) -> MLP:
-    """The network that plays, with its first weights, and ``num_values`` outputs for training beside the others."""
-    actor = MLP.for_policy(network_inputs(game, options), options.hidden, options.activation, num_values)
-    return actor.initialise(generator, last_gain=0.01)  # at first no action is much better than another
-
-
-def start_from(actor: MLP, path: str, game: Game) -> MLP:
-    """``actor`` with the weights of the policy at ``path``, a checkpoint or ``zoo:NAME``; as it is if that is empty.
+def start_from(actor: MLP, path: str, game: Game) -> None:
+    """Give ``actor`` the weights of the policy at ``path``, a checkpoint or ``zoo:NAME``; none where that is empty.
 
     Raises ``ValueError`` where it is not there, damaged, of another network or game, or no policy.
     """
     if not path:
-        return actor
+        return
     try:
         checkpoint = load_checkpoint(policy_path(path, game) or path, game)
     except (OSError, ValueError) as error:
@@ -78,4 +64,3 @@ def start_from(actor: MLP, path: str, game: Game) -> MLP:
             "activation, features, action_features and history as they were when it was trained"
         )
     actor.set_arrays(checkpoint.network.arrays())
-    return actor

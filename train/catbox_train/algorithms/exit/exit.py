@@ -16,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent
-from catbox_agents.networks.mlp import MLP
 from catbox_agents.search import RolloutSearch, policy_target
 from catbox_agents.search.rollout import MAX_GAMES
 from catbox_agents.specs import AgentSpec
@@ -27,7 +26,7 @@ from catbox_train.config import TrainConfig
 from catbox_train.self_play.algorithm import ILLEGAL, READ, SelfPlay
 from catbox_train.self_play.distribution import sample_actions
 from catbox_train.self_play.group import Group
-from catbox_train.self_play.networks import network_inputs, start_from
+from catbox_train.self_play.networks import network_inputs
 from catbox_train.self_play.worker import Worker
 
 
@@ -60,18 +59,9 @@ class ExpertIteration(SelfPlay):
         self.searched: list[Searched] = []
 
     @classmethod
-    def make_networks(cls, config: TrainConfig, game: Game) -> dict[str, MLP]:
-        """The policy, that of ``start_from`` if it is given.
-
-        Raises ``ValueError`` where that checkpoint is not there, damaged, of another network or game, or no policy.
-        """
-        networks = super().make_networks(config, game)
-        return {"actor": start_from(networks["actor"], exit_options(config).start_from, game)}
-
-    @classmethod
     def check_run(cls, config: TrainConfig, game: Game) -> None:
         """Raise ``ValueError`` for a ``start_from`` or a rollout policy that cannot be used."""
-        cls.make_networks(config, game)
+        super().check_run(config, game)
         options = exit_options(config)
         if options.rollout_policy != POLICY:
             make_search(game, options, options.rollout_policy)

@@ -26,7 +26,7 @@ from catbox_train.devices import check_compiler
 from catbox_train.self_play.algorithm import ILLEGAL, READ, SelfPlay, between
 from catbox_train.self_play.distribution import sample_actions
 from catbox_train.self_play.group import Group
-from catbox_train.self_play.networks import make_actor, num_weights, start_from
+from catbox_train.self_play.networks import network_inputs
 from catbox_train.self_play.worker import Worker
 
 #: Larger logits are those of a policy that has diverged.
@@ -61,16 +61,12 @@ class PPO(SelfPlay):
 
     @classmethod
     def make_networks(cls, config: TrainConfig, game: Game) -> dict[str, MLP]:
-        """The actor, that of ``start_from`` if it is given, and the privileged critic if there is one.
-
-        Raises ``ValueError`` where that checkpoint is not there, damaged, of another network or game, or no policy.
-        """
-        options, generator = ppo_options(config), torch.Generator().manual_seed(config.seed)
-        actor = make_actor(game, options, generator, num_values=0 if options.privileged_critic else 1)
-        networks = {"actor": start_from(actor, options.start_from, game)}
-        if options.privileged_critic:
-            critic = MLP(input_scale(game.state_layout), options.hidden, 1, options.activation)
-            networks["critic"] = critic.initialise(generator, last_gain=1.0)
+        """The actor, and the privileged critic if there is one; otherwise the actor has the values."""
+        options = ppo_options(config)
+        inputs, critic = network_inputs(game, options), options.privileged_critic
+        networks = {"actor": MLP.for_policy(inputs, options.hidden, options.activation, 0 if critic else 1)}
+        if critic:
+            networks["critic"] = MLP(input_scale(game.state_layout), options.hidden, 1, options.activation)
         return networks
 
     @classmethod
@@ -82,15 +78,6 @@ class PPO(SelfPlay):
     def needs_state(cls, config: TrainConfig) -> bool:
         """For a critic that sees it."""
         return ppo_options(config).privileged_critic
-
-    @classmethod
-    def num_weights(cls, config: TrainConfig, game: Game) -> int:
-        """Those of the actor with its value, or of actor and critic."""
-        options = ppo_options(config)
-        critic = [options.hidden[-1], 1]
-        if options.privileged_critic:
-            critic = [game.state_layout.size, *options.hidden, 1]
-        return super().num_weights(config, game) + num_weights(critic)
 
     # Playing.
 
@@ -280,12 +267,6 @@ class PPO(SelfPlay):
         if self.options.privileged_critic:
             found["states"] = buffer.states
         return found
-
-    @classmethod
-    def check_run(cls, config: TrainConfig, game: Game) -> None:
-        """Raise ``ValueError`` for a ``start_from`` that cannot be used."""
-        if ppo_options(config).start_from:
-            cls.make_networks(config, game)
 
 
 def ppo_loss(

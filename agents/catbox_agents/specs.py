@@ -148,6 +148,23 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
             raise ValueError(_unknown(text, () if is_configured(spec) else words))
 
 
+def load_parts(spec: str) -> None:
+    """Read the checkpoints and import the classes that ``spec`` names, whatever game they are for.
+
+    Raises ``ValueError`` for one that is not there, damaged, or no agent.
+    """
+    for text in _agents_in(spec):
+        if text not in _NAMES and _is_path(text):
+            from catbox_agents.networks.checkpoint import load_checkpoint
+
+            try:
+                load_checkpoint(text)
+            except OSError as error:
+                raise ValueError(f"agent {brief(text)} cannot be loaded: {error}") from None
+        elif _is_class(text):
+            import_class(text, "agent")
+
+
 def imports_module(spec: str) -> bool:
     """Whether making the agent runs code of a module that ``spec`` names, as ``"package.module:Class"``.
 

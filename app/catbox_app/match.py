@@ -25,8 +25,10 @@ from catbox_env.core.rng import seed_sequence
 
 #: The longest name of a seat.
 LONGEST_NAME = 80
-#: Seeds that are drawn for a new game are below this, so that they are easily typed again.
+#: A new seed for one person is below this, so that it is easily typed again.
 SEEDS = 10**9
+#: Random bits of a new seed where several people sit: whoever tried all short ones would find the others' cards.
+SECRET_BITS = 128
 
 _ROW = np.zeros(1, np.int64)
 
@@ -71,7 +73,7 @@ class Match:
         if len(seats) != game.num_players:
             raise ValueError(f"{len(seats)} seats: expected {game.num_players}, one for each player")
         self.game = game
-        self.seed = secrets.randbelow(SEEDS) if seed is None else check_integer("seed", seed, 0)
+        self.seed = _new_seed(seats) if seed is None else check_integer("seed", seed, 0)
         self.names = _names(seats)
         state = game.new_initial_state(seed=seed_sequence(self.seed).spawn(1)[0], deal=deal)
         # Nothing goes into an agent's seed but what it is shown itself.
@@ -223,6 +225,11 @@ class Match:
     def _decision_seed(self, seat: int) -> int:
         """64 bits for the next action of ``seat``: taken back and asked for again, it is the same."""
         return agent_seed(self._seeds[seat], len(self.actions)) & (2**64 - 1)
+
+
+def _new_seed(seats: Sequence[AgentSpec | None]) -> int:
+    people = sum(seat is None for seat in seats)
+    return secrets.randbits(SECRET_BITS) if people > 1 else secrets.randbelow(SEEDS)
 
 
 def _names(seats: Sequence[AgentSpec | None]) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ def web(
     catbox web --host 0.0.0.0 --no-browser
     """
     require("catbox web", NEEDED, "web")
-    from catbox_agents.specs import check_spec
+    from catbox_agents.specs import check_spec, load_parts
     from catbox_app.web.guard import is_local
     from catbox_app.web.kept import KeptTables
     from catbox_app.web.server import get_ready, web_app
@@ -66,12 +66,13 @@ def web(
 
     for spec in agent or []:
         check_spec(spec)
+        load_parts(spec)
     console = Console()
-    open_tables = Tables(agent or [])
+    open_tables = Tables(agent or [], are_kept=tables is not None)
     kept = None
     if tables is not None:
         kept = KeptTables(tables)
-        found, problems = kept.read(open_tables.clock)
+        found, problems = kept.read(open_tables.clock, open_tables.also)
         for table in found:
             open_tables.add(table)
         for problem in problems:

@@ -102,7 +102,7 @@ class Connection:
         pace = number_of({"pace": 0.8, **message}, "pace", 0, LONGEST_PAUSE)
 
         def opened(match: Match) -> None:
-            self._send(self._tables.open(match, specs, pace).opened())
+            self._send(self._tables.open(match, specs, pace, self).opened())
 
         self._begin(lambda: new_match(game, specs, seed), opened)
 

@@ -18,7 +18,7 @@ from starlette.websockets import WebSocketClose
 #: Names of this machine for itself.
 LOCAL = ("localhost", "127.0.0.1", "::1")
 #: A header Host, in small letters: a name or an address, and perhaps a port.
-_HOST = re.compile(r"(?:(?P<name>[a-z0-9._-]+)|\[(?P<address>[0-9a-f:.]+)\])(?::[0-9]{1,5})?")
+_HOST = re.compile(r"(?:(?P<name>[a-z0-9._-]+)|\[(?P<address>[0-9a-f:.]+)\])(?::(?P<port>[0-9]{1,5}))?")
 REFUSAL = (
     "Invalid host header: this server does not go by the name in the address. Use the address that it has shown, or "
     "start it with  catbox web --host NAME\n"
@@ -78,7 +78,9 @@ class Guard:
     def _is_own(self, host: str) -> bool:
         """Whether a header Host names this server."""
         found = _HOST.fullmatch(host)
-        name = (found["name"] or found["address"]) if found else ""
+        if not found or int(found["port"] or 0) >= 1 << 16:
+            return False
+        name = found["name"] or found["address"]
         return name in self._names or (self._any_address and _is_address(name))
 
 

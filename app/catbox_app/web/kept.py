@@ -9,14 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import catbox_env
 from catbox_agents.files import WriteError, check_format, parse_json, read_text, write_atomically, writing
-from catbox_app.web.reading import number_of
-from catbox_app.web.table import LONGEST_PAUSE, Table, new_match
+from catbox_app.web.lobby import check_opponent
+from catbox_app.web.reading import number_of, text_of
+from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
 
 FORMAT = "catbox-table-1"
 
@@ -30,12 +31,18 @@ class KeptTables:
         self._folder = folder
         self._written: dict[Path, int] = {}
 
-    def read(self, clock: Callable[[], float]) -> tuple[list[Table], list[str]]:
-        """The tables that were kept, and why others could not be read: these files stay as they are."""
-        tables, problems = [], []
+    def read(self, clock: Callable[[], float], also: Sequence[str] = ()) -> tuple[list[Table], list[str]]:
+        """The tables that were kept, and why others could not be read: these files stay as they are.
+
+        Their agents are those that a page may name, ``also`` among them: a file imports no module of its own.
+        """
+        tables: list[Table] = []
+        problems = []
         for path in sorted(self._folder.glob("*.json")):
             try:
-                table = _read(path, clock)
+                table = _read(path, clock, also)
+                if any(key in other.keys for other in tables for key in table.keys if key is not None):
+                    raise ValueError("another file has the same keys")
             except (OSError, ValueError, TypeError, KeyError) as error:
                 problems.append(f"{path}: this table cannot be taken up again: {error}")
             else:
@@ -90,13 +97,23 @@ def _content_of(table: Table) -> bytes:
     return json.dumps(kept, separators=(",", ":")).encode()
 
 
-def _read(path: Path, clock: Callable[[], float]) -> Table:
+def _read(path: Path, clock: Callable[[], float], also: Sequence[str]) -> Table:
+    if not path.is_file():  # to open a named pipe would wait for who writes into it
+        raise ValueError("it is no regular file")
     kept: dict[str, Any] = parse_json(read_text(path))
     check_format(str(path), kept["format"], FORMAT, "remove it")
     game = catbox_env.make_game(kept["game"], **kept["options"])
-    match = new_match(game, kept["specs"], kept["seed"])
+    specs = [text_of({"specs": spec}, "specs") for spec in kept["specs"]]
+    for spec in specs:
+        if spec != PERSON:
+            check_opponent(spec, also)
+    match = new_match(game, specs, kept["seed"])
     match.play_on(kept["actions"], kept["policies"])
-    pace, keys = number_of(kept, "pace", 0, LONGEST_PAUSE), kept["keys"]
-    if [key is None for key in keys] != [agent is not None for agent in match.agents]:
-        raise ValueError("keys: expected one for each seat of a person, null for each of an agent")
-    return Table(match, kept["specs"], pace, clock, keys)
+    pace = number_of(kept, "pace", 0, LONGEST_PAUSE)
+    keys = [None if key is None else text_of({"keys": key}, "keys") for key in kept["keys"]]
+    given = [key for key in keys if key is not None]
+    if [key is None for key in keys] != [spec != PERSON for spec in specs] or len(set(given)) < len(given):
+        raise ValueError(
+            "keys: expected a different one for each seat of a person, null for each of an agent"
+        )
+    return Table(match, specs, pace, clock, keys)

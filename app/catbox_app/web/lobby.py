@@ -16,6 +16,7 @@ import numpy as np
 import catbox_env
 from catbox_agents import known_agents
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
+from catbox_agents.specs import LEVELS
 from catbox_agents.zoo import zoo_agents
 from catbox_app.rules import MOST_PLAYERS, REWARD, RuleField, game_title, player_counts, rule_fields
 from catbox_app.web.pages import MOST_ACTIONS
@@ -94,7 +95,11 @@ def game_of(message: Message) -> Game:
 
 def is_offered(spec: str) -> bool:
     """Whether an agent that comes with catbox is quick enough here: without compilation, a search is not."""
-    return compilation.HAS_NUMBA or (spec != "hard" and not is_configured(spec))
+    return compilation.HAS_NUMBA or not _is_search(spec)
+
+
+def _is_search(spec: str) -> bool:
+    return is_configured(LEVELS.get(spec, spec))
 
 
 def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
@@ -116,7 +121,7 @@ def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
                 f"agent {brief(spec)}: {name} is at most {BOUNDS[name]:g} at a table in the browser"
             )
     for within in specs_within(spec).values():
-        if is_configured(within):
+        if _is_search(within):
             raise ValueError(f"agent {brief(spec)}: no search within a search at a table in the browser")
         check_opponent(within, also)
 

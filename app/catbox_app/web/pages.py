@@ -9,7 +9,7 @@ from pathlib import Path
 from catbox_app.match import with_names
 from catbox_app.rules import game_title
 from catbox_app.web.coach import Coach, named
-from catbox_app.web.reading import Message
+from catbox_app.web.reading import LARGEST, Message
 from catbox_env import Event, Game, GameState
 
 #: The files of the page.
@@ -41,9 +41,14 @@ def joined(
         "rules_text": "\n\n".join(game.describe_rules()),
         "names": list(names),
         "seat": seat,
-        "seed": seed,
+        "seed": None if seed is None else told_seed(seed),
         "command": command,
     }
+
+
+def told_seed(seed: int) -> int | str:
+    """The seed as a number, or as text where JavaScript would round it."""
+    return seed if seed <= LARGEST else str(seed)
 
 
 def position(state: GameState, number: int, seat: int | None, theme: str, size: int) -> Message:

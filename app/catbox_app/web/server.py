@@ -9,10 +9,12 @@ import asyncio
 import contextlib
 import json
 import sys
+import threading
 import time
 import traceback
-from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -37,8 +39,9 @@ from catbox_app.web.tables import Tables
 MOST_PAGES = 400
 #: The largest message that is read, in bytes: a file of records.
 LARGEST_MESSAGE = 8 << 20
-#: Messages that wait for a page before it is given up: it does not read them.
-MOST_WAITING = 5000
+#: Characters of messages that wait for a page before it is given up: it does not read them.
+MOST_WAITING = 4 << 20
+NOT_READ = "messages are not read"
 #: A page waits after each message, so many times as long as its answer took: one thread answers all pages.
 SHARE = 4
 #: Jobs begin one after the other: threads that think side by side keep the one that answers pages waiting. But after so
@@ -67,7 +70,7 @@ class JobRunner:
     def __init__(self, tables: Tables, kept: KeptTables | None = None) -> None:
         self.tables, self._kept = tables, kept
         self.pages = 0
-        self._thinkers = ThreadPoolExecutor(THINKERS, "catbox-thinks")
+        self._thinkers = asyncio.Semaphore(THINKERS)
         self._turn = asyncio.Semaphore(1)
         self._changed = asyncio.Event()
         self._ends = False
@@ -98,7 +101,6 @@ class JobRunner:
                 keeping = asyncio.create_task(self._keep())
         await keeping
         await self._keep()  # what has changed while the last files were written
-        self._thinkers.shutdown(wait=False, cancel_futures=True)
 
     async def _keep(self) -> None:
         """Write what has changed, beside all else: a slow disk holds up no table."""
@@ -107,10 +109,11 @@ class JobRunner:
             self.wake()  # for what has changed meanwhile
 
     async def _run(self, job: Job) -> None:
-        async with self._turn:
-            thought = asyncio.wrap_future(self._thinkers.submit(job.think))
-            await asyncio.wait({thought}, timeout=PATIENCE)
-        await asyncio.wait({thought})
+        async with self._thinkers:
+            async with self._turn:
+                thought = asyncio.wrap_future(_begun(job.think))
+                await asyncio.wait({thought}, timeout=PATIENCE)
+            await asyncio.wait({thought})
         error = thought.exception()
         if error is None:
             job.finish(thought.result())
@@ -122,6 +125,20 @@ class JobRunner:
             traceback.print_exception(error)
             job.fail(ValueError(f"{type(error).__name__}: {error}"))
         self.wake()
+
+
+def _begun(think: Callable[[], Any]) -> Future[Any]:
+    """What ``think`` finds, in a thread that ends with the program, however long it thinks."""
+    found: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(think())
+        except BaseException as error:  # noqa: BLE001  (the loop that waits for it tells it)
+            found.set_exception(error)
+
+    threading.Thread(target=run, name="catbox-thinks", daemon=True).start()
+    return found
 
 
 def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = None) -> Starlette:
@@ -141,6 +158,33 @@ def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = N
     return Starlette(routes=routes, middleware=[Middleware(Guard, host=host)], lifespan=lifespan)
 
 
+class Waiting:
+    """The messages that wait for a page, as JSON text.
+
+    ``is_given_up``: there were more than ``MOST_WAITING`` characters, and none is taken any more.
+    """
+
+    def __init__(self) -> None:
+        self.is_given_up = False
+        self._size = 0
+        self._texts: asyncio.Queue[str] = asyncio.Queue()
+
+    def put(self, message: Message) -> None:
+        """Let a message wait."""
+        if self.is_given_up:
+            return
+        text = json.dumps(message, separators=(",", ":"), allow_nan=False)
+        self._size += len(text)
+        self.is_given_up = self._size > MOST_WAITING
+        self._texts.put_nowait(text)
+
+    async def get(self) -> str:
+        """The next message."""
+        text = await self._texts.get()
+        self._size -= len(text)
+        return text
+
+
 async def serve_page(socket: WebSocket) -> None:
     """One page, until it goes."""
     runner: JobRunner = socket.app.state.runner
@@ -151,13 +195,13 @@ async def serve_page(socket: WebSocket) -> None:
         await socket.close(1013)
         return
     runner.pages += 1
-    waiting: asyncio.Queue[Message] = asyncio.Queue()
-    connection = Connection(runner.tables, waiting.put_nowait)
+    waiting = Waiting()
+    connection = Connection(runner.tables, waiting.put)
     sending = asyncio.create_task(_send(socket, waiting))
     try:
         while (message := await socket.receive())["type"] != "websocket.disconnect":
-            if waiting.qsize() > MOST_WAITING:
-                await socket.close(1008, "messages are not read")
+            if waiting.is_given_up:
+                await socket.close(1008, NOT_READ)
                 break
             begun = time.monotonic()
             connection.receive_text(message.get("text") or "")  # bytes are no message
@@ -170,9 +214,9 @@ async def serve_page(socket: WebSocket) -> None:
         runner.wake()
 
 
-async def _send(socket: WebSocket, waiting: asyncio.Queue[Message]) -> None:
+async def _send(socket: WebSocket, waiting: Waiting) -> None:
     """Send what waits, in order."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page is gone
-        while True:
-            message = await waiting.get()
-            await socket.send_text(json.dumps(message, separators=(",", ":"), allow_nan=False))
+        while not waiting.is_given_up:
+            await socket.send_text(await waiting.get())
+        await socket.close(1008, NOT_READ)

@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
 import threading
 import webbrowser
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from catbox_app.web.server import LARGEST_MESSAGE
 
 #: How long a thread that thinks may keep the one that answers pages waiting, in seconds. Python's own 5 ms add up.
 SWITCH_SECONDS = 0.0005
+#: A connection is closed that leaves a request unfinished for so many seconds.
+REQUEST_SECONDS = 20.0
+
+
+class Protocol(H11Protocol):
+    """HTTP that does not wait for ever until a request is complete, which uvicorn has no option for."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A browser connects."""
+        super().connection_made(transport)
+        self._timer = self.loop.call_later(REQUEST_SECONDS, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """It sends a part of a request."""
+        super().data_received(data)
+        is_waited_for = self.cycle is None or self.cycle.response_complete
+        if self._timer is not None and not is_waited_for:
+            self._timer.cancel()
+            self._timer = None
+        elif self._timer is None and is_waited_for:
+            self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """The request is complete, and the connection another protocol's from now on."""
+        super().handle_websocket_upgrade(event)
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -41,6 +73,7 @@ def server_of(app: ASGIApp) -> uvicorn.Server:
     """What serves ``app``; ``run(sockets=[...])`` ends when ``should_exit`` is set, or with Ctrl-C."""
     config = uvicorn.Config(
         app,
+        http=Protocol,
         ws="websockets-sansio",
         ws_max_size=LARGEST_MESSAGE,
         ws_per_message_deflate=False,

@@ -10,7 +10,7 @@ from catbox_agents.arena.records import record_lines
 from catbox_app.match import Decision, Match
 from catbox_app.rules import command_line
 from catbox_app.web.jobs import Job
-from catbox_app.web.pages import Viewer, events, joined, position
+from catbox_app.web.pages import Viewer, events, joined, position, told_seed
 from catbox_app.web.reading import Failed, Message, Refused
 from catbox_env import Game
 
@@ -234,7 +234,7 @@ class Table:
             self._tell_events(seat, viewer, first)
             self.show(seat)
             if self.match.is_over:
-                viewer.send({"type": "ended", "seed": self.match.seed})
+                viewer.send({"type": "ended", "seed": told_seed(self.match.seed)})
 
     def _tell_beginning(self, viewer: Viewer) -> None:
         seat = viewer.seat

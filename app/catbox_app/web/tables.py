@@ -12,8 +12,8 @@ from catbox_app.web.jobs import Job
 from catbox_app.web.reading import Failed
 from catbox_app.web.table import Table
 
-#: The most tables.
-MOST_TABLES = 200
+#: The most tables, and the most that one page has opened.
+MOST_TABLES, MOST_OF_A_PAGE = 200, 10
 #: A table where nobody sits is closed after so many seconds.
 IDLE_SECONDS = 12 * 3600.0
 
@@ -23,7 +23,9 @@ class Tables:
 
     Args:
         also: specs of agents that pages may name besides those that come with catbox.
-        most: the most tables; where there are as many, the one that was left longest ago makes room for a new one.
+        are_kept: whether they are kept in files (`kept`).
+        most: the most tables. Where there are as many, or as many as a page may open, the one that was left longest ago
+            makes room for a new one, unless it is kept or several people play there.
         idle_seconds: a table where nobody sits is closed after that.
         clock: the time in seconds; only differences matter.
 
@@ -35,14 +37,16 @@ class Tables:
     def __init__(
         self,
         also: Sequence[str] = (),
+        are_kept: bool = False,
         most: int = MOST_TABLES,
         idle_seconds: float = IDLE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.also, self.clock = list(also), clock
         self.recordings: dict[str, Path] = {}
-        self._most, self._idle_seconds = most, idle_seconds
+        self._are_kept, self._most, self._idle_seconds = are_kept, most, idle_seconds
         self._tables: list[Table] = []
+        self._opened_by: dict[Table, object] = {}
         self._seats: dict[str, Table] = {}
         self._jobs: deque[Job] = deque()
 
@@ -53,19 +57,24 @@ class Tables:
         """A job that `due` is to hand out."""
         self._jobs.append(job)
 
-    def open(self, match: Match, specs: Sequence[str], pace: float) -> Table:
-        """A new table. Raises `Failed` where there is no room."""
+    def open(self, match: Match, specs: Sequence[str], pace: float, page: object) -> Table:
+        """A new table, which ``page`` asks for. Raises `Failed` where there is no room."""
         self.close_idle()
-        if len(self._tables) >= self._most:
-            left = [table for table in self._tables if not table.viewers]
-            if not left:
-                raise Failed(
-                    f"There are {self._most} tables, the most that this server has, and people sit at all of them. "
-                    "Try again later.",
-                    "full",
-                )
-            self._close(min(left, key=lambda table: table.used))
-        return self.add(Table(match, specs, pace, self.clock))
+        own = [table for table in self._tables if self._opened_by.get(table) is page]
+        self._make_room(own, MOST_OF_A_PAGE, "that one page may open. Go on with one of them")
+        self._make_room(self._tables, self._most, "that this server has. Try again later")
+        table = self.add(Table(match, specs, pace, self.clock))
+        self._opened_by[table] = page
+        return table
+
+    def _make_room(self, tables: Sequence[Table], most: int, which: str) -> None:
+        """Close one of ``tables`` where there are as many as there may be."""
+        if len(tables) < most:
+            return
+        left = [table for table in tables if not table.viewers and table.is_for_one and not self._are_kept]
+        if not left:
+            raise Failed(f"There are {most} tables, the most {which}.", "full")
+        self._close(min(left, key=lambda table: table.used))
 
     def add(self, table: Table) -> Table:
         """Take in a table that was kept (`kept`)."""
@@ -116,6 +125,7 @@ class Tables:
 
     def _close(self, table: Table) -> None:
         self._tables.remove(table)
+        self._opened_by.pop(table, None)
         for key in table.keys:
             if key is not None:
                 del self._seats[key]

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from websockets.sync.client import connect
 
+from catbox_agents import Agent
 from catbox_app.web import server, serving
 from tests.app.table import CATBOX, ENVIRONMENT, refused, run
 
 
-def test_it_serves_the_page_until_it_is_stopped(tmp_path: Path) -> None:
-    program = [
-        sys.executable,
-        *CATBOX,
-        "web",
-        "--no-browser",
-        "--port",
-        "0",
-        "--tables",
-        str(tmp_path / "kept"),
-    ]
+class Endless(Agent):
+    """Thinks for ever."""
+
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
+        while True:
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_the_page_until_it_is_stopped_whoever_thinks(number: signal.Signals, tmp_path: Path) -> None:
+    endless = f"{__name__}:{Endless.__name__}"
+    options = ["--no-browser", "--port", "0", "--agent", endless, "--tables", str(tmp_path / "kept")]
+    program = [sys.executable, *CATBOX, "web", *options]
     with subprocess.Popen(
         program, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -33,10 +40,21 @@ def test_it_serves_the_page_until_it_is_stopped(tmp_path: Path) -> None:
         address = said.partition("http://")[2].split()[0]
         with urlopen(f"http://{address}") as answer:
             assert answer.status == 200
-        process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=60)
+        with connect(f"ws://{address}ws", max_size=None) as page:
+            seats = [endless, "person"]
+            page.send(json.dumps({"type": "open", "game": "petrify_v0", "seats": seats, "pace": 0}))
+            key = json.loads(page.recv())["seats"][1]["key"]
+            page.send(json.dumps({"type": "join", "seat_key": key}))
+            while (told := json.loads(page.recv()))["type"] != "position":
+                pass
+            assert told["waits_for"] == "agent"
+            began = time.monotonic()
+            process.send_signal(number)
+            rest, _ = process.communicate(timeout=60)
+    assert time.monotonic() - began < 15
     assert "Traceback" not in rest
-    assert (tmp_path / "kept").is_dir()
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    assert len(list((tmp_path / "kept").iterdir())) == 1
 
 
 def test_leaving_this_machine_is_said_with_what_it_means(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,6 +74,9 @@ def test_leaving_this_machine_is_said_with_what_it_means(monkeypatch: pytest.Mon
     ("arguments", "said"),
     [
         (["--agent", "heruistic"], "did you mean 'heuristic'"),
+        (["--agent", "runs/gone"], "runs/gone does not exist"),
+        (["--agent", f"{__file__}.zip"], "does not exist"),
+        (["--agent", "tests.app.web.page:Nobody"], "has no class 'Nobody'"),
         (["--host", "no-such-host.invalid"], "--host no-such-host.invalid"),
         (["--tables", f"{__file__}/folder"], "cannot write"),
     ],

@@ -74,7 +74,7 @@ def test_what_pages_are_told_in_a_whole_game_is_what_their_seats_see(
     game = catbox_env.make_game(game_id, **options, reward="margin")
     tables = Tables()
     pages = [Page(tables) for _ in range(game.num_players)]
-    monkeypatch.setattr(secrets, "randbelow", lambda below: 987654321)
+    monkeypatch.setattr(secrets, "randbits", lambda bits: 987654321)
     keys = pages[0].open(*[PERSON] * game.num_players, game=game_id)
     pages[0].told.clear()
     for page, key in zip(pages, keys, strict=True):

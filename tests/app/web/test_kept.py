@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -50,6 +51,11 @@ def test_a_table_that_was_kept_goes_on_where_it_was(tmp_path: Path) -> None:
         lambda text: text.replace('"pace":0', '"pace":1000'),
         lambda text: re.sub(r'"keys":\[.*?\]', '"keys":[]', text),
         lambda text: re.sub(r'"keys":\[.*?\]', '"keys":[null,null]', text),
+        lambda text: re.sub(r'"keys":\[.*?\]', '"keys":[["x"],null]', text),
+        lambda text: re.sub(r'"keys":\[.*?\]', '"keys":[5,null]', text),
+        lambda text: re.sub(r'"specs":\[.*?\]', '"specs":["person",["easy"]]', text),
+        lambda text: text.replace('"easy"', '"tests.app.web.module_that_runs:Agent"'),
+        lambda text: text.replace('"easy"', '"search:policy=tests.app.web.module_that_runs:Agent"'),
     ],
 )
 def test_a_file_that_is_damaged_is_left_alone_and_told(damage: object, tmp_path: Path) -> None:
@@ -61,6 +67,29 @@ def test_a_file_that_is_damaged_is_left_alone_and_told(damage: object, tmp_path:
     assert tables == []
     assert str(path) in problem
     assert path.exists()
+
+
+def test_a_file_that_is_no_file_and_one_that_is_there_twice_are_told(tmp_path: Path) -> None:
+    page = Page(Tables())
+    page.sit("person", "easy", seed=3)
+    path = kept_table(page, tmp_path)
+    (tmp_path / "copy.json").write_bytes(path.read_bytes())
+    os.mkfifo(tmp_path / "pipe.json")
+    tables, problems = KeptTables(tmp_path).read(page.tables.clock)
+    assert len(tables) == 1
+    assert "the same keys" in problems[0]
+    assert "pipe.json" in problems[1]
+
+
+def test_an_agent_of_the_host_is_taken_up_again_where_the_host_still_has_it(tmp_path: Path) -> None:
+    own = "tests.app.web.test_server:Slow"
+    page = Page(Tables(also=[own]))
+    page.sit("person", own, seed=3)
+    kept_table(page, tmp_path)
+    assert len(KeptTables(tmp_path).read(page.tables.clock, [own])[0]) == 1
+    tables, (problem,) = KeptTables(tmp_path).read(page.tables.clock)
+    assert not tables
+    assert "--agent" in problem
 
 
 def test_what_has_changed_is_written_wherever_the_seats_move_and_what_is_closed_is_removed(

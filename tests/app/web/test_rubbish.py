@@ -72,6 +72,8 @@ def test_a_message_that_is_rubbish_is_answered(text: str, said: str) -> None:
         ({"seats": ["person", "search:worlds=513"]}, "at most 512"),
         ({"seats": ["person", "search:deep,budget=2.1s"]}, "at most 2"),
         ({"seats": ["person", "pimc:samples=8,policy=search:fast"]}, "no search within a search"),
+        ({"seats": ["person", "search:policy=hard"]}, "no search within a search"),
+        ({"seats": ["person", "ismcts:policy= hard"]}, "hard"),
     ],
 )
 def test_a_table_that_cannot_be_opened_is_refused_with_the_reason(change: dict[str, Any], said: str) -> None:

@@ -129,6 +129,7 @@ def test_the_page_is_served_with_headers_that_keep_others_out(client: TestClient
         ("127.0.0.1/x", "127.0.0.1", False),
         ("127.0.0.1:8000@evil.example", "127.0.0.1", False),
         ("[::1", "127.0.0.1", False),
+        ("127.0.0.1:65536", "127.0.0.1", False),
         ("192.168.1.5:8000", "0.0.0.0", True),
         ("[fd00::5]:8000", "::", True),
         ("192.168.1.5.evil.example", "0.0.0.0", False),
@@ -276,6 +277,36 @@ def test_a_host_or_port_that_cannot_be_used_is_refused() -> None:
             serving.listen(host, 0)
 
 
+def test_a_request_that_is_never_complete_is_given_up_and_a_page_that_is_open_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from websockets.sync.client import connect
+
+    monkeypatch.setattr(serving, "REQUEST_SECONDS", 1.0)
+    listening = serving.listen("127.0.0.1", 0)
+    place = listening.getsockname()
+    running = serving.server_of(web_app(Tables()))
+    thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
+    thread.start()
+    whole = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{place[1]}\r\n\r\n".encode()
+    with connect(f"ws://127.0.0.1:{place[1]}/ws", max_size=None) as page:
+        for begun in (b"", whole[:9]):
+            with socket.create_connection(place, timeout=20) as raw:
+                raw.sendall(begun)
+                assert raw.recv(4096) == b""
+        with socket.create_connection(place, timeout=20) as raw:  # a second request that is not complete
+            raw.sendall(whole)
+            assert b"200 OK" in raw.recv(4096)
+            raw.sendall(whole[:9])
+            while raw.recv(1 << 16):
+                pass
+        page.send(json.dumps({"type": "lobby"}))
+        assert json.loads(page.recv())["type"] == "lobby"
+    running.should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()
+
+
 def test_the_server_itself_serves_pages_and_refuses_messages_that_are_too_large() -> None:
     """Uvicorn and a real socket, in a thread; the largest message is its to refuse."""
     from websockets.exceptions import ConnectionClosedError
@@ -318,7 +349,7 @@ def test_a_page_that_only_sends_is_slowed_down_and_given_up(
         await server.asyncio.Event().wait()
 
     monkeypatch.setattr(server.asyncio, "sleep", note)
-    monkeypatch.setattr(server, "MOST_WAITING", 5)
+    monkeypatch.setattr(server, "MOST_WAITING", 500)
     monkeypatch.setattr(server, "_send", never)
     with client.websocket_connect(SOCKET) as page:
         for _ in range(10):

@@ -9,7 +9,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import Agent
-from catbox_app.web.tables import Tables
+from catbox_app.web.tables import MOST_OF_A_PAGE, Tables
 from tests.app.web.page import Clock, Page
 
 
@@ -202,7 +202,8 @@ def test_the_seed_which_tells_all_cards_is_chosen_by_nobody_of_several_and_told_
     while page.position["waits_for"] != "over":
         assert not page.all("ended")
         pages[page.position["to_move"]].act()
-    assert page.last("ended")["seed"] == table.match.seed
+    assert page.last("ended")["seed"] == str(table.match.seed)  # JavaScript would round the number
+    assert table.match.seed >= 1 << 100  # too many to try: a short one can be found from one's own cards
     for deal in ("same", "next_seat"):
         assert page.send("again", deal=deal)[0]["type"] == "refused"
     assert page.send("again", deal="new")[0]["type"] == "joined"
@@ -272,6 +273,7 @@ def test_tables_are_bounded_and_the_one_left_longest_ago_makes_room() -> None:
     pages[3].send("open", game="petrify_v0", players=2, seats=["person", "random"])
     tables.run_due()
     assert pages[3].last("failed")["code"] == "full"
+    assert "the most that this server has" in pages[3].last("failed")["text"]
     for page in (pages[1], pages[0]):  # the one that was opened first is left last
         clock.now += 1
         page.connection.close()
@@ -280,6 +282,40 @@ def test_tables_are_bounded_and_the_one_left_longest_ago_makes_room() -> None:
     assert Page(tables).send("join", seat_key=keys[1])[0]["code"] == "no_seat"
     assert Page(tables).send("join", seat_key=keys[0])[0]["type"] == "joined"
     assert pages[2].act()[0]["type"] == "events"
+
+
+def test_a_page_that_opens_one_table_after_the_other_closes_its_own_and_nobody_elses() -> None:
+    clock = Clock()
+    tables = Tables(clock=clock)
+    pair = Page(tables)
+    key = pair.sit("person", "person")
+    pair.connection.close()
+    many = Page(tables)
+    for _ in range(3 * MOST_OF_A_PAGE):
+        clock.now += 1
+        many.open("person", "random", game="petrify_v0")
+    assert len(list(tables)) == MOST_OF_A_PAGE + 1
+    assert Page(tables).send("join", seat_key=key)[0]["type"] == "joined"
+
+
+@pytest.mark.parametrize(("are_kept", "seats"), [(False, ("person", "person")), (True, ("person", "random"))])
+def test_tables_of_several_people_and_kept_ones_never_make_room(
+    are_kept: bool, seats: tuple[str, str]
+) -> None:
+    tables = Tables(are_kept=are_kept, most=2)
+    keys = [Page(tables).open(*seats, game="petrify_v0")[0] for _ in range(2)]
+    late = Page(tables)
+    late.send("open", game="petrify_v0", players=2, seats=["person", "random"])
+    tables.run_due()
+    assert late.last("failed")["code"] == "full"
+    assert [late.send("join", seat_key=key)[0]["type"] for key in keys] == ["joined"] * 2
+    tables = Tables(are_kept=are_kept)
+    page = Page(tables)
+    for _ in range(MOST_OF_A_PAGE):
+        page.open(*seats, game="petrify_v0")
+    page.send("open", game="petrify_v0", players=2, seats=list(seats))
+    tables.run_due()
+    assert "one page may open" in page.last("failed")["text"]
 
 
 def test_pictures_are_drawn_as_the_page_wants_them(page: Page) -> None:

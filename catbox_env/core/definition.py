@@ -117,6 +117,11 @@ class GameDefinition(ABC):
                 )
         return self.rules_class(**options)
 
+    def check_record(self, state: Any) -> None:
+        """Raise ``ValueError`` unless ``state`` is the record of a state of this game."""
+        if not isinstance(state, np.void) or state.dtype != self.state_dtype:
+            raise ValueError(f"state={brief(state)}: expected the record of a state of this game")
+
     # What a game provides, beside these attributes.
 
     @abstractmethod

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from catbox_env.core.checks import brief, check_action
-from catbox_env.core.saved import check_same_game
-from catbox_env.core.state import GameState
+from catbox_env.core.checks import check_action
+from catbox_env.core.state import GameState, check_own_state
 
 if TYPE_CHECKING:
     from catbox_env.core.game import Game
@@ -35,9 +34,7 @@ class Event:
 def check_step(game: Game, before: Any, action: Any, after: Any) -> int:
     """``action`` as an int. Raises ``ValueError`` unless it led from ``before`` to ``after``, states of ``game``."""
     for name, state in (("before", before), ("after", after)):
-        if not isinstance(state, GameState):
-            raise ValueError(f"{name}={brief(state)}: expected a state, as new_initial_state returns")
-        check_same_game(name, state.game, game)
+        check_own_state(name, state, game)
     action = check_action(action, game.num_actions)
     moves = int(before.record.num_moves)
     follows = int(after.record.num_moves) == moves + 1

@@ -15,8 +15,7 @@ from catbox_env.core.past import Past, rewind, sample_past
 from catbox_env.core.picture import Sheet
 from catbox_env.core.rng import GENERATOR, child_seeds, new_generators, seed_sequence
 from catbox_env.core.sampling import checked_observations, fill_with_worlds, sample_worlds
-from catbox_env.core.saved import check_same_game
-from catbox_env.core.state import GameState, read_state
+from catbox_env.core.state import GameState, check_own_state, read_state
 
 __all__ = ["Game", "GameState", "check_game_object"]
 
@@ -178,15 +177,12 @@ class Game(Shown):
 
         Raises ``ValueError`` for a seat that the game does not have.
         """
-        if not isinstance(state, np.void) or state.dtype != self.state_dtype:
-            raise ValueError(f"state={brief(state)}: expected the record of a state of this game")
+        self.check_record(state)
         return self.draw_text(state, seat if seat is None else check_seat("seat", seat, self.num_players))
 
     def render_text(self, state: GameState, seat: int | None = None) -> str:
         """The state as plain text, with the hand of ``seat``, or every hand for ``None``. Errors as in `render`."""
-        if not isinstance(state, GameState):
-            raise ValueError(f"state={brief(state)}: expected a state, as new_initial_state returns")
-        check_same_game("state", state.game, self)
+        check_own_state("state", state, self)
         return "".join(text for text, _ in self.render(state.record, seat))
 
     def events(
@@ -223,9 +219,7 @@ class Game(Shown):
         attribute ``data-action`` (the action's id) and an ``aria-label`` (its name). Raises ``ValueError`` for
         anything else than described.
         """
-        if not isinstance(state, GameState):
-            raise ValueError(f"state={brief(state)}: expected a state, as new_initial_state returns")
-        check_same_game("state", state.game, self)
+        check_own_state("state", state, self)
         seat = seat if seat is None else check_seat("seat", seat, self.num_players)
         return self.draw_picture(state, seat, Sheet(size, theme))
 

@@ -227,3 +227,10 @@ def gather_states(
         check_same_game("states", state.game, game)
         records[i], generators[i], logs[i] = state.records[0], state.generators[0], state.log[:log_length]
     return records, generators, logs
+
+
+def check_own_state(what: str, state: Any, game: Game) -> None:
+    """Raise ``ValueError`` unless ``state`` is a state of ``game``."""
+    if not isinstance(state, GameState):
+        raise ValueError(f"{what}={brief(state)}: expected a state, as new_initial_state returns")
+    check_same_game(what, state.game, game)

@@ -11,6 +11,7 @@ import catbox_env
 from catbox_env import make_game, make_vec
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.game import Game
+from catbox_env.core.picture import Sheet
 from catbox_env.core.rng import new_generators, seed_sequence
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 from tests.core.game_cases import CASES
@@ -136,6 +137,16 @@ FUNCTIONS: list[Case] = [
     ("game.action_to_string", GAME.action_to_string, []),
     ("game.check_action_id", GAME.check_action_id, []),
     ("game.deserialize_state", GAME.deserialize_state, []),
+    *(
+        (f"{game.id} {name}", lambda v, ask=ask, game=game: ask(game, v), [])
+        for game in (make_game(game_id) for game_id in catbox_env.GAMES)
+        for name, ask in (
+            ("why_illegal", lambda game, v: game.why_illegal(v, 0)),
+            ("draw_text", lambda game, v: game.draw_text(v, None)),
+            ("draw_picture", lambda game, v: game.draw_picture(v, None, Sheet(720, "light"))),
+            ("deal_of", lambda game, v: game.deal_of(v)),
+        )
+    ),
     ("game.render_text", GAME.render_text, []),
     ("game.render_text seat", lambda v: GAME.render_text(STATE, v), NONE),
     ("game.render_svg", GAME.render_svg, []),

@@ -11,7 +11,7 @@ from catbox_env.core.events import Event
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.picture import Sheet
-from catbox_env.core.state import GameState
+from catbox_env.core.state import GameState, check_own_state
 from catbox_env.games.cat_in_the_box.hidden.deals import CardDraws
 from catbox_env.games.cat_in_the_box.hidden.rewinding import draw_round, rewind
 from catbox_env.games.cat_in_the_box.hidden.sampling import sample
@@ -84,18 +84,21 @@ class CatInTheBox(Game):
         return text.describe_actions(self.rules)
 
     def why_illegal(self, state: np.record, action: int) -> str:
+        self.check_record(state)
         return refusals.why_illegal(self.rules, state, action)
 
     def describe_rules(self) -> list[str]:
         return text.describe_rules(self.rules)
 
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
+        self.check_record(state)
         return text.draw_text(View.of(self.rules, state, seat))
 
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         return events.tell_events(self.rules, before, action, after, seat)
 
     def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        check_own_state("state", state, self)
         return draw(self.rules, state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
@@ -114,6 +117,8 @@ class CatInTheBox(Game):
         block_cells(self.params[0], state)
 
     def deal_of(self, state: np.record) -> dict[str, Any]:
+        self.check_record(state)
+
         def ranks(counts: np.ndarray) -> list[int]:
             return (np.repeat(np.arange(self.rules.num_ranks), counts[: self.rules.num_ranks]) + 1).tolist()
 

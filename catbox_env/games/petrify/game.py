@@ -11,7 +11,7 @@ from catbox_env.core.events import Event
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.picture import Sheet
-from catbox_env.core.state import GameState
+from catbox_env.core.state import GameState, check_own_state
 from catbox_env.games.petrify.hidden import BoardDraws, sample
 from catbox_env.games.petrify.observe.features import make_features
 from catbox_env.games.petrify.observe.layout import observation_layout
@@ -74,18 +74,21 @@ class Petrify(Game):
         return text.describe_actions(self.rules)
 
     def why_illegal(self, state: np.record, action: int) -> str:
+        self.check_record(state)
         return refusals.why_illegal(View.of(self.rules, state), action)
 
     def describe_rules(self) -> list[str]:
         return text.describe_rules(self.rules)
 
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
+        self.check_record(state)
         return text.render(View.of(self.rules, state))
 
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         return events.tell_events(self.rules, before, action, after)
 
     def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
+        check_own_state("state", state, self)
         return draw(self.rules, state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
@@ -106,6 +109,7 @@ class Petrify(Game):
         return self.draws.deals_before(state, actions)
 
     def deal_of(self, state: np.record) -> dict[str, Any]:
+        self.check_record(state)
         tiles, positions = state.tile[: self.num_actions], state.position[: self.num_players]
         return vars(self.draws.deal([*tiles.tolist(), *positions.tolist()], True)).copy()
 

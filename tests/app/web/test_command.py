@@ -28,7 +28,9 @@ class Endless(Agent):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_the_page_until_it_is_stopped_whoever_thinks(number: signal.Signals, tmp_path: Path) -> None:
+def test_it_serves_the_page_until_it_is_stopped_whoever_thinks(
+    number: signal.Signals, tmp_path: Path
+) -> None:
     endless = f"{__name__}:{Endless.__name__}"
     options = ["--no-browser", "--port", "0", "--agent", endless, "--tables", str(tmp_path / "kept")]
     program = [sys.executable, *CATBOX, "web", *options]

@@ -83,6 +83,11 @@ class _PlainRecord(np.record):  # type: ignore[misc]  # only NumPy's stubs call 
 Record: type[np.record] = np.record if HAS_NUMBA else _PlainRecord
 
 
+def cache_folder() -> str | None:
+    """The folder of compiled code; None without Numba."""
+    return compiled_cache.folder() if HAS_NUMBA else None
+
+
 def tell_of_compiling(tell: Callable[[], None]) -> None:
     """Call ``tell`` once, when this process first compiles a function: that can take long. Without Numba, never."""
     if HAS_NUMBA:

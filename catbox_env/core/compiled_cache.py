@@ -30,8 +30,10 @@ from numba.core.caching import (
     FunctionCache,
     IndexDataCacheFile,
     UserProvidedCacheLocator,
+    UserWideCacheLocator,
 )
 from numba.core.compiler_lock import global_compiler_lock
+from numba.misc.appdirs import AppDirs
 
 try:
     import fcntl
@@ -48,6 +50,11 @@ _OF_PROCESS = f"_{secrets.token_hex(6)}"
 
 #: What is called when this process first compiles something, or waits for another one that does.
 _tell: Callable[[], None] | None = None
+
+
+def folder() -> str:
+    """Where compiled code is kept, as long as that can be written: ``NUMBA_CACHE_DIR``, or in the user's cache."""
+    return numba.config.CACHE_DIR or AppDirs("catbox", appauthor=False).user_cache_dir
 
 
 def tell_of_compiling(tell: Callable[[], None]) -> None:
@@ -178,11 +185,20 @@ class _ReadOnlyLocator(UserProvidedCacheLocator):
         return locator if os.path.isdir(locator.get_cache_path()) else None
 
 
+class _UserLocator(UserWideCacheLocator):
+    """A folder of the user's cache that has the name of catbox."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        self._cache_path = os.path.join(folder(), self.get_suitable_cache_subpath(py_file))
+
+
 class _CacheImpl(CompileResultCacheImpl):
     _locator_classes = [  # noqa: RUF012  (Numba declares it so)
         UserProvidedCacheLocator,
         _ReadOnlyLocator,
-        *CompileResultCacheImpl._locator_classes[1:],
+        _UserLocator,
+        *CompileResultCacheImpl._locator_classes[1:],  # where that cannot be written
     ]
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:

@@ -59,6 +59,22 @@ def test_without_a_folder_for_it_code_is_compiled_with_one_warning(tmp_path: Pat
     assert "compiled code is not kept on disk" in told[3]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows says otherwise where a user's files are")
+def test_code_is_kept_in_the_users_cache_and_not_beside_the_package(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": f"{tmp_path}", "XDG_CACHE_HOME": f"{tmp_path / 'cache'}"}
+    environment = {name: value for name, value in environment.items() if name != "NUMBA_CACHE_DIR"}
+
+    def output(*arguments: str) -> str:
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    assert output("-c", textwrap.dedent(TWO_FUNCTIONS)).split() == ["1", "0", "2"]
+    folder = Path(output("-m", "catbox_app", "compile", "--where").strip())
+    assert folder.name == "catbox"
+    assert len(list(folder.rglob("*.nbc"))) == len(list(tmp_path.rglob("*.nbc"))) == 2
+    assert output("-c", textwrap.dedent(TWO_FUNCTIONS)).split() == ["0", "0", "0"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes there")
 def test_with_a_full_disk_code_is_compiled_with_one_warning(tmp_path: Path) -> None:
     full = """

@@ -19,7 +19,7 @@ from catbox_app.commands.train import NEEDED
 from catbox_app.options import complete_game
 from catbox_app.preconditions import require
 from catbox_env import Game, make_game
-from catbox_env.core.compilation import HAS_NUMBA
+from catbox_env.core.compilation import cache_folder
 from catbox_env.core.conformance import check_game
 
 
@@ -33,18 +33,27 @@ def compile_code(
             show_default="all",
         ),
     ] = None,
+    where: Annotated[
+        bool, typer.Option("--where", help="Print the folder of the cache, and compile nothing.")
+    ] = False,
 ) -> None:
     """Fill the cache of compiled code in advance, for a container or a cluster.
 
     Set NUMBA_CACHE_DIR to the folder that is to hold it, here and where catbox runs later.
 
-    [bold]Example[/]
+    [bold]Examples[/]
+
+    catbox compile --where
 
     NUMBA_CACHE_DIR=/opt/catbox-cache catbox compile
     """
-    require("catbox compile", NEEDED, "train")
-    if not HAS_NUMBA:
+    folder = cache_folder()
+    if folder is None:
         raise ValueError("catbox compile needs Numba, which cannot be imported:  pip install numba")
+    if where:
+        typer.echo(folder)
+        return
+    require("catbox compile", NEEDED, "train")
     compile_games(game or list(catbox_env.GAMES), Console())
 
 
@@ -62,8 +71,8 @@ def compile_games(game_ids: Sequence[str], console: Console) -> None:
     with TemporaryDirectory() as folder:
         _train(games[0].id, Path(folder) / "run")
     console.print(f"training: {time.monotonic() - begun:.1f} s")
-    if folder_of_code := games[0].loops.deal_games.stats.cache_path:
-        console.print(f"Compiled code is kept in {Path(folder_of_code).parent}", soft_wrap=True)
+    if games[0].loops.deal_games.stats.cache_path:  # it may have been written nowhere, which was said
+        console.print(f"Compiled code is kept in {cache_folder()}", soft_wrap=True)
 
 
 def _play(game: Game) -> None:

@@ -22,8 +22,10 @@ def main() -> None:
         require("the command", ["typer", "rich"], "cli")
     except ValueError as error:
         sys.exit(f"catbox: {error}")
-    from catbox_app.cli import main as run
-
+    try:
+        from catbox_app.cli import main as run  # takes a second
+    except KeyboardInterrupt:
+        sys.exit(130)
     run()
 
 

@@ -27,6 +27,8 @@ from catbox_app.options import with_game
 from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.compilation import tell_of_compiling
 
+#: What a shell reports of a program that Ctrl-C ended.
+INTERRUPTED = 130
 #: Said on a terminal.
 COMPILING = "Compiling: this can take a minute."
 
@@ -49,6 +51,9 @@ class _Commands(TyperGroup):
                 typer.echo(error.agent_traceback(), err=True, nl=False)
             typer.echo(f"catbox: {_message(error)}", err=True)
             raise typer.Exit(1 if isinstance(error, ChildProcessError) else 2) from None
+        except KeyboardInterrupt:
+            typer.echo("catbox: stopped", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
 
 def _message(error: ValueError | OSError) -> str:

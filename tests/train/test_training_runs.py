@@ -19,7 +19,7 @@ from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
 from catbox_train.config import load_config
 from catbox_train.runs import loop, report
 from catbox_train.runs.folder import start_run
-from catbox_train.runs.loop import resume, train
+from catbox_train.runs.loop import Loop, resume, train
 from catbox_train.runs.progress import (
     StopRequest,
     TrainingInterrupted,
@@ -191,6 +191,48 @@ def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
     assert_same_end(brief_run, run)
 
 
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_the_first_signal_is_answered_at_once_and_tells_in_the_exit_code_which_it_was(
+    tmp_path: Path, number: str, code: int
+) -> None:
+    run, file = tmp_path / "run", tmp_path / "settings.yaml"
+    file.write_text(json.dumps({**SMALL, **BRIEF}))
+    with in_update(small(), 3, lambda: os.kill(os.getpid(), getattr(signal, number))):
+        ended, said = command("train", "--config", str(file), "--output", str(run))
+    assert ended == code
+    assert said.startswith("Stopped after ")
+    output = StringIO()
+    with StopRequest(output.write) as stop:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.requested == signal.SIGINT
+        assert "Ctrl-C again stops at once" in output.getvalue()
+
+
+def test_ctrl_c_while_a_run_is_loaded_loses_nothing(
+    brief_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    with (
+        in_update(small(**BRIEF), 3, lambda: os.kill(os.getpid(), signal.SIGINT)),
+        pytest.raises(TrainingInterrupted),
+    ):
+        train(small(**BRIEF), run, quiet())
+    kept = latest_checkpoint(run)
+    load_latest = Loop.load_latest
+
+    def interrupted(loop: Loop) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        load_latest(loop)
+
+    monkeypatch.setattr(Loop, "load_latest", interrupted)
+    with pytest.raises(TrainingInterrupted, match="everything is saved"):
+        resume(run, quiet())
+    assert latest_checkpoint(run) == kept
+    monkeypatch.setattr(Loop, "load_latest", load_latest)
+    resume(run, quiet())
+    assert_same_end(brief_run, run)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this platform has no SIGHUP")
 def test_a_closed_terminal_saves_and_stops(tmp_path: Path) -> None:
     """SIGHUP comes in update 3; from then on nothing can be printed any more."""
@@ -217,9 +259,9 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
     """A run under nohup goes on when its terminal is closed."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with StopRequest() as stop:
+        with StopRequest(print) as stop:
             os.kill(os.getpid(), signal.SIGHUP)
-            assert not stop.requested
+            assert stop.requested is None
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:

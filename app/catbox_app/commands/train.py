@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -165,7 +166,7 @@ def train(
         raise typer.Exit(1) from None
     except (TrainingInterrupted, TrainingAborted) as stopped:
         typer.echo(str(stopped), err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + getattr(stopped, "signal", signal.SIGINT)) from None
 
 
 def _on_ray(workers: int | None, address: str | None) -> list[str]:

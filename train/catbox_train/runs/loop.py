@@ -11,7 +11,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -160,30 +160,36 @@ def _run_once(
     make_algorithm: MakeAlgorithm | None,
     options: Sequence[str],
 ) -> dict[str, Any]:
+    def say(text: str) -> None:
+        with suppress(OSError):  # the terminal was closed
+            console.print(text, soft_wrap=True)
+
     try:
-        # Before anything is written.
-        with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
-            algorithm = (make_algorithm or algorithm_class(config.algorithm))(config, game)
-        try:
-            with locked(run):
-                if new:
-                    start_run(run, config)
-                remove_leftovers(run)
-                loop = Loop(config, game, run, algorithm, options)
-                try:
-                    with _advice_on_resuming(run, options, begun=True):
-                        loop.load_latest()
-                        loop.train(console)
-                except TrainingInterrupted:
-                    raise
-                except KeyboardInterrupt:  # Ctrl-C for the second time
-                    raise TrainingAborted(run, options) from None
-                try:
-                    return final_report(config, game, run, algorithm.policy(), asdict(loop.done), console)
-                except KeyboardInterrupt:  # all is saved: resuming plays these matches alone
-                    raise TrainingInterrupted(run, loop.done.decisions, options) from None
-        finally:
-            algorithm.close()
+        with StopRequest(say) as stop:
+            # Before anything is written.
+            with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
+                algorithm = (make_algorithm or algorithm_class(config.algorithm))(config, game)
+            try:
+                with locked(run):
+                    if new:
+                        start_run(run, config)
+                    remove_leftovers(run)
+                    loop = Loop(config, game, run, algorithm, options)
+                    try:
+                        with _advice_on_resuming(run, options, begun=True):
+                            loop.load_latest()
+                            loop.train(console, stop)
+                    except TrainingInterrupted:
+                        raise
+                    except KeyboardInterrupt:  # Ctrl-C for the second time
+                        raise TrainingAborted(run, options) from None
+                    stop.restore()
+                    try:
+                        return final_report(config, game, run, algorithm.policy(), asdict(loop.done), console)
+                    except KeyboardInterrupt:  # all is saved: resuming plays these matches alone
+                        raise TrainingInterrupted(run, loop.done.decisions, options) from None
+            finally:
+                algorithm.close()
     except WriteError as error:
         if not (run / CONFIG_FILE).exists():  # nothing to go on with
             raise
@@ -233,15 +239,19 @@ class Loop:
         self.done = Counters()
         self.best_margin = -math.inf
 
-    def train(self, console: Console) -> None:
-        """Update by update, until all decisions are made."""
+    def train(self, console: Console, stop: StopRequest) -> None:
+        """Update by update, until all decisions are made, or a `TrainingInterrupted` is asked for."""
         config, done = self.config, self.done
         log = MetricsLog(self.run, done.update)
-        with log, StopRequest() as stop, training_progress(config, done.decisions, console) as progress:
+        with log, training_progress(config, done.decisions, console) as progress:
             self.best_margin = self.best_margin_so_far(progress.say)
             if log.notice:
                 progress.say(log.notice)
-            while done.update < config.num_updates:
+            while True:
+                if stop.requested is not None:
+                    raise TrainingInterrupted(self.run, done.decisions, self.options, stop.requested)
+                if done.update == config.num_updates:
+                    return
                 began = time.perf_counter()
                 try:
                     metrics = self.algorithm.update(done.update / max(1, config.num_updates - 1))
@@ -260,13 +270,11 @@ class Loop:
                 if done.update % config.evaluate_every == 0 and not last:
                     row |= self.evaluate(progress.say)
                 log.write(row)
-                if done.update % config.checkpoint_every == 0 or last or stop.requested:
+                if done.update % config.checkpoint_every == 0 or last or stop.requested is not None:
                     log.sync()
                     self.save()
                 if last:  # what was learned is safe by now
                     log.extend(row, self.evaluate(progress.say))
-                if stop.requested:
-                    raise TrainingInterrupted(self.run, done.decisions, self.options)
 
     def evaluate(self, say: Callable[[str], None]) -> dict[str, float]:
         """Metrics of the policy against the opponents. The policy is kept where it did better than any before."""

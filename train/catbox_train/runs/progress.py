@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -54,14 +54,19 @@ def what_is_kept(run: Path) -> str:
 
 
 class TrainingInterrupted(KeyboardInterrupt):
-    """A run was stopped on request, after a checkpoint was written. Its text says how to go on."""
+    """A run was stopped on request, after a checkpoint was written. Its text says how to go on.
 
-    def __init__(self, run: Path, decisions: int, options: Sequence[str] = ()) -> None:
+    ``signal``: the number of the signal that asked.
+    """
+
+    def __init__(
+        self, run: Path, decisions: int, options: Sequence[str] = (), number: int = signal.SIGINT
+    ) -> None:
         super().__init__(
             f"Stopped after {decisions:,} decisions; everything is saved. "
             f"Go on with:  {resume_command(run, options)}"
         )
-        self.run = run
+        self.run, self.signal = run, int(number)
 
 
 class TrainingAborted(KeyboardInterrupt):
@@ -95,18 +100,20 @@ class TrainingDiverged(RuntimeError):
 
 
 class StopRequest:
-    """Turns the first Ctrl-C, SIGTERM or SIGHUP into ``requested``, so that the batch can be finished and saved.
+    """Turns the first Ctrl-C, SIGTERM or SIGHUP into ``requested``, so that the update can be finished and saved.
 
-    The second one acts as it always does: Ctrl-C raises ``KeyboardInterrupt`` where the program is. A signal that the
-    process was started to ignore (``nohup``) stays ignored. In a thread that cannot take signals, nothing is changed.
+    Ctrl-C is answered at once, by ``say``. The second one acts as it always does: Ctrl-C raises ``KeyboardInterrupt``
+    where the program is. A signal that the process was started to ignore (``nohup``) stays ignored. In a thread that
+    cannot take signals, nothing is changed.
     """
 
     SIGNALS = tuple(
         getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
     )
 
-    def __init__(self) -> None:
-        self.requested = False
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self.requested: int | None = None  # the number of the signal
+        self._say = say
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> StopRequest:
@@ -117,13 +124,16 @@ class StopRequest:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._restore()
+        self.restore()
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
-        self.requested = True
-        self._restore()
+        self.requested = number
+        self.restore()
+        if number == signal.SIGINT:
+            self._say("Stopping once this update is finished and saved. Ctrl-C again stops at once.")
 
-    def _restore(self) -> None:
+    def restore(self) -> None:
+        """Let the signals do again what they did before."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

@@ -6,7 +6,8 @@
 | ``"heuristic"`` | the hand-written player of the game (`HEURISTICS`) |
 | ``"best"`` | the strongest agent without search: that of the zoo, else the heuristic, else random |
 | ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (`meaning`) |
-| ``"zoo:NAME"`` | a trained agent that comes with catbox (`catbox_agents.zoo`) |
+| ``"zoo"`` | the trained agent for these rules that comes with catbox (`catbox_agents.zoo`) |
+| ``"zoo:NAME"`` | one of them by its name |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
 | a path | a trained checkpoint, or a model that Stable-Baselines3 saved (``.zip``) |
 | ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
@@ -48,8 +49,11 @@ LEVELS = {
 #: The spec of the strongest agent without search that comes with catbox, see `best_agent`.
 BEST = "best"
 
+#: The spec of the agent of the zoo for the rules at hand.
+OF_THE_ZOO = "zoo"
+
 #: The specs that name an agent in one word.
-_NAMES = (*BUILT_IN, "heuristic", BEST, *CONFIGURED, *LEVELS)
+_NAMES = (*BUILT_IN, "heuristic", BEST, OF_THE_ZOO, *CONFIGURED, *LEVELS)
 
 #: A spec, which `make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
@@ -90,7 +94,9 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
 
 
 def meaning(spec: str, game: Game) -> str:
-    """The spec for which ``"best"`` or a level stands in ``game``; any other as it is.
+    """The spec for which ``"best"``, ``"zoo"`` or a level stands in ``game``; any other as it is.
+
+    Raises ``ValueError`` for ``"zoo"`` where it has no agent for these rules.
 
     | level | how it plays |
     |---|---|
@@ -100,6 +106,12 @@ def meaning(spec: str, game: Game) -> str:
     """
     if spec in LEVELS:
         return LEVELS[spec].format(hand_written=hand_written_agent(game.id), best=best_agent(game))
+    if spec == OF_THE_ZOO:
+        if not (agents := zoo_agents(game)):
+            raise ValueError(
+                "the zoo has no agent for these rules: use 'best', the strongest that there is"
+            )
+        return agents[0].spec
     return best_agent(game) if spec == BEST else spec
 
 
@@ -214,9 +226,9 @@ def best_agent(game: Game) -> str:
 
 def known_agents(game: Game | None = None) -> list[str]:
     """The specs that `make` knows, paths and classes aside; with ``game`` given, those that can play it."""
-    has_heuristic = game is None or game.id in HEURISTICS
-    names = [name for name in _NAMES if name != "heuristic" or has_heuristic]
-    return [*names, *(agent.spec for agent in zoo_agents(game))]
+    has_heuristic, zoo = game is None or game.id in HEURISTICS, [agent.spec for agent in zoo_agents(game)]
+    there = {"heuristic": has_heuristic, OF_THE_ZOO: bool(zoo)}
+    return [*(name for name in _NAMES if there.get(name, True)), *zoo]
 
 
 def import_class(spec: str, what: str) -> type:

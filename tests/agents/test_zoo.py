@@ -11,8 +11,9 @@ import pytest
 
 import catbox_agents
 from catbox_agents import zoo
+from catbox_agents.gymnasium import LearnerEnv
 from catbox_agents.networks.checkpoint import save_checkpoint
-from catbox_agents.specs import best_agent, check_spec, imports_module
+from catbox_agents.specs import best_agent, check_spec, imports_module, meaning
 from catbox_env import Game, make_game
 from tests.agents.policies import network_for
 
@@ -44,7 +45,11 @@ def test_an_agent_of_the_zoo_is_made_by_its_name(folder: Path) -> None:
 
 
 def test_best_is_the_agent_of_the_zoo_for_the_rules_else_the_heuristic(folder: Path) -> None:
-    assert best_agent(make_game("cat_in_the_box_v0", num_players=3)) == "zoo:three"
+    three = make_game("cat_in_the_box_v0", num_players=3)
+    assert best_agent(three) == meaning("zoo", three) == "zoo:three"
+    assert "zoo" in catbox_agents.known_agents(three)
+    assert catbox_agents.evaluate(three, ["zoo", "random"], 10).standings[0].name == "zoo"
+    LearnerEnv("cat_in_the_box_v0", num_players=3, opponents="zoo").reset(seed=0)
     for other in (
         make_game("cat_in_the_box_v0", num_players=4),
         make_game("cat_in_the_box_v0", num_players=3, rounds="match"),  # the observation has other parts
@@ -52,7 +57,9 @@ def test_best_is_the_agent_of_the_zoo_for_the_rules_else_the_heuristic(folder: P
     ):
         assert best_agent(other) == "heuristic"
         assert type(catbox_agents.make("best", other)) is type(catbox_agents.make("heuristic", other))
-        assert not any(name.startswith("zoo:") for name in catbox_agents.known_agents(other))
+        assert not any(name.startswith("zoo") for name in catbox_agents.known_agents(other))
+        with pytest.raises(ValueError, match="no agent for these rules: use 'best'"):
+            catbox_agents.make("zoo", other)
 
 
 @pytest.mark.usefixtures("folder")

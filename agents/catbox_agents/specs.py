@@ -108,9 +108,7 @@ def meaning(spec: str, game: Game) -> str:
         return LEVELS[spec].format(hand_written=hand_written_agent(game.id), best=best_agent(game))
     if spec == OF_THE_ZOO:
         if not (agents := zoo_agents(game)):
-            raise ValueError(
-                "the zoo has no agent for these rules: use 'best', the strongest that there is"
-            )
+            raise ValueError("the zoo has no agent for these rules: use 'best', the strongest that there is")
         return agents[0].spec
     return best_agent(game) if spec == BEST else spec
 

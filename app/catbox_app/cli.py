@@ -101,7 +101,7 @@ app.command()(with_game(play, GAME_OF_AGENTS))
 app.command()(with_game(watch, GAME_OF_AGENTS))
 app.command()(web)
 app.command(no_args_is_help=True)(replay)
-app.command()(with_game(info))
+app.command()(with_game(info, shows_rules=True))
 app.command("compile")(compile_code)
 
 

@@ -95,17 +95,23 @@ SaveGame = Annotated[
 ]
 
 
-def with_game(command: Callable[..., None], default: str = DEFAULT_GAME) -> Callable[..., None]:
+def with_game(
+    command: Callable[..., None], default: str = DEFAULT_GAME, shows_rules: bool = False
+) -> Callable[..., None]:
     """``command`` with the options of a game, which it is given as ``game``, a `GameOptions`.
 
     Those are --game, --players, --rounds, --rule, and an option for every other rule of every game: ``--region laos``
     is ``--rule region=laos``. A rule that is named like a parameter of the command itself has none: ``--rule`` sets it.
 
-    ``default``: what the help says of a --game that is left out.
+    ``default``: what the help says of a --game that is left out; ``shows_rules``: whether it lists the other rules.
     """
     signature = inspect.signature(command, eval_str=True)
     own = [parameter for parameter in signature.parameters.values() if parameter.name != "game"]
-    options = {name: option for name, option in _rule_options().items() if name not in signature.parameters}
+    options = {
+        name: option
+        for name, option in _rule_options(shows_rules).items()
+        if name not in signature.parameters
+    }
     added = {**_common_options(default), **options}
     parameters = [
         *own,
@@ -163,8 +169,8 @@ def _common_options(default: str) -> dict[str, Any]:
     rule = option(
         "--rule",
         metavar="NAME=VALUE",
-        help="An option of the game by its name: --rule num_ranks=7 is --num-ranks 7; also "
-        "reward=score, reward=margin, reward=win.",
+        help="An option of the game: --rule num_ranks=7, or --num-ranks 7. The command catbox info --help lists "
+        "them. Also reward=score, reward=margin, reward=win.",
         show_default=f"reward={REWARD}",
     )
     return {
@@ -175,17 +181,19 @@ def _common_options(default: str) -> dict[str, Any]:
     }
 
 
-def _rule_options() -> dict[str, Any]:
-    """An option for each other rule, by name, in the order of the games."""
+def _rule_options(shown: bool) -> dict[str, Any]:
+    """An option for each other rule, by name, in the order of the games; in the help where they are ``shown``."""
     games: dict[str, list[str]] = {}
     for game_id in catbox_env.GAMES:
         for name in rule_fields(game_id):
             if name not in COMMON_RULES:
                 games.setdefault(name, []).append(game_id)
-    return {name: Annotated[str | None, _rule_option(name, game_ids)] for name, game_ids in games.items()}
+    return {
+        name: Annotated[str | None, _rule_option(name, game_ids, shown)] for name, game_ids in games.items()
+    }
 
 
-def _rule_option(name: str, game_ids: list[str]) -> Any:
+def _rule_option(name: str, game_ids: list[str], shown: bool) -> Any:
     """The option of the rule ``name`` of these games, described as their ``Rules`` describe it."""
     rules = [rule_fields(game_id)[name] for game_id in game_ids]
     types = [kind for rule in rules for kind in rule.kind.replace("tuple[int,...]", "INT,INT,...").split("|")]
@@ -199,4 +207,5 @@ def _rule_option(name: str, game_ids: list[str]) -> Any:
         show_default=" / ".join(dict.fromkeys(defaults)) or False,
         autocompletion=complete_words(words),
         rich_help_panel=f"Rules of {', '.join(game_ids)}",
+        hidden=not shown,
     )

@@ -72,6 +72,7 @@ def train(
             help="Import the modules that the file of settings or the run names.",
         ),
     ] = False,
+    workers: Annotated[str | None, typer.Option("--workers", hidden=True)] = None,
     workers_on_ray: Annotated[
         int | None,
         typer.Option(
@@ -110,6 +111,8 @@ def train(
     if show_settings:
         _print_settings(algorithm)
         return
+    if workers is not None:  # hidden: it would be taken for the beginning of --workers-on-ray
+        raise ValueError(f"--workers {workers}: it is a setting, so write  --set workers={workers}")
     overrides = given_settings(game, settings, algorithm)
     if workers_on_ray is not None:
         require("catbox train --workers-on-ray", ("ray",), "ray")

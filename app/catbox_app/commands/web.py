@@ -78,10 +78,6 @@ def web(
         for problem in problems:
             console.print(Text(problem, style="yellow"), soft_wrap=True)
     with listen(host, port) as listening:
-        with console.status(
-            "Getting the games ready. The first time they are compiled, which takes minutes."
-        ):
-            get_ready()
         address = address_of(listening, host)
         console.print(Text(f"The table is at {address}   (Ctrl-C ends it)"), soft_wrap=True)
         if not is_local(host):
@@ -91,4 +87,8 @@ def web(
                 "cards. Use this in a network that you trust."
             )
             console.print(Text(warning, style="yellow"), soft_wrap=True)
+        with console.status(
+            "Getting the games ready: the first time they are compiled, which takes minutes."
+        ):
+            get_ready()
         serve(web_app(open_tables, host, kept), listening, None if no_browser else address)

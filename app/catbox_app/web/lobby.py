@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,14 +41,15 @@ _TITLES = {
     },
 }
 
-#: The most of what a setting of a search may ask for: no decision of a page takes long.
+#: The least and the most that a setting of a search may ask for: no decision of a page takes more than about 2 s. Few
+#: simulations in parallel take long.
 BOUNDS = {
-    "worlds": 512,
-    "budget": 2.0,
-    "proposals": 16,
-    "simulations": 4000,
-    "parallel": 64,
-    "samples": 512,
+    "worlds": (1, 512),
+    "budget": (0, 2.0),
+    "proposals": (1, 16),
+    "simulations": (1, 4000),
+    "parallel": (8, 64),
+    "samples": (1, 512),
 }
 #: Why some agents are not offered where catbox is not compiled, for people who open a table.
 NOT_COMPILED = (
@@ -116,10 +118,9 @@ def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
             "catbox web --agent SPEC"
         )
     for name, value in read_settings(spec).items():
-        if name in BOUNDS and value > BOUNDS[name]:
-            raise ValueError(
-                f"agent {brief(spec)}: {name} is at most {BOUNDS[name]:g} at a table in the browser"
-            )
+        low, high = BOUNDS.get(name, (-math.inf, math.inf))
+        if not isinstance(value, str) and not low <= value <= high:
+            raise ValueError(f"agent {brief(spec)}: {name} is {low:g} to {high:g} at a table in the browser")
     for within in specs_within(spec).values():
         if _is_search(within):
             raise ValueError(f"agent {brief(spec)}: no search within a search at a table in the browser")

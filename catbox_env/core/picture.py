@@ -190,10 +190,14 @@ def choice(
     height: float,
     *,
     radius: float = 6,
+    note: str = "",
 ) -> str:
-    """A legal action as a frame around what it chooses, which is drawn before: a button that is named ``label``."""
+    """A legal action as a frame around what it chooses, which is drawn before: a button that is named ``label``.
+
+    ``note``: what a screen reader says beside the name.
+    """
     frame = box(x, y, width, height, "none", radius=radius, line=theme.ink, weight=2.5)
-    return _action(action, label, frame)
+    return _action(action, label, frame, note)
 
 
 def button(
@@ -216,10 +220,19 @@ def button(
     )
 
 
-def _action(action: int, label: str, drawn: str) -> str:
+def _action(action: int, label: str, drawn: str, note: str = "") -> str:
+    described = f' aria-description="{escape(note)}"' if note else ""
     return (
-        f'<g role="button" data-action="{action}" aria-label="{escape(label)}" cursor="pointer" pointer-events="all">'
-        f"{drawn}</g>"
+        f'<g role="button" data-action="{action}" aria-label="{escape(label)}"{described} cursor="pointer" '
+        f'pointer-events="all">{drawn}</g>'
+    )
+
+
+def forbidden(action: int, x: float, y: float, width: float, height: float) -> str:
+    """An area that shows nothing, over what ``action`` would choose if it were legal: a page asks why it is not."""
+    return (
+        f'<rect data-forbidden="{action}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
+        f'height="{number(height)}" fill="none" pointer-events="all"/>'
     )
 
 

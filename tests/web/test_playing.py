@@ -13,6 +13,7 @@ from tests.web.table import (
     is_over,
     number,
     open_table,
+    play,
     play_to_the_end,
     wait_for_turn,
 )
@@ -29,6 +30,38 @@ def test_a_round_by_mouse(new_page: NewPage, title: str, players: int) -> None:
     expect_end(page, players)
     assert cards(page).count() == 0
     expect(page.get_by_role("log")).to_contain_text("player_1")
+
+
+@pytest.mark.parametrize(("title", "players"), GAMES)
+def test_what_cannot_be_chosen_says_the_rule_that_forbids_it(
+    new_page: NewPage, title: str, players: int
+) -> None:
+    page = new_page()
+    open_table(page, title, players)
+    forbidden = page.locator(".picture [data-forbidden]")
+    while forbidden.count() == 0:
+        play(page)
+    at, notice = number(page), page.locator(".notice")
+    expect(notice).to_be_hidden()
+    forbidden.first.click()
+    expect(notice).to_be_visible()
+    expect(notice).to_contain_text("Not possible: ")
+    assert number(page) == at
+    play(page)
+    expect(notice).to_be_hidden()
+
+
+def test_a_card_of_the_hand_points_out_the_cells_to_which_it_can_go(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    cards_in_hand = page.locator('.picture [data-leads]:not([data-leads=""])')
+    while cards_in_hand.count() == 0:
+        play(page)
+    actions = str(cards_in_hand.first.get_attribute("data-leads")).split()
+    cards_in_hand.first.click()
+    assert page.locator(".picture .led").evaluate_all("led => led.map(one => one.dataset.action)") == actions
+    cards(page).first.focus()
+    page.locator(f'.picture [data-action="{actions[0]}"]').click()
 
 
 def test_a_round_by_keyboard_alone(new_page: NewPage) -> None:

@@ -119,6 +119,9 @@ class Table:
         if number != len(self.match.actions):
             self.show(seat)
             raise Refused("The game has gone on meanwhile; look at it and choose again.")
+        state = self.match.state
+        if state.current_player == seat and action not in state.legal_actions():
+            raise Refused(f"Not possible: {self.game.explain_refusal(state.record, action)}.")
         try:
             self.match.play(seat, action)
         except ValueError as error:

@@ -11,15 +11,18 @@ export function sizeFor(width) {
 }
 
 /**
- * The picture; `act(action)` is called for a legal action that was chosen in it. `show(svg, watched)` draws a position;
- * `watched`: nothing can be chosen in it, as in a recorded game.
+ * The picture; `act(action)` is called for an action that was chosen in it, also for one that is not legal: the table
+ * says why. `say(text)` tells what a card of the hand cannot do. `show(svg, watched)` draws a position; `watched`: nothing
+ * can be chosen in it, as in a recorded game.
  */
-export function createPicture(act) {
+export function createPicture(act, say) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed});
+  let still = false; // whether nothing can be chosen
 
   return {node, show, showValues, choices, clear: () => node.replaceChildren()};
 
   function show(svg, watched = false) {
+    still = watched;
     const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     drawn.querySelector(":scope > title")?.remove(); // browsers show it as a tooltip; the label says the same
     const focused = node.contains(document.activeElement) ? document.activeElement : null;
@@ -33,7 +36,8 @@ export function createPicture(act) {
       }
       button.setAttribute("tabindex", "0");
       const tip = document.createElementNS(SPACE, "title");
-      tip.textContent = button.getAttribute("aria-label");
+      const parts = [button.getAttribute("aria-label"), button.getAttribute("aria-description")];
+      tip.textContent = parts.filter((words) => words !== null).join(", ");
       button.prepend(tip);
     }
     node.replaceChildren(picture);
@@ -70,8 +74,17 @@ export function createPicture(act) {
   }
 
   function clicked(event) {
-    const choice = event.target.closest("[data-action]");
-    if (choice !== null) act(Number(choice.dataset.action));
+    if (still) return;
+    const choice = event.target.closest("[data-action], [data-forbidden]");
+    if (choice !== null) act(Number(choice.dataset.action ?? choice.dataset.forbidden));
+    const card = event.target.closest("[data-leads]");
+    if (card !== null) pointOut(card.dataset.leads.split(" ").filter((action) => action !== ""));
+  }
+
+  // The cells to which a card of the hand can go.
+  function pointOut(actions) {
+    for (const choice of choices()) choice.classList.toggle("led", actions.includes(choice.dataset.action));
+    say(actions.length === 0 ? "This card cannot be declared now." : "");
   }
 
   function pressed(event) {

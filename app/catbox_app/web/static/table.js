@@ -12,7 +12,7 @@ import {createReplay} from "./replay.js";
 /** The screen of a table (`mode` "play") or of a recorded game ("replay"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
   const replay = mode === "replay" ? createReplay(frame) : null;
-  const picture = createPicture(act);
+  const picture = createPicture(act, tell);
   const actions = createActions(act);
   const log = createLog(replay === null ? null : replay.go);
   const summary = createSummary();
@@ -140,9 +140,13 @@ export function createTable(frame, mode) {
   // A word of the table about what was asked for last; it goes with the next position.
   function warn(text) {
     busy = false;
+    tell(text);
+  }
+
+  function tell(text) {
     notice.textContent = text;
     notice.dataset.number = number;
-    notice.hidden = false;
+    notice.hidden = text === "";
   }
 
   function quiet() {

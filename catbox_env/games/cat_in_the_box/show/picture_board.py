@@ -1,6 +1,7 @@
 """The research board in a picture, and below it a hand.
 
-A card of the hand lies under the column of its rank, and is declared by choosing a framed cell above it.
+A card of the hand lies under the column of its rank, and is declared by choosing a framed cell above it. One that costs
+the right to declare the colour led has the token that is given up.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from catbox_env.core.picture import (
     choice,
     disc,
     figure,
+    forbidden,
     group,
     letters,
+    number,
     path,
     round_box,
     text,
     token,
 )
-from catbox_env.games.cat_in_the_box.play.state import DISCARD, NEUTRAL, NONE, RED
+from catbox_env.games.cat_in_the_box.play.state import DISCARD, NEUTRAL, NONE, PLAY, RED
 from catbox_env.games.cat_in_the_box.rules import COLORS
 from catbox_env.games.cat_in_the_box.show.text import action_to_string
 from catbox_env.games.cat_in_the_box.show.view import Cell, View, largest_group
@@ -99,7 +102,11 @@ class Board:
             ground += round_box(x, y, self.width, CELL, 6)
             if action in self.legal:
                 tokens += centred(column, middle, rank + 1, 17, bold=True)
-                choices += choice(theme, action, action_to_string(rules, action), x, y, self.width, CELL)
+                label, note = action_to_string(rules, action), ""
+                if view.costs_token(color):
+                    tokens += self._x_token(x + self.width - 8, y + 8)
+                    note = f"gives up the X-token of {COLORS[view.led]}"
+                choices += choice(theme, action, label, x, y, self.width, CELL, note=note)
             elif owner == NONE:
                 free.append(rank)
             elif owner == NEUTRAL:
@@ -112,9 +119,23 @@ class Board:
         drawn = self._chip(color, y) + path(ground, theme.tints[color])
         ranks = "".join(str(rank + 1) for rank in free)
         drawn += letters([self.columns[rank] for rank in free], middle, ranks, 14, theme.words[color])
+        if view.seat is not None and view.mover >= 0:
+            choices += "".join(
+                forbidden(first + rank, LEFT + rank * self.pitch, y, self.width, CELL)
+                for rank in range(rules.num_ranks)
+                if first + rank not in self.legal
+            )
         trump = "" if color != RED else ", trump, broken" if view.trump_broken else ", trump, not broken"
         label = f"{COLORS[color]}{trump}: {', '.join(owners) or 'nothing declared'}"
         return group(f'<g aria-hidden="true">{drawn}{tokens}</g>{choices}', label)
+
+    def _x_token(self, x: float, y: float) -> str:
+        """The token of the colour led, crossed out."""
+        cross = f"M{number(x - 3)} {number(y - 3)}l6 6m0 -6l-6 6"
+        led, on = self.theme.colors[self.view.led], self.theme.on_colors[self.view.led]
+        return path(disc(x, y, 6.5), led, line=self.theme.panel, weight=1) + path(
+            cross, "none", line=on, weight=1.8
+        )
 
     def _chip(self, color: int, y: float) -> str:
         """The name of a row; the red one has a lock as long as red cannot be led."""
@@ -128,7 +149,7 @@ class Board:
         return chip
 
     def _hand(self, seat: int, top: float) -> str:
-        """The cards of ``seat``; those that can be played are raised and framed."""
+        """The cards of ``seat``; those that can be played are raised."""
         view, rules = self.view, self.view.rules
         playable = set(self.legal)
         if view.phase != DISCARD:
@@ -151,16 +172,25 @@ class Board:
         x, y = middle - width / 2, top + HAND - CARD - (10 if raised else 4)
         drawn = ""
         for k in range(count - 1, -1, -1):
-            line, weight = (
-                (theme.ink, 2.5) if raised and k == 0 else (theme.ink if raised else theme.line, 1.5)
-            )
-            drawn += box(x, y - 3 * k, width, CARD, theme.face, line=line, weight=weight)
+            drawn += box(x, y - 3 * k, width, CARD, theme.face, line=theme.line, weight=1.5)
         fill, up = theme.soft if dimmed and not raised else theme.ink, 6 if count > 1 else 0
         drawn += centred(middle, y + CARD / 2 - up, rank + 1, 22, fill, bold=True)
         drawn += centred(middle, y + CARD - 10, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
         if self.view.phase != DISCARD or not raised:
-            return drawn
+            return drawn if self.view.seat is None else drawn + self._leads(rank, x, y, width)
         return drawn + choice(theme, rank, action_to_string(self.view.rules, rank), x, y, width, CARD)
+
+    def _leads(self, rank: int, x: float, y: float, width: float) -> str:
+        """An area over a card of the hand that names the cells to which it can go."""
+        rules = self.view.rules
+        if self.view.phase != PLAY:
+            return forbidden(rank, x, y, width, CARD)
+        columns = range(rules.first_play + rank, rules.paradox, rules.num_ranks)
+        cells = " ".join(str(action) for action in columns if action in self.legal)
+        return (
+            f'<rect data-leads="{cells}" x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{CARD}" '
+            'fill="none" pointer-events="all"/>'
+        )
 
     def _foot(self, seat: int, top: float) -> str:
         """What to do, and the card that ``seat`` has put aside."""

@@ -81,6 +81,10 @@ class View:
             round=rules.num_rounds - int(record.rounds_left),
         )
 
+    def costs_token(self, color: int) -> bool:
+        """Whether the seat to move gives up the colour led where it declares ``color`` instead."""
+        return self.led not in (NONE, color) and self.led in self.x_tokens[self.mover]
+
     def cards(self, seat: int) -> list[int]:
         """The ranks in a hand that is seen, ascending, each as often as it is held."""
         return [rank for rank, count in enumerate(self.hands[seat]) for _ in range(count)]

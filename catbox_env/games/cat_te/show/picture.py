@@ -16,6 +16,7 @@ from catbox_env.core.picture import (
     crown,
     disc,
     figure,
+    forbidden,
     group,
     heading,
     last_action,
@@ -196,7 +197,8 @@ def _in_hand(theme: Theme, x: float, y: float, card: int, legal: set[int]) -> st
         label = action_to_string(FOLD + card)
         drawn += button(theme, FOLD + card, label, x, y + CARDS - 8, HAND_WIDTH, "fold", small=True)
     if card not in legal:
-        return _face(theme, x, y, HAND_WIDTH, HAND_HEIGHT, card, shaded=bool(legal)) + drawn
+        face = _face(theme, x, y, HAND_WIDTH, HAND_HEIGHT, card, shaded=bool(legal))
+        return face + forbidden(card, x, y, HAND_WIDTH, HAND_HEIGHT) + drawn
     y -= 6
     framed = choice(theme, card, action_to_string(card), x, y, HAND_WIDTH, HAND_HEIGHT, radius=5)
     return _face(theme, x, y, HAND_WIDTH, HAND_HEIGHT, card) + framed + drawn

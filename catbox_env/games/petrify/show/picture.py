@@ -13,6 +13,7 @@ from catbox_env.core.picture import (
     centred,
     choice,
     figure,
+    forbidden,
     heading,
     last_action,
     letters,
@@ -35,7 +36,7 @@ ROW, LEGEND_ROW = 46, 38
 def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
     """The picture as ``seat`` sees it, as everybody together for None."""
     view, last = View.of(rules, state.record), last_action(state, seat)
-    _put_board(view, actions_shown(state, seat), sheet)
+    _put_board(view, actions_shown(state, seat), sheet, asks=seat is not None and view.mover >= 0)
     _put_players(view, seat, sheet)
     _put_legend(rules, sheet)
     note = f"{rules.num_players} players · turn {view.turn}"
@@ -54,8 +55,11 @@ def _line(view: View) -> str:
     return f"player_{view.mover} walks {steps_of(view.rules, tile)}"
 
 
-def _put_board(view: View, legal: list[int], sheet: Sheet) -> None:
-    """The cells, the pawns on them, and a frame around those where the seat to move may go."""
+def _put_board(view: View, legal: list[int], sheet: Sheet, asks: bool) -> None:
+    """The cells, the pawns on them, and a frame around those where the seat to move may go.
+
+    ``asks``: whether a page may ask why one cannot go to the others.
+    """
     theme, size = sheet.theme, view.rules.size
     pitch = 2 * ROOM // size / 2  # in halves of a unit
     middles = [(k + 0.5) * pitch - 2 for k in range(size)]
@@ -69,6 +73,8 @@ def _put_board(view: View, legal: list[int], sheet: Sheet) -> None:
         if cell in legal:
             name = f"move to {view.rules.cell_name(cell)}"
             drawn += choice(theme, cell, name, x, y, pitch - 4, pitch - 4, radius=5)
+        elif asks:
+            drawn += forbidden(cell, x, y, pitch - 4, pitch - 4)
         cells.append(drawn)
     drawn = f'<g aria-hidden="true">{heads}</g>{"".join(cells)}'
     sheet.panel(0, TOP + ROOM + GAP, drawn, "board")

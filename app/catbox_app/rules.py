@@ -14,6 +14,12 @@ from catbox_env import Game
 from catbox_env.core.registry import game_class
 
 DEFAULT_GAME = "cat_in_the_box_v0"
+#: What each game is, in a sentence for people who do not know it.
+ABOUT = {
+    "cat_in_the_box_v0": "A trick-taking game in which a card has no colour until you play it.",
+    "cat_te_v0": "Six tricks, no trump: follow suit or fold, because only the last trick pays.",
+    "petrify_v0": "Walk across tiles that close behind you; whoever cannot move turns to stone.",
+}
 #: What the seats are paid unless --rule reward says otherwise: agents are compared by it.
 REWARD = "margin"
 #: The largest number of players that is tried.

@@ -15,6 +15,8 @@ def open_for_two(page: Page, title: str = "Cat in the Box", players: int = 3) ->
     page.get_by_role("radio", name=title).check(force=True)
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
     page.get_by_label("player_1", exact=True).select_option(label="Another person, by a link")
+    page.locator(".lobby .rules > summary").click()
+    expect(page.get_by_label("Seed")).to_be_disabled()
     page.get_by_label("Pace of the agents").select_option("0")
     page.get_by_role("button", name="Open and invite").click()
     link = page.locator(".links .link")

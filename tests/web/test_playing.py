@@ -67,6 +67,8 @@ def test_a_card_of_the_hand_points_out_the_cells_to_which_it_can_go(new_page: Ne
 def test_a_round_by_keyboard_alone(new_page: NewPage) -> None:
     page = new_page()
     page.locator(".lobby").wait_for()
+    _tab_to(page, ".rules > summary")
+    page.keyboard.press("Enter")
     _tab_to(page, "input[inputmode=numeric]")
     page.keyboard.type("7")
     _tab_to(page, "button.primary")

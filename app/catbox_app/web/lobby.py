@@ -19,7 +19,7 @@ from catbox_agents import known_agents
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
 from catbox_agents.specs import LEVELS
 from catbox_agents.zoo import zoo_agents
-from catbox_app.rules import MOST_PLAYERS, REWARD, RuleField, game_title, player_counts, rule_fields
+from catbox_app.rules import ABOUT, MOST_PLAYERS, REWARD, RuleField, game_title, player_counts, rule_fields
 from catbox_app.web.pages import MOST_ACTIONS
 from catbox_app.web.reading import Message, integer_of, text_of
 from catbox_env import Game
@@ -133,6 +133,8 @@ def _game(game_id: str, theme: str) -> dict[str, Any]:
     return {
         "id": game_id,
         "title": game_title(game_id),
+        "about": ABOUT.get(game_id, ""),
+        "rules_text": "\n\n".join(game.describe_rules()),
         "players": player_counts(game_id),
         "rules": [_rule(rule) for name, rule in rule_fields(game_id).items() if name != "num_players"],
         "svg": _middle(game, theme),
@@ -156,7 +158,7 @@ def _middle(game: Game, theme: str) -> str:
         if not state.is_terminal():
             before, state = state, state.clone()
             state.apply_action(int(rng.choice(state.legal_actions())))
-    return game.render_svg(before if state.is_terminal() else state, None, 480, theme)
+    return game.render_svg(before if state.is_terminal() else state, None, 720, theme)
 
 
 @functools.cache

@@ -32,8 +32,7 @@ export function createActions(act) {
     return [...list.children];
   }
 
-  // `values`: a map from actions to {from, to, zero, words}: the ends of a bar and the place of 0 as shares of its axis,
-  // and the value in words.
+  // `values`: a map from actions to {share, words}: the length of the bar from 0 to 1, and the value in words.
   function showValues(values, best) {
     list.classList.toggle("coached", values.size > 0);
     for (const button of buttons()) {
@@ -43,13 +42,10 @@ export function createActions(act) {
       button.classList.toggle("best", action === best);
       if (value === undefined) continue;
       const bar = element("span", {class: "filled"});
-      bar.style.left = `${100 * value.from}%`;
-      bar.style.width = `${100 * Math.max(0.01, value.to - value.from)}%`;
-      const zero = element("span", {class: "zero"});
-      zero.style.left = `${100 * value.zero}%`;
+      bar.style.width = `${100 * Math.max(0.01, value.share)}%`;
       button.append(
         element("span", {class: "value"}, action === best ? `${value.words}, best` : value.words),
-        element("span", {class: "axis", "aria-hidden": "true"}, bar, value.zero > 0 ? zero : null),
+        element("span", {class: "axis", "aria-hidden": "true"}, bar),
       );
     }
   }

@@ -28,6 +28,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     open,
     watch,
     view,
+    entitle,
     size: null, // of the pictures, in pixels; null: nothing was asked for yet
     theme: preferredTheme(),
     invitations: [],
@@ -151,14 +152,20 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     }
     title.textContent = joined.title;
     title.hidden = false;
-    document.title = links ? `${joined.title} - catbox` : document.title;
+    entitle(joined.title);
     leaveButton.hidden = !lobby;
     table.receive(joined);
+  }
+
+  // The title of the tab, where the page is ours alone.
+  function entitle(words) {
+    if (links) document.title = `${words} - catbox`;
   }
 
   function showLobby() {
     if (table !== null) table.pause();
     table = null;
+    if (links) document.title = "catbox";
     title.hidden = true;
     leaveButton.hidden = true;
     if (lobbyScreen !== null && main.firstChild !== lobbyScreen.node) {

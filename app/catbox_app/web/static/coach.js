@@ -1,12 +1,12 @@
-// The coach: what each legal action of one's own is worth, as bars on the cards and beside the actions: estimated
-// points, or the probabilities of an agent.
+// The coach: what each legal action of one's own is worth, as bars on the cards and beside the actions: the lead that
+// it is expected to bring, or the probabilities of an agent. The best action has a full bar.
 
 import {element, labelled, panel, selection} from "./dom.js";
 import {fittingAgents} from "./settings.js";
 
 const POINTS = "points";
 
-/** The panel; `send` asks the table, `show(bars, shares, best)` draws the bars. */
+/** The panel; `send` asks the table, `show(values, best)` draws the bars; `values`: a map from actions to {share, words}. */
 export function createCoach(send, show) {
   const choice = element("div", {});
   const told = element("p", {class: "hint", role: "status"});
@@ -20,8 +20,8 @@ export function createCoach(send, show) {
     node.hidden = fitting.length === 0; // until an agent's own probabilities come
     if (fitting.length === 0) return;
     const probabilities = fitting.map((one) => [one.spec, one.title]);
-    const points = estimates ? [[POINTS, "estimated points"]] : [];
-    const options = [["", "nothing"], ...points, ["Probabilities of", probabilities]];
+    const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
+    const options = [["", "Nothing"], ...points, ["What an agent would play", probabilities]];
     choice.replaceChildren(labelled("Show at my moves", selection(options, wanted, choose)));
   }
 
@@ -45,25 +45,29 @@ export function createCoach(send, show) {
     node.hidden = false;
     const numbers = values.map((one) => one.value);
     const points = values.length > 0 && values[0].unit === "points";
-    const [low, high] = points ? [Math.min(0, ...numbers), Math.max(0, ...numbers)] : [0, 1];
-    const [least, most] = points ? [Math.min(...numbers), Math.max(...numbers)] : [0, 1];
-    const bars = new Map();
-    const shares = new Map();
+    const [least, most] = [points ? Math.min(...numbers) : 0, Math.max(...numbers)];
+    const shown = new Map();
     for (const one of values) {
-      const [zero, end] = [0, one.value].map((number) => (number - low) / (high - low || 1));
-      bars.set(one.action, {from: Math.min(zero, end), to: Math.max(zero, end), zero, words: inWords(one)});
-      shares.set(one.action, most === least ? 1 : (one.value - least) / (most - least));
+      const share = most === least ? 1 : (one.value - least) / (most - least);
+      shown.set(one.action, {share, words: inWords(one)});
     }
-    show(bars, shares, best);
+    show(shown, best);
     const first = values.find((one) => one.action === best);
-    told.textContent = first === undefined ? "" : `${agent} ${recorded ? "preferred" : "prefers"} ${first.text}: ${inWords(first)}.`;
+    if (first === undefined) told.textContent = "";
+    else if (points) told.textContent = `Best: ${first.text}. On average you finish the round ${ahead(first)} the other players.`;
+    else told.textContent = `${agent} ${recorded ? "preferred" : "would choose"} ${first.text}: ${inWords(first)}.`;
   }
 
   // Another position has come; `asked`: one in which advice follows.
   function clear(asked = false) {
-    show(new Map(), new Map(), null);
+    show(new Map(), null);
     told.textContent = asked && wanted !== "" ? "Weighing the actions." : "";
   }
+}
+
+function ahead({value, interval}) {
+  const size = `${Math.abs(value).toFixed(1)} \u00b1 ${interval.toFixed(1)} points`;
+  return `${size} ${value < 0 ? "behind" : "ahead of"}`;
 }
 
 function inWords({value, unit, interval}) {

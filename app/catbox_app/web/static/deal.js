@@ -39,10 +39,11 @@ export function createDeal(send, playing) {
   const save = pushButton("Save the game", () => send({type: "save"}));
   let alone = true;
 
-  return {node, seated, ended: showSeed, show, download, buttonsAgain};
+  return {node, seated, ended: showSeed, show, download, buttonsAtTheEnd};
 
   // A saved game holds the cards of all seats: it can be had at the end.
   function show(over) {
+    again.hidden = !playing || over; // the buttons are at the result then
     for (const button of again.children) button.disabled = !over && (!alone || button === save);
     save.title = over ? "" : "When the game is over: the file holds the cards of all seats";
   }
@@ -69,6 +70,10 @@ export function createDeal(send, playing) {
     return AGAIN.filter(([kind]) => alone || kind === "new").map(([kind, words]) =>
       pushButton(words, () => send({type: "again", deal: kind})),
     );
+  }
+
+  function buttonsAtTheEnd() {
+    return [...buttonsAgain(), pushButton("Save the game", () => send({type: "save"}))];
   }
 
   function download({name, text}) {

@@ -1,4 +1,4 @@
-// The lobby: choose a game, its players and rules, who sits at the table, and open it; or a file to watch.
+// The lobby: choose a game, who sits at the table, and open it; or a file to watch.
 
 import {element, labelled, newId, panel, pushButton, seatToken, selection} from "./dom.js";
 import {createRules} from "./rules.js";
@@ -34,9 +34,15 @@ export function createLobby(frame) {
   const seats = element("ol", {class: "seats", start: 0});
   const levels = element("div", {class: "chips", role: "group", "aria-label": "All opponents"});
   const rules = createRules();
+  const rulesTitle = element("summary", {});
+  const rulesText = element("pre", {class: "rules-text"});
   const openButton = element("button", {type: "submit", class: "primary"}, "Play");
   const note = element("p", {class: "hint", hidden: true});
-  const several = element("p", {class: "hint", hidden: true}, "Each other person gets a secret link to a seat.");
+  const several = element(
+    "p",
+    {class: "hint", hidden: true},
+    "Each of the other people gets a secret link to a seat. Nobody can choose the seed then: it tells all cards.",
+  );
   let lobby = null;
   let game = null;
   let count = 0;
@@ -45,28 +51,26 @@ export function createLobby(frame) {
   node.append(
     element("h1", {}, "Open a table"),
     chooser("Game", games),
+    element("details", {class: "panel about"}, rulesTitle, rulesText),
     element(
       "div",
       {class: "lobby-columns"},
-      element(
-        "div",
-        {},
-        chooser("Players", players),
-        element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, several, note),
-      ),
-      element(
-        "div",
-        {},
-        element(
-          "div",
-          {class: "field-row"},
-          labelled("Seed", seed, "Empty: a new deal."),
-          labelled("Pace of the agents", pace),
-        ),
-        element("div", {class: "row"}, openButton),
-      ),
+      chooser("Players", players),
+      element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, several, note),
     ),
-    rules.node,
+    element(
+      "details",
+      {class: "panel rules"},
+      element("summary", {}, "Advanced"),
+      element(
+        "div",
+        {class: "field-row"},
+        labelled("Seed", seed, "Empty: a new deal."),
+        labelled("Pace of the agents", pace),
+      ),
+      rules.node,
+    ),
+    openButton,
     panel(
       "Watch a game",
       "watch",
@@ -97,6 +101,7 @@ export function createLobby(frame) {
     return choice("game", one.id, "game", () => chooseGame(one), [
       picture,
       element("strong", {}, one.title),
+      element("span", {class: "sentence"}, one.about),
       element("small", {}, least === most ? `${least} players` : `${least} to ${most} players`),
     ]);
   }
@@ -106,6 +111,8 @@ export function createLobby(frame) {
     game = one;
     check(games, one.id);
     if (another) rules.show(one.rules);
+    rulesTitle.textContent = `How to play ${one.title}`;
+    rulesText.textContent = one.rules_text;
     players.replaceChildren(
       ...one.players.map((n) => choice("players", n, "chip", () => choosePlayers(n), [String(n)])),
     );
@@ -143,6 +150,8 @@ export function createLobby(frame) {
     const invited = occupants.includes(PERSON);
     openButton.textContent = invited ? "Open and invite" : "Play";
     several.hidden = !invited;
+    seed.disabled = invited;
+    if (invited) seed.value = "";
   }
 
   // Exactly one seat is yours: who takes it from you moves to where you sat, and you to the seat that you choose.

@@ -71,11 +71,12 @@ function eventLine({text, kind, seat}) {
 /** The end of a round: why it ended, each seat's points as a sum, hidden cards laid open. */
 export function createSummary() {
   const title = element("h2", {});
+  const outcome = element("p", {class: "result"});
   const scores = element("ul", {class: "scores"});
   const more = element("ul", {class: "more"});
   const buttons = element("div", {class: "row"});
   const close = pushButton("Close", hide, {class: "quiet close"});
-  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1}, close, title, scores, more, buttons);
+  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1}, close, title, outcome, scores, more, buttons);
   node.setAttribute("aria-label", "End of the round");
 
   return {node, show, hide};
@@ -84,11 +85,14 @@ export function createSummary() {
     node.hidden = true;
   }
 
-  function show(lines, over, ...children) {
+  // `place`: how this seat has finished, at the end of a game.
+  function show(lines, over, place, ...children) {
     const told = lines.filter((line) => OF_THE_END.has(line.kind));
     const result = told.find((line) => line.kind === "game_end");
     const shown = result ?? told.find((line) => line.kind === "round_end") ?? told[0];
-    title.textContent = shown === undefined ? "The game is over" : sentence(shown.text);
+    const words = shown === undefined ? "The game is over" : sentence(shown.text);
+    title.textContent = place === "" ? words : place;
+    outcome.textContent = place === "" ? "" : `${words}.`;
     scores.replaceChildren(...told.filter((line) => line.kind === "score").map(eventLine));
     more.replaceChildren(...told.filter((line) => line.kind !== "score" && line !== shown).map(eventLine));
     buttons.replaceChildren(...children);

@@ -52,12 +52,12 @@ export function createPicture(act, say) {
     return choices().find((choice) => choice.dataset.action === action);
   }
 
-  // Bars on what can be chosen. `shares`: a map from actions to numbers from 0 to 1; `best`: the action to point out.
-  function showValues(shares, best) {
+  // Bars on what can be chosen. `values`: as for the buttons (actions.js); `best`: the action to point out.
+  function showValues(values, best) {
     for (const bar of node.querySelectorAll(".coach-bar")) bar.remove();
     for (const choice of choices()) {
       const action = Number(choice.dataset.action);
-      if (!shares.has(action)) continue;
+      if (!values.has(action)) continue;
       const box = choice.getBBox();
       const height = Math.min(6, box.height / 6);
       const width = box.width - 6;
@@ -67,7 +67,7 @@ export function createPicture(act, say) {
       bar.setAttribute("aria-hidden", "true");
       bar.append(
         rectangle("ground", place[0], place[1], width, height),
-        rectangle("share", place[0], place[1], Math.max(1.5, width * shares.get(action)), height),
+        rectangle("share", place[0], place[1], Math.max(1.5, width * values.get(action).share), height),
       );
       choice.append(bar);
     }

@@ -4,8 +4,7 @@ import {element, newId} from "./dom.js";
 
 /** The options of a game: `show(rules)` offers them, `chosen()` are those that differ from the defaults. */
 export function createRules() {
-  const list = element("div", {class: "rules-list"});
-  const node = element("details", {class: "panel rules"}, element("summary", {}, "Rules"), list);
+  const node = element("div", {class: "rules-list"});
   let fields = [];
 
   return {node, show, chosen};
@@ -13,7 +12,7 @@ export function createRules() {
   function show(rules) {
     fields = rules.map((rule) => ({rule, field: fieldOf(rule)}));
     node.hidden = rules.length === 0;
-    list.replaceChildren(...fields.map(({rule, field}) => row(rule, field)));
+    node.replaceChildren(...fields.map(({rule, field}) => row(rule, field)));
   }
 
   function chosen() {
@@ -49,7 +48,8 @@ function valueOf(rule, field) {
 }
 
 function row(rule, field) {
-  const words = element("label", {for: field.id}, rule.name.replaceAll("_", " "));
+  const name = rule.name.replace(/^num_/, "").replaceAll("_", " ");
+  const words = element("label", {for: field.id}, `${name[0].toUpperCase()}${name.slice(1)}`);
   const help = rule.help ? element("small", {id: newId("help")}, rule.help) : null;
   if (help !== null) field.setAttribute("aria-describedby", help.id);
   return element("div", {class: field.type === "checkbox" ? "rule tick" : "rule"}, field, words, help);

@@ -112,6 +112,7 @@ export function createTable(frame, mode) {
       agent: `${name} is thinking`,
       over: "The game is over",
     }[waits];
+    frame.entitle(`${waits === "you" ? "\u25cf " : ""}${status.textContent} - ${joined.title}`);
     turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
     const lost = actions.show(legal);
     // The focus waits in the line above while others move.
@@ -127,7 +128,8 @@ export function createTable(frame, mode) {
     const over = position.waits_for === "over";
     const here = roundEnd !== null && roundEnd.number > before;
     if (!here && !over) return;
-    summary.show(roundEnd === null ? [] : roundEnd.lines, over, ...(over ? deal.buttonsAgain() : []));
+    const place = over ? placeOf(joined.seat, position.scores) : "";
+    summary.show(roundEnd === null ? [] : roundEnd.lines, over, place, ...(over ? deal.buttonsAtTheEnd() : []));
   }
 
   function act(action) {
@@ -154,9 +156,9 @@ export function createTable(frame, mode) {
     notice.textContent = "";
   }
 
-  function showValues(bars, shares, best) {
-    (replay ?? actions).showValues(bars, best);
-    picture.showValues(shares, best);
+  function showValues(values, best) {
+    (replay ?? actions).showValues(values, best);
+    picture.showValues(values, best);
   }
 
   // The connection is lost: nothing can be done until `joined` comes again.
@@ -169,4 +171,13 @@ export function createTable(frame, mode) {
     const wanted = sizeFor(stage.clientWidth);
     if (wanted !== frame.size && stage.clientWidth > 0) frame.view(wanted);
   }
+}
+
+// How `seat` has finished, in words.
+function placeOf(seat, scores) {
+  const better = scores.filter((score) => score > scores[seat]).length;
+  const shared = scores.filter((score) => score === scores[seat]).length > 1;
+  if (better === 0) return shared ? "You share the win" : "You win";
+  const place = ["", "2nd", "3rd"][better] ?? `${better + 1}th`;
+  return shared ? `You share ${place} place` : `You finish ${place}`;
 }

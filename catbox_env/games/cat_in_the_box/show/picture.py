@@ -16,7 +16,8 @@ def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
     view, legal = View.of(rules, state.record, seat), actions_shown(state, seat)
     completed = [] if view.plays else _last_trick(rules, state)
     plays = view.plays or completed
-    Board(view, legal, plays[-1] if plays else None, sheet.theme).put(sheet)
+    winners = winners_of(state)
+    Board(view, legal, plays[-1] if plays else None, winners, sheet.theme).put(sheet)
     if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY):
         put_results(view, state, sheet)
     else:
@@ -24,7 +25,7 @@ def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
     put_players(view, sheet)
     if seat is None:
         put_hands(view, sheet)
-    line = won_by(winners_of(state)) if view.mover < 0 else _line(view, legal)
+    line = won_by(winners) if view.mover < 0 else _line(view, legal)
     return sheet.svg("Cat in the Box", _note(view), line, _last_words(rules, state, seat), view.mover)
 
 

@@ -46,10 +46,20 @@ def hand_in_words(view: View, seat: int) -> str:
 
 
 class Board:
-    """Draws the board and the hand of one view; ``legal``: what may be chosen, ``last``: the card just played."""
+    """Draws the board and the hand of one view.
 
-    def __init__(self, view: View, legal: list[int], last: tuple[int, int, int] | None, theme: Theme) -> None:
-        self.view, self.legal, self.last, self.theme = view, legal, last, theme
+    ``legal``: what may be chosen; ``last``: the card just played; ``winners``: of the game, at its end.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        legal: list[int],
+        last: tuple[int, int, int] | None,
+        winners: list[int],
+        theme: Theme,
+    ) -> None:
+        self.view, self.legal, self.last, self.winners, self.theme = view, legal, last, winners, theme
         self.pitch = min(WIDEST, 2 * ROOM // view.rules.num_ranks / 2)  # in halves of a unit
         self.width = self.pitch - SPACE
         #: The middle of each column.
@@ -68,9 +78,9 @@ class Board:
         sheet.panel(0, below + HAND + FOOT, drawn, "research board")
 
     def _outlines(self) -> str:
-        """A seat sees the largest group of its own; all together see those of all."""
+        """A seat sees its own largest group, and at the end those of the winners; all together see all of them."""
         view = self.view
-        seats = range(view.rules.num_players) if view.seat is None else (view.seat,)
+        seats = range(view.rules.num_players) if view.seat is None else {view.seat, *self.winners}
         groups = {seat: largest_group(view.board, seat) for seat in seats}
         return "".join(
             path(self._ground(cells), self.theme.seats[seat])

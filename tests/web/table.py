@@ -23,7 +23,8 @@ def open_table(
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
     for seat in range(1, players):
         page.get_by_label(f"player_{seat}", exact=True).select_option(opponent)
-    page.locator(".lobby .rules:not([open]) > summary").click()
+    if page.locator(".lobby .rules[open]").count() == 0:
+        page.locator(".lobby .rules > summary").click()
     page.get_by_label("Seed").fill("" if seed is None else str(seed))
     page.get_by_label("Pace of the agents").select_option(pace)
     page.get_by_role("button", name="Play", exact=True).click()

@@ -22,7 +22,7 @@ def open_table(
     page.get_by_role("radio", name=title).check(force=True)
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
     for seat in range(1, players):
-        page.get_by_label(f"player_{seat}", exact=True).select_option(opponent)
+        page.get_by_label(f"Seat {seat}", exact=True).select_option(opponent)
     if page.locator(".lobby .rules[open]").count() == 0:
         page.locator(".lobby .rules > summary").click()
     page.get_by_label("Seed").fill("" if seed is None else str(seed))

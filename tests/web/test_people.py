@@ -7,14 +7,14 @@ from playwright.sync_api import Page, expect
 from tests.web.conftest import NewPage
 from tests.web.table import cards, is_over, number, wait_for_turn
 
-HAND = ".picture [aria-label^='hand of player_']"
+HAND = ".picture [aria-label^='hand of ']"
 
 
 def open_for_two(page: Page, title: str = "Cat in the Box", players: int = 3) -> str:
     """A table with another person, the other seats an agent's; the secret link to the seat of player_1."""
     page.get_by_role("radio", name=title).check(force=True)
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
-    page.get_by_label("player_1", exact=True).select_option(label="Another person, by a link")
+    page.get_by_label("Seat 1", exact=True).select_option(label="Another person, by a link")
     page.locator(".lobby .rules > summary").click()
     expect(page.get_by_label("Seed")).to_be_disabled()
     page.get_by_label("Pace of the agents").select_option("0")
@@ -31,13 +31,18 @@ def test_two_people_see_their_own_cards_alone(new_page: NewPage) -> None:
     second = new_page(url=link)
     expect(first.locator(".people-list li").nth(1)).not_to_contain_text("not here")
     hands = [page.locator(HAND).get_attribute("aria-label") for page in (first, second)]
-    assert [str(hand).partition(":")[0] for hand in hands] == ["hand of player_0", "hand of player_1"]
+    assert [str(hand).partition(":")[0] for hand in hands] == ["hand of Player 0", "hand of Player 1"]
     assert str(hands[0]) not in second.content()
     assert str(hands[1]) not in first.content()
 
     wait_for_turn(first)
+    second.get_by_label("Your name").fill("<b>Ada</b> Lovelace, countess")
+    second.keyboard.press("Tab")
+    for page in (first, second):  # the first twenty letters, as they are
+        expect(page.locator(".people-list li").nth(1)).to_contain_text("<b>Ada</b> Lovelace,")
+        expect(page.locator(".picture")).to_contain_text("<b>Ada</b\u2026")
     assert cards(second).count() == 0
-    expect(second.get_by_role("heading", name="Waiting for player_0")).to_be_visible()
+    expect(second.get_by_role("heading", name="Waiting for Player 0")).to_be_visible()
     cards(first).first.click()
     wait_for_turn(second)
     expect(second.get_by_role("log")).to_contain_text("puts a card aside")

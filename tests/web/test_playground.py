@@ -152,7 +152,7 @@ def test_a_game_is_played_with_the_network_off(
 def test_agents_that_search_are_left_out_and_the_page_says_so(new_playground: Open, address: str) -> None:
     page = new_playground()
     page.goto(address)
-    seat = page.get_by_label("player_1", exact=True)
+    seat = page.get_by_label("Seat 1", exact=True)
     expect(seat).to_be_visible(timeout=LOADING)
     offered = seat.locator("option").evaluate_all("all => all.map((one) => one.value)")
     assert {"heuristic", "easy", "normal", "random", "zoo:cat_in_the_box-3p"} <= set(offered)

@@ -29,7 +29,7 @@ def test_a_round_by_mouse(new_page: NewPage, title: str, players: int) -> None:
     assert play_to_the_end(page) > 1
     expect_end(page, players)
     assert cards(page).count() == 0
-    expect(page.get_by_role("log")).to_contain_text("player_1")
+    expect(page.get_by_role("log")).to_contain_text("Normal 1")
 
 
 @pytest.mark.parametrize(("title", "players"), GAMES)

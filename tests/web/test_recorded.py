@@ -37,13 +37,13 @@ def test_a_page_is_stepped_through_by_keys_and_seen_from_any_seat(
     for number, key in enumerate(["ArrowRight", "ArrowRight", "ArrowRight"], 1):
         page.keyboard.press(key)
         expect(table).to_have_attribute("data-number", str(number))
-    expect(said).to_contain_text("player_2 (heuristic) puts a")
+    expect(said).to_contain_text("Heuristic 2 puts a")
     open_picture = page.locator(".picture svg").inner_html()
     page.get_by_label("Seen by").select_option("0")
-    expect(said).to_have_text("player_2 (heuristic) puts a card aside.")
+    expect(said).to_have_text("Heuristic 2 puts a card aside.")
     assert page.locator(".picture svg").inner_html() != open_picture
     page.keyboard.press("End")
-    expect(said).to_contain_text("player_")
+    expect(said).to_contain_text("Heuristic")
     expect(page.get_by_label("Action", exact=True)).to_have_value(str(table.get_attribute("data-number")))
     background = "document.querySelector('.picture svg rect').getAttribute('fill')"
     before = page.evaluate(background)

@@ -9,7 +9,7 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from catbox_app.match import Match
+from catbox_app.match import Match, printable
 from catbox_app.web.coach import SHOWS, Coach
 from catbox_app.web.jobs import Job
 from catbox_app.web.lobby import NOT_COMPILED, check_opponent, game_of, lobby
@@ -35,7 +35,23 @@ from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
 #: The longest file of records that is read, in characters.
 LONGEST_FILE = 4 << 20
 #: What a page can ask for; each is answered by the method of this name, with an underscore.
-KINDS = ("lobby", "open", "join", "act", "undo", "again", "pace", "coach", "view", "save", "replay", "step")
+KINDS = (
+    "lobby",
+    "open",
+    "join",
+    "act",
+    "undo",
+    "again",
+    "name",
+    "pace",
+    "coach",
+    "view",
+    "save",
+    "replay",
+    "step",
+)
+#: The longest name of a person.
+LONGEST_NAME = 20
 _DEALS = ("new", "same", "next_seat")
 
 
@@ -126,6 +142,13 @@ class Connection:
     def _again(self, message: Message) -> None:
         table, seat = self._seat()
         table.again(seat, choice_of(message, "deal", _DEALS))
+
+    def _name(self, message: Message) -> None:
+        self._viewer.name = printable(
+            text_of(message, "name", LONGEST_NAME, shortest=0)
+        ).strip()
+        if self._table is not None:
+            self._table.rename(self._viewer)
 
     def _pace(self, message: Message) -> None:
         table, _ = self._seat()

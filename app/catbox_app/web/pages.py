@@ -20,13 +20,14 @@ MOST_ACTIONS = 2000
 
 @dataclass(eq=False)
 class Viewer:
-    """One page that looks at a table: where messages to it go, and how it wants pictures drawn."""
+    """One page that looks at a table: where messages to it go, how it wants pictures drawn, what its user is called."""
 
     send: Callable[[Message], None]
     coach: Coach
     theme: str = "light"
     size: int = 720
     seat: int | None = None
+    name: str = ""
 
 
 def joined(

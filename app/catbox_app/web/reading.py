@@ -39,11 +39,11 @@ def read_message(text: str) -> Message:
     return message
 
 
-def text_of(message: Message, name: str, longest: int = LONGEST_WORD) -> str:
-    """The text ``name`` of a message, of 1 to ``longest`` characters. This and the others raise ``ValueError``."""
+def text_of(message: Message, name: str, longest: int = LONGEST_WORD, shortest: int = 1) -> str:
+    """The text ``name`` of a message, of so many characters. This and the others raise ``ValueError``."""
     value = message.get(name)
-    if not isinstance(value, str) or not 0 < len(value) <= longest:
-        raise ValueError(f"{name}={brief(value)}: expected a text of 1 to {longest} characters")
+    if not isinstance(value, str) or not shortest <= len(value) <= longest:
+        raise ValueError(f"{name}={brief(value)}: expected a text of {shortest} to {longest} characters")
     return value
 
 

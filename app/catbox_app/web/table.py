@@ -48,6 +48,7 @@ class Table:
         self.match, self.specs, self.pace = match, list(specs), pace
         self.keys = list(keys or [secrets.token_urlsafe(16) if spec == PERSON else None for spec in specs])
         self.viewers: dict[int, Viewer] = {}
+        self._called: dict[str, str] = {}
         self.trouble: str | None = None
         self._clock = clock
         self._thinks = False
@@ -102,6 +103,12 @@ class Table:
         self.used = self._clock()
         self._tell_beginning(viewer)
         self._tell_people()
+
+    def rename(self, viewer: Viewer) -> None:
+        """Tell everybody what the person in the seat of ``viewer`` is called now."""
+        if viewer.seat is not None and (key := self.keys[viewer.seat]) is not None:
+            self._called[key] = viewer.name
+            self._tell_people()
 
     def leave(self, viewer: Viewer) -> None:
         """Get up; the seat stays for who has its key."""
@@ -259,7 +266,11 @@ class Table:
 
     def _tell_people(self) -> None:
         seats = [
-            {"seat": seat, "name": name, "present": key is None or seat in self.viewers}
+            {
+                "seat": seat,
+                "name": f"={called}" if (called := self._called.get(key or "")) else name,
+                "present": key is None or seat in self.viewers,
+            }
             for seat, (name, key) in enumerate(zip(self.match.names, self.keys, strict=True))
         ]
         for viewer in self.viewers.values():

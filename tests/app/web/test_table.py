@@ -238,6 +238,24 @@ def test_a_seat_that_is_taken_is_told_and_can_be_taken_over(page: Page) -> None:
     assert [seat["present"] for seat in page.last("people")["seats"]] == [False, True]
 
 
+def test_people_say_what_they_are_called_and_keep_it_when_they_come_back(page: Page) -> None:
+    keys = page.open("person", "person", "easy")
+    other = Page(page.tables)
+    page.send("name", name="Ann\x1b[2J")
+    page.send("join", seat_key=keys[0])
+    other.send("join", seat_key=keys[1])
+    page.send("name", name=" Bob ")
+    assert [seat["name"] for seat in other.last("people")["seats"]] == ["=Bob", "person", "easy"]
+    page.connection.close()
+    assert other.last("people")["seats"][0] == {"seat": 0, "name": "=Bob", "present": False}
+    for name in ("x" * 21, 5, None):
+        assert other.send("name", name=name)[0]["type"] == "failed"
+    other.send("name", name="")
+    assert other.last("people")["seats"][1]["name"] == "person"
+    other.send("name", name="\n")
+    assert other.last("people")["seats"][1]["name"] == "=?"
+
+
 def test_a_page_that_is_loaded_again_is_told_everything_anew(page: Page) -> None:
     key = page.sit("person", "normal", "easy", seed=6)
     page.play(9)

@@ -144,7 +144,7 @@ export function createLobby(frame) {
     seats.replaceChildren(
       ...occupants.map((spec, seat) => {
         const field = selection(occupantOptions(), spec, (value) => seatTaken(seat, value));
-        return element("li", {}, seatToken(seat), labelled(`player_${seat}`, field));
+        return element("li", {}, seatToken(seat), labelled(`Seat ${seat}`, field));
       }),
     );
     const invited = occupants.includes(PERSON);

@@ -7,8 +7,8 @@ const STRONG = new Set([
 ]);
 const OF_THE_END = new Set(["paradox", "paradox_card", "round_end", "score", "hand", "side_pot", "game_end"]);
 
-/** The log; `go(number)`, where given, makes each action a button that leads to the position after it. */
-export function createLog(go = null) {
+/** The log; `names`: see names.js; `go(number)`, where given, makes each action a button that leads to the position after it. */
+export function createLog(names, go = null) {
   const list = element("div", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
   const node = panel("What happened", "log", list);
 
@@ -18,10 +18,10 @@ export function createLog(go = null) {
     if (lines.length === 0) return;
     const follows = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
     list.querySelector(`[data-number="${number}"]`)?.remove();
-    const inside = element("ul", {}, ...lines.map(eventLine));
+    const inside = element("ul", {}, ...lines.map((line) => eventLine(line, names)));
     const entry = element("div", {class: "entry", "data-number": number}, inside);
     if (go !== null) {
-      const label = `${number}: go to where ${lines[0].text}`;
+      const label = `${number}: go to where ${names.within(lines[0].text)}`;
       entry.prepend(pushButton(String(number), () => go(number), {class: "go quiet", "aria-label": label}));
     }
     list.append(entry);
@@ -58,18 +58,18 @@ export function createLog(go = null) {
 }
 
 // One event as an element of a list.
-function eventLine({text, kind, seat}) {
+function eventLine({text, kind, seat}, names) {
   const strong = STRONG.has(kind) ? " strong" : "";
   return element(
     "li",
     {class: `event${strong}`, "data-kind": kind},
     seat === null ? null : seatToken(seat),
-    element("span", {class: "told"}, `${text}.`),
+    element("span", {class: "told"}, `${sentence(names.within(text))}.`),
   );
 }
 
 /** The end of a round: why it ended, each seat's points as a sum, hidden cards laid open. */
-export function createSummary() {
+export function createSummary(names) {
   const title = element("h2", {});
   const outcome = element("p", {class: "result"});
   const scores = element("ul", {class: "scores"});
@@ -85,25 +85,29 @@ export function createSummary() {
     node.hidden = true;
   }
 
+  function inWords(line) {
+    return eventLine(line, names);
+  }
+
   // `place`: how this seat has finished, at the end of a game.
   function show(lines, over, place, ...children) {
     const told = lines.filter((line) => OF_THE_END.has(line.kind));
     const result = told.find((line) => line.kind === "game_end");
     const shown = result ?? told.find((line) => line.kind === "round_end") ?? told[0];
-    const words = shown === undefined ? "The game is over" : sentence(shown.text);
+    const words = shown === undefined ? "The game is over" : sentence(names.within(shown.text));
     title.textContent = place === "" ? words : place;
     outcome.textContent = place === "" ? "" : `${words}.`;
-    scores.replaceChildren(...told.filter((line) => line.kind === "score").map(eventLine));
-    more.replaceChildren(...told.filter((line) => line.kind !== "score" && line !== shown).map(eventLine));
+    scores.replaceChildren(...told.filter((line) => line.kind === "score").map(inWords));
+    more.replaceChildren(...told.filter((line) => line.kind !== "score" && line !== shown).map(inWords));
     buttons.replaceChildren(...children);
     close.hidden = over;
     node.hidden = false;
   }
 }
 
-// Begins with a capital letter, where it does not begin with the name of a seat.
+// Begins with a capital letter.
 function sentence(words) {
-  return words.startsWith("player_") ? words : `${words[0].toUpperCase()}${words.slice(1)}`;
+  return `${words[0].toUpperCase()}${words.slice(1)}`;
 }
 
 /** Whether `lines` tell of the end of a round. */

@@ -12,10 +12,10 @@ export function sizeFor(width) {
 
 /**
  * The picture; `act(action)` is called for an action that was chosen in it, also for one that is not legal: the table
- * says why. `say(text)` tells what a card of the hand cannot do. `show(svg, watched)` draws a position; `watched`: nothing
+ * says why. `say(text)` tells what a card of the hand cannot do; `names`: see names.js. `show(svg, watched)` draws a position; `watched`: nothing
  * can be chosen in it, as in a recorded game.
  */
-export function createPicture(act, say) {
+export function createPicture(act, say, names) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed});
   let still = false; // whether nothing can be chosen
 
@@ -40,6 +40,7 @@ export function createPicture(act, say) {
       tip.textContent = parts.filter((words) => words !== null).join(", ");
       button.prepend(tip);
     }
+    names.inPicture(picture);
     node.replaceChildren(picture);
     if (focused !== null) (choiceOf(action) ?? choices()[0] ?? node).focus({preventScroll: true});
   }

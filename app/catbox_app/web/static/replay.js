@@ -2,6 +2,7 @@
 
 import {createActions} from "./actions.js";
 import {element, labelled, pushButton, selection} from "./dom.js";
+import {calledAt} from "./names.js";
 
 const SECONDS = 1;
 
@@ -45,7 +46,7 @@ export function createReplay(frame) {
     at = joined.number;
     waiting = false;
     seat = joined.view;
-    const options = [["", "all hands open"], ...joined.names.map((name, i) => [String(i), `player_${i} (${name})`])];
+    const options = [["", "all hands open"], ...joined.names.map((name, i) => [String(i), calledAt(name, i)])];
     const field = selection(options, seat === null ? "" : String(seat), (value) => {
       seat = value === "" ? null : Number(value);
       ask();

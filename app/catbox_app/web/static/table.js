@@ -5,6 +5,7 @@ import {createCoach} from "./coach.js";
 import {createDeal} from "./deal.js";
 import {element, pushButton} from "./dom.js";
 import {createLog, createSummary, endsRound} from "./log.js";
+import {createNames} from "./names.js";
 import {createPeople} from "./people.js";
 import {createPicture, sizeFor} from "./picture.js";
 import {createReplay} from "./replay.js";
@@ -12,12 +13,13 @@ import {createReplay} from "./replay.js";
 /** The screen of a table (`mode` "play") or of a recorded game ("replay"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
   const replay = mode === "replay" ? createReplay(frame) : null;
-  const picture = createPicture(act, tell);
+  const names = createNames();
+  const picture = createPicture(act, tell, names);
   const actions = createActions(act);
-  const log = createLog(replay === null ? null : replay.go);
-  const summary = createSummary();
+  const log = createLog(names, replay === null ? null : replay.go);
+  const summary = createSummary(names);
   const coach = createCoach(frame.send, showValues);
-  const people = createPeople();
+  const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, replay === null);
   const status = element("h2", {class: "status", tabindex: -1});
   // At a table the log says what happens; in a replay it holds the whole game, and this line says the last action.
@@ -45,7 +47,7 @@ export function createTable(frame, mode) {
 
   function receive(message) {
     const take = {
-      joined: takeJoined, position: takePosition, events: takeEvents, people: people.show, record: deal.download,
+      joined: takeJoined, position: takePosition, events: takeEvents, people: takePeople, record: deal.download,
       coach: takeAdvice, ended: deal.ended,
       lobby: () => joined !== null && coach.offer(frame, joined),
       refused: (told) => warn(told.text),
@@ -56,6 +58,7 @@ export function createTable(frame, mode) {
 
   function takeJoined(message) {
     joined = message;
+    names.set(message.names);
     number = -1;
     roundEnd = null;
     position = null;
@@ -68,6 +71,12 @@ export function createTable(frame, mode) {
     coach.offer(frame, message);
     coach.ask();
     if (replay !== null) replay.opened(message);
+  }
+
+  function takePeople(message) {
+    names.set(message.seats.map((seat) => seat.name));
+    people.show(message);
+    if (position !== null) picture.show(position.svg, replay !== null);
   }
 
   function takeEvents(message) {
@@ -105,7 +114,7 @@ export function createTable(frame, mode) {
 
   function showMoves() {
     const {legal, waits_for: waits, to_move: seat} = position;
-    const name = seat < 0 ? "" : `player_${seat} (${joined.names[seat]})`;
+    const name = seat < 0 ? "" : names.of(seat);
     status.textContent = {
       you: "Your move",
       person: `Waiting for ${name}`,
@@ -146,7 +155,7 @@ export function createTable(frame, mode) {
   }
 
   function tell(text) {
-    notice.textContent = text;
+    notice.textContent = names.within(text);
     notice.dataset.number = number;
     notice.hidden = text === "";
   }

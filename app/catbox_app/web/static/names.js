@@ -1,0 +1,47 @@
+// What the players are called: people as they wish, agents by their kind, each with the number of its seat.
+
+// Letters of a name for which a picture has room.
+const ROOM = 10;
+const KINDS = ["zoo", "search", "ismcts", "pimc"];
+
+/** The names of a table: `set(names)` takes those of a message, `of(seat)` is one, `within(text)` puts them in a text. */
+export function createNames() {
+  let shown = [];
+
+  return {set, of, within, inPicture};
+
+  function set(names) {
+    shown = names.map(calledAt);
+  }
+
+  function of(seat) {
+    return shown[seat] ?? `Player ${seat}`;
+  }
+
+  // The table calls a seat "player_1", or "player_1 (normal)".
+  function within(text, room = Infinity) {
+    return text.replace(/player_(\d+)(?: \([^()]*\))?/g, (_, seat) => {
+      const name = of(Number(seat));
+      return name.length <= room ? name : `${name.slice(0, room - 1)}\u2026`;
+    });
+  }
+
+  function inPicture(svg) {
+    for (const node of svg.querySelectorAll("text, tspan, desc, title")) {
+      if (node.childElementCount === 0 && node.textContent.includes("player_")) node.textContent = within(node.textContent, ROOM);
+    }
+    for (const node of svg.querySelectorAll("[aria-label*='player_']")) {
+      node.setAttribute("aria-label", within(node.getAttribute("aria-label")));
+    }
+  }
+}
+
+/** What the player `name` at `seat` is called: the spec of an agent, "you" or "person", or "=" and a person's name. */
+export function calledAt(name, seat) {
+  if (name === "you" || name === "person") return `Player ${seat}`;
+  if (name.startsWith("=")) return name.slice(1);
+  const [kind, rest] = name.split(":", 2);
+  const word = rest === undefined || KINDS.includes(kind) ? kind : rest;
+  const last = word.split("/").filter((part) => part !== "").pop() ?? word;
+  return `${last[0].toUpperCase()}${last.slice(1)} ${seat}`;
+}

@@ -51,15 +51,15 @@ def test_fields_are_played_written_and_reported(
     assert found[0].heuristic == pytest.approx(expected, abs=1e-4)
     assert workplace.run("report") == 0
     page = workplace.page.read_text()
-    assert "### Small, fields: 3 players" in page
-    assert "| own | " in page
+    assert "| 3 players | random | " in page
+    assert "|  | own | " in page
 
 
 def test_the_table_has_means_over_seeds_and_the_interval_of_the_difference() -> None:
-    rows = fields_table([line("random", 2.0, 1.0), line("random", 1.0, 1.0, seed=2)], "3 players")
+    rows = fields_table([line("random", 2.0, 1.0), line("random", 1.0, 1.0, seed=2)])
     assert rows == [
-        ["among", "net", "heuristic", "difference"],
-        ["random", "+1.50 ± 0.21", "+1.00 ± 0.28", "+0.50 ± 0.35"],
+        ["rules", "among", "net", "net minus heuristic"],
+        ["3 players", "random", "+1.50 ± 0.21", "+0.50 ± 0.35"],
     ]
 
 

@@ -24,7 +24,7 @@ def test_speeds_are_measured_once_and_shown(workplace: Workplace, capsys: pytest
     )
     assert workplace.run() == 0
     assert workplace.run("report") == 0
-    assert "| 2,048 | ≈ " in workplace.page.read_text()
+    assert "| ≈ " in workplace.page.read_text()
     capsys.readouterr()
     assert workplace.run("speeds", "small") == 0
     assert "study 'small', 3 players, variant 'short', seed 1: " in capsys.readouterr().out
@@ -40,7 +40,7 @@ def test_speeds_are_measured_once_and_shown(workplace: Workplace, capsys: pytest
     assert workplace.run("report", "--check") == 1
     assert workplace.run("report") == 0
     speed = measured["short"].decisions_per_second
-    assert f"| 2,048 | {speed:,.0f} | {2048 / speed:,.0f} |" in workplace.page.read_text()
+    assert f"| {speed:,.0f} |\n" in workplace.page.read_text()
     assert "| ≈ " not in workplace.page.read_text()
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from catbox_train import memory
 from catbox_train.runs.loop import check_run
-from experiments.report import settings_that_vary
 from experiments.results import Folders
 from experiments.study import Run, flat, read_study, runs_of, study_names
 from tests.experiments.small_studies import BASE, Workplace
@@ -30,7 +29,10 @@ def test_the_studies_of_the_repository_can_be_trained(name: str) -> None:
         assert len({run.config.total_decisions for run in made}) == 1, "compared at equal decisions"
     assert len(study.seeds) >= (2 if study.fields else 3)
     if all(run.config.game == "cat_in_the_box_v0" for run in made):
-        assert {run.config.make_game().num_players for run in made} >= {3, 5}
+        long = (
+            made[0].config.total_decisions > 20_000_000
+        )  # each run takes a quarter of an hour: five players alone
+        assert {run.config.make_game().num_players for run in made} >= ({5} if long else {3, 5})
 
 
 def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_base(
@@ -73,7 +75,6 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
     )
     configs = [flat(run.config) for run in runs(workplace)]
     assert [config["opponents_in_training"] for config in configs] == [{}, {"heuristic": 0.2}]
-    assert settings_that_vary(configs) == ["opponents_in_training"]
 
 
 @pytest.mark.parametrize(

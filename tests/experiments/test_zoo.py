@@ -19,7 +19,7 @@ from experiments.report import outdated_pages
 from experiments.results import Folders
 from experiments.study import checked_config
 from experiments.zoo import read_training, zoo_settings
-from experiments.zoo_pages import command
+from experiments.zoo_pages import command, leaderboard_pages
 from tests.experiments.small_studies import Workplace
 
 SETTINGS = """\
@@ -68,12 +68,18 @@ def test_the_zoo_is_trained_played_and_described(
 
     assert workplace.run("leaderboard") == 0
     assert workplace.run("report") == 0
-    text = workplace.page.with_name("leaderboard.md").read_text()
+    overview = workplace.page.with_name("leaderboard.md").read_text()
+    details = workplace.page.with_name("leaderboard_petrify.md").read_text()
     result = json.loads((workplace.results / "leaderboard" / "all-petrify-small.json").read_text())
     margin = next(
         row["margin"] for row in result["matrix"] if (row["agent"], row["field"]) == ("zoo", "heuristic")
     )
-    assert f"{margin:+.2f} ± " in text
+    assert "| table | `zoo` | `pimc:samples=1` |" in overview
+    assert f"| petrify-small | {margin:+.2f} ± " in overview
+    assert "[Petrify](leaderboard_petrify.md)" in overview
+    assert f"| petrify-small | `zoo` | 0 | {margin:+.2f} ± " in details
+    assert "10 deals a table, played by `zoo`, `heuristic`, `pimc:samples=1,policy=zoo`." in details
+    assert "\n|  | `pimc:samples=1` | " in details
     assert result["deal_set"] == "test"
     card = zoo.zoo_agents()[0].card.read_text()
     assert card.startswith("# petrify-small\n")
@@ -139,6 +145,20 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
     for part in parts:
         for agent in part.specs("petrify-4x4"):
             catbox_agents.specs.check_spec(agent.replace("zoo:petrify-4x4", "random"))
+
+
+def test_the_overview_has_every_table_with_the_agents_of_the_arena_of_most_deals() -> None:
+    text = leaderboard_pages(Folders())[Folders().docs / "leaderboard.md"]
+    header, _, *rows = (line.strip("|").split("|") for line in text.splitlines() if line.startswith("|"))
+    assert [row[0].strip() for row in rows] == list(zoo_settings(Folders()))
+    for agent, part in {"zoo": "all", "random": "all", "ismcts:simulations=200": "search"}.items():
+        file = Folders().results / "leaderboard" / f"{part}-cat_in_the_box-3p.json"
+        margin = next(
+            row["margin"]
+            for row in json.loads(file.read_text())["matrix"]
+            if (row["agent"], row["field"]) == (agent, "heuristic")
+        )
+        assert rows[1][header.index(f" `{agent}` ")].startswith(f" {margin:+.2f} ± ")
 
 
 def test_the_command_of_a_card() -> None:

@@ -47,8 +47,16 @@ def new_page(browser: Browser, server: Server, request: pytest.FixtureRequest) -
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def new(width: int = 1280, height: int = 800, theme: str = "light", url: str | None = None) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+    def new(
+        width: int = 1280,
+        height: int = 800,
+        theme: str = "light",
+        url: str | None = None,
+        touch: bool = False,
+    ) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=theme, has_touch=touch
+        )
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()

@@ -119,11 +119,28 @@ def test_a_phone(new_page: NewPage, title: str, players: int) -> None:
     _expect_phone(page)
 
 
+def test_what_is_smaller_than_a_finger_is_tapped_twice(new_page: NewPage) -> None:
+    page = new_page(360, 740, touch=True)
+    open_table(page, "Cat in the Box", 5)
+    while page.locator(".picture [data-leads]").count() == 0:
+        at = number(page)
+        buttons(page).first.tap()
+        wait_for_turn(page, at)
+    at, cell = number(page), cards(page).first
+    label = cell.get_attribute("aria-label")
+    cell.tap()
+    expect(page.locator(".notice")).to_have_text(f"Tap again to {label}.")
+    expect(page.locator(".picture .led")).to_have_count(1)
+    assert number(page) == at
+    cell.tap()
+    wait_for_turn(page, at)
+
+
 def _expect_phone(page: Page) -> None:
-    """Nothing sticks out to the side, and what is tapped beside the picture is 40 pixels high."""
+    """Nothing sticks out to the side, and what is tapped beside the picture is 44 pixels high."""
     page.locator("button:visible").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    low = """found => found.filter(one => one.offsetParent !== null && one.getBoundingClientRect().height < 40)
+    low = """found => found.filter(one => one.offsetParent !== null && one.getBoundingClientRect().height < 44)
         .map(one => one.outerHTML)"""
     assert page.locator("button, select, summary").evaluate_all(low) == []
 

@@ -3,6 +3,8 @@
 import {element} from "./dom.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
+// Pixels that a finger needs.
+const FINGER = 44;
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 
 /** Width in pixels that pictures are asked for: below 560 all is in one column. */
@@ -77,14 +79,29 @@ export function createPicture(act, say, names) {
   function clicked(event) {
     if (still) return;
     const choice = event.target.closest("[data-action], [data-forbidden]");
-    if (choice !== null) act(Number(choice.dataset.action ?? choice.dataset.forbidden));
+    if (choice !== null && needsSecondTap(choice, event)) {
+      pointOut([choice.dataset.action]);
+      say(`Tap again to ${choice.getAttribute("aria-label")}.`);
+    } else if (choice !== null) {
+      act(Number(choice.dataset.action ?? choice.dataset.forbidden));
+    }
     const card = event.target.closest("[data-leads]");
     if (card !== null) pointOut(card.dataset.leads.split(" ").filter((action) => action !== ""));
   }
 
+  // What is smaller than a finger is tapped twice.
+  function needsSecondTap(choice, event) {
+    if (event.pointerType !== "touch" || choice.dataset.action === undefined) return false;
+    const {width, height} = choice.getBoundingClientRect();
+    return Math.min(width, height) < FINGER && !choice.classList.contains("tapped");
+  }
+
   // The cells to which a card of the hand can go.
   function pointOut(actions) {
-    for (const choice of choices()) choice.classList.toggle("led", actions.includes(choice.dataset.action));
+    for (const choice of choices()) {
+      choice.classList.toggle("led", actions.includes(choice.dataset.action));
+      choice.classList.toggle("tapped", actions.length === 1 && choice.dataset.action === actions[0]);
+    }
     say(actions.length === 0 ? "This card cannot be declared now." : "");
   }
 

@@ -111,13 +111,13 @@ def _put_players(view: View, viewer: int | None, sheet: Sheet) -> None:
 
 def _put_legend(rules: Rules, sheet: Sheet) -> None:
     """What the tiles mean that these rules have."""
-    rows = [("3.2", f"gives {steps_of(rules, '3.2')}; its colour is 2"), ("", "closed for good")]
-    rows += [("*", f"gives {steps_of(rules, '*')}")] * bool(rules.wildcards)
-    rows += [("T0", "leads to a free tile of any colour")] * bool(rules.teleports)
-    rows += [("T1", "leads to a free tile of its colour")] * (rules.teleports > 1)
-    rows += [("0", "all players change places")] * bool(rules.zeros)
-    rows += [(WALL_NAME, "a wall")] * bool(rules.walls)
-    drawn = heading(sheet.theme, "Tiles")
+    rows = [("3.2", f"from here you walk {steps_of(rules, '3.2')}"), ("", "closed: nobody can go here")]
+    rows += [("*", f"from here you walk {steps_of(rules, '*')}")] * bool(rules.wildcards)
+    rows += [("T0", "jumps to any free tile")] * bool(rules.teleports)
+    rows += [("T1", "jumps to a free tile of its colour")] * (rules.teleports > 1)
+    rows += [("0", "all pawns change places")] * bool(rules.zeros)
+    rows += [(WALL_NAME, "a wall: nobody can go here")] * bool(rules.walls)
+    drawn = heading(sheet.theme, "Tiles", "big: steps · small: colour")
     for k, (tile, words) in enumerate(rows):
         y = TITLE + k * LEGEND_ROW
         drawn += draw_tile(sheet.theme, PADDING, y, 32, tile) + text(56, y + 16, words, fill=sheet.theme.soft)

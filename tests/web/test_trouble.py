@@ -6,6 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
+from tests.app.table import run
 from tests.web.conftest import NewPage
 from tests.web.server import Server
 from tests.web.table import (
@@ -66,6 +67,28 @@ def test_a_server_that_has_forgotten_its_tables(new_page: NewPage, tmp_path: Pat
         wait_for_turn(page)
         assert page.locator(".picture [aria-label='board']").inner_html() == cells
         play_to_the_end(page)
+
+
+def test_a_recorded_game_goes_on_where_it_was_when_the_server_is_back(
+    new_page: NewPage, tmp_path: Path
+) -> None:
+    file = tmp_path / "game.jsonl"
+    ran = run("watch", "random", "random", "--game", "petrify_v0", "--seed", "3", "--save", str(file))
+    assert ran.exit_code == 0
+    with Server(tmp_path) as own:
+        page = new_page(url=own.url)
+        page.get_by_label("File of games").set_input_files(file)
+        table = page.locator(".table.replay")
+        for number in ("1", "2"):
+            page.get_by_role("button", name="Forward").click()
+            expect(table).to_have_attribute("data-number", number)
+        mark_picture(page)
+        own.stop()
+        expect(page.locator(".banner")).to_contain_text("The connection to the table is lost")
+        own.start()
+        wait_for_new_picture(page)
+        expect(table).to_have_attribute("data-number", "2")
+        expect(page.locator(".place")).to_contain_text("2 of ")
 
 
 def test_an_opponent_that_fails(new_page: NewPage) -> None:

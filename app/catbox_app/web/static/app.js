@@ -27,6 +27,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     send,
     open,
     watch,
+    watched,
     view,
     entitle,
     size: null, // of the pictures, in pixels; null: nothing was asked for yet
@@ -102,6 +103,11 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function watch(message) {
     replay = {...replay, type: "replay", ...message};
     send(replay);
+  }
+
+  // Where in the recorded game this page is: a new connection goes on from there.
+  function watched(place) {
+    if (replay !== null) replay = {...replay, ...place};
   }
 
   function receive(message) {

@@ -52,7 +52,7 @@ export function createReplay(frame) {
       ask();
     });
     const numbers = Array.from({length: joined.games}, (_, i) => [String(i + 1), `${i + 1} of ${joined.games}`]);
-    const chosen = selection(numbers, String(joined.game_number), (value) => frame.watch({game_number: Number(value)}));
+    const chosen = selection(numbers, String(joined.game_number), (value) => frame.watch({game_number: Number(value), number: 0}));
     view.replaceChildren(labelled("Seen by", field), numbers.length > 1 ? labelled("Game", chosen) : "");
     show();
   }
@@ -64,6 +64,7 @@ export function createReplay(frame) {
   }
 
   function ask() {
+    frame.watched({number: at, seat});
     waiting = frame.send({type: "step", number: at, seat});
   }
 

@@ -37,6 +37,8 @@ ELSEWHERE = re.compile(
     r"|<link\b(?![^>]*rel=\"?(?:canonical|next|prev)\b)[^>]*?\bhref=\"?https?:[^\"> ]+"
     r"|url\(\s*['\"]?(?:\w+:)?//[^)]+"
 )
+#: What makes a button of the link before `<!-- button -->`.
+BUTTON = "{ .md-button .md-button--primary }"
 
 FENCED = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'(\]\(|\b(?:src|srcset|href)=")([^)"#\s]+)')
@@ -159,7 +161,7 @@ def assemble() -> None:
             text = notebook_page(path, page, known)
         else:
             text = moved(path.read_text(encoding="utf-8"), path, page, known)
-        text = text.replace(playground.PLACE, playground.FRAME)
+        text = playground.PLACE.sub(playground.TABLE, text).replace("<!-- button -->", BUTTON)
         # After the language of a block a page may name the file that it is written into.
         text = re.sub(r"^(```\w+) ([\w/.]+)$", r'\1 title="\2"', text, flags=re.MULTILINE)
         target.write_text(text, encoding="utf-8")

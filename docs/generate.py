@@ -24,7 +24,7 @@ from catbox_train.settings import Settings
 from docs.environment import environment
 from docs.illustrations import images
 from experiments.results import Folders
-from experiments.zoo_pages import leaderboard_in_short
+from experiments.zoo_pages import margin_in_short
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = "cat_in_the_box_v0"
@@ -112,11 +112,13 @@ def size_rows(games: Sequence[Game], most_decisions: str) -> list[list[object]]:
     ]
 
 
-def speed(_: str) -> str:
-    """What docs/benchmarks.md has measured, without commands and dates."""
+def figures(names: str) -> str:
+    """The first row that docs/benchmarks.md has of each of the benchmarks ``names``; `zoo` is from the leaderboard."""
     text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (.*?) \| (.*?) \| `\w+` \| ", text, re.MULTILINE)
-    return markdown_table([["what", "measured"], *rows])
+    rows: dict[str, Sequence[str]] = {"zoo": margin_in_short(Folders())}
+    for what, measured, name in re.findall(r"^\| (.*?) \| (.*?) \| `(\w+)` \| ", text, re.MULTILINE):
+        rows.setdefault(name, (what, measured))
+    return markdown_table([["measurement", "result"], *(rows[name] for name in names.split())])
 
 
 def settings_table(kind: type[Settings]) -> str:
@@ -136,8 +138,7 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "properties": properties,
     "games": games,
     "environment": environment,
-    "speed": speed,
-    "leaderboard": lambda _: leaderboard_in_short(Folders()),
+    "figures": figures,
     "settings": lambda _: settings_table(TrainConfig),
     "algorithm_settings": lambda name: settings_table(options_class(name)),
 }

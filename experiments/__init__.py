@@ -5,7 +5,7 @@
     python -m experiments speeds entropy         measure how fast its variants play and learn; let nothing else run
     python -m experiments zoo                    train the agents of the zoo (experiments/zoo.yaml)
     python -m experiments leaderboard            play the arenas of the leaderboard (experiments/leaderboard.yaml)
-    python -m experiments report                 make docs/experiments.md with its pictures, docs/leaderboard.md and
+    python -m experiments report                 make docs/experiments.md with its pictures, docs/leaderboard*.md and
                                                  the cards of the zoo from the results
     python -m experiments report --check         only say whether they are up to date
 

@@ -82,16 +82,15 @@ def play_fields(name: str, study: Study, runs: Sequence[Run], folders: Folders, 
     write_rows(folders.results / f"{name}.fields.json", results)
 
 
-def fields_table(results: Sequence[FieldResult], rules: str) -> list[list[str]]:
-    """A row for each field under one rule set: means over the seeds, and the difference with its 95 % interval.
+def fields_table(results: Sequence[FieldResult]) -> list[list[str]]:
+    """A row for each field under each rule set: means over the seeds, and the difference with its 95 % interval.
 
     The interval comes from the deals; that of the difference takes the two margins as independent, which is wider than
     the deals that they share allow.
     """
-    rows = [["among", "net", "heuristic", "difference"]]
-    of_rules = [result for result in results if result.rules == rules]
-    for field in dict.fromkeys(result.field for result in of_rules):
-        found = [result for result in of_rules if result.field == field]
+    rows = [["rules", "among", "net", "net minus heuristic"]]
+    for rules, field in dict.fromkeys((result.rules, result.field) for result in results):
+        found = [result for result in results if (result.rules, result.field) == (rules, field)]
         count = len(found)
         net, heuristic = (sum(getattr(r, name) for r in found) / count for name in ("net", "heuristic"))
         of_net, of_heuristic = (
@@ -99,9 +98,9 @@ def fields_table(results: Sequence[FieldResult], rules: str) -> list[list[str]]:
         )
         rows.append(
             [
+                rules,
                 field,
                 f"{net:+.2f} ± {of_net:.2f}",
-                f"{heuristic:+.2f} ± {of_heuristic:.2f}",
                 f"{net - heuristic:+.2f} ± {math.hypot(of_net, of_heuristic):.2f}",
             ]
         )

@@ -1,4 +1,4 @@
-"""The pages about the zoo: docs/leaderboard.md and the card of each agent, from the results alone."""
+"""The leaderboard, with a page for each game, and the cards of the zoo: from the results alone."""
 
 from __future__ import annotations
 
@@ -10,68 +10,62 @@ from typing import Any
 
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table, milliseconds
+from catbox_app.rules import game_title
 from catbox_env.core.checks import brief
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted
+from experiments.tables import grouped_table
 from experiments.zoo import Training, read_training, zoo_settings
 
 HEURISTIC = "heuristic"
-#: The pairs of agents in the README: one among copies of the other.
-_IN_SHORT = ((ZOO, HEURISTIC), (HEURISTIC, ZOO), (ZOO, "random"))
+#: The tables of `margin_in_short`.
+_IN_SHORT = ("cat_in_the_box-2p", "cat_in_the_box-3p", "cat_in_the_box-4p", "cat_in_the_box-5p")
 
 INTRODUCTION = f"""\
 # Leaderboard
 
-Every agent among copies of every other, in both directions, and tables of all of them ("mixed"): what
-[the arena](arena.md) measures, on its deal set `{DEAL_SET}`, which no agent was trained on or chosen by. A margin is an
-agent's score minus the mean of the others' at its table, in points a game, with its 95 % interval over the
-deals. A rating is in points of the Elo scale, with mean 0 among the agents named, so those of two tables cannot be
-compared. `zoo` is the agent of the [zoo](zoo.md) for the rules of the table. Agents with a budget of time have it for
-each decision, as on their own; many decisions are searched side by side, so that each gets more done in its time. Where
-nothing is hidden, searches have no `opponents`: there are no worlds that would tell how the others play. A `+` behind a
-commit says that files of the packages were changed after it.
-
+How strong each agent is: the margin of one such agent at a table of heuristics, in points a round, with its 95 %
+interval; a heuristic has 0. A margin is the agent's score minus the mean of the others' ([the arena](arena.md)); the
+deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. `zoo` is [the trained
+agent](zoo.md) for the table, and `search:normal` is a search of 100 ms a move that uses it as policy. Searches have
+played far fewer deals than the others, so their intervals are wide.
+"""
+COMMANDS = """\
 ```
-make leaderboard                                     # everything: plays what is not finished
-python -m experiments leaderboard all/petrify-4x4    # one arena
-python -m experiments report                         # this page
+make leaderboard                                     # play every arena that is not finished
+python -m experiments leaderboard all/petrify-4x4    # play one arena
+python -m experiments report                         # write these pages
 ```
 """
 
 
 class Board:
-    """The result of one arena, as its file has it.
-
-    ``margins``: of one agent among copies of another; ``gains``: what one agent earns more than another one among
-    copies of a third, by their names.
-    """
+    """The result of one arena, as its file has it; ``margins`` are those of one agent among copies of another."""
 
     def __init__(self, file: Path) -> None:
         self.content = json.loads(file.read_text(encoding="utf-8"))
         self.agents: list[str] = self.content["agents"]
         self._summaries = {row["name"]: row for row in self.content["summaries"]}
-        self.margins: dict[tuple[str, str], str] = {}
-        self.gains: dict[tuple[str, str, str], str] = {}
-        for row in self.content["matrix"]:
-            agent, field = row["agent"], row["field"]
-            self.margins[agent, field] = "0" if agent == field else estimate(row)
-            self.gains[agent, field, field] = estimate(row)
-            self.gains[field, agent, field] = estimate(row, sign=-1)  # among its own copies an agent earns 0
-        for row in self.content["differences"]:
-            agent, other, field = row["agent"], row["other"], row["field"]
-            self.gains[agent, other, field] = estimate(row)
-            self.gains[other, agent, field] = estimate(row, sign=-1)
+        self.margins = {
+            (row["agent"], row["field"]): "0" if row["agent"] == row["field"] else estimate(row)
+            for row in self.content["matrix"]
+        }
 
-    def summary(self, agent: str) -> list[str]:
-        """Rating, share in the Nash average, margin at mixed tables, and milliseconds a move."""
-        found = self._summaries[agent]
-        rating = found["rating"]
-        return [
+    def summary(self, agent: str) -> tuple[str, str]:
+        """Rating, and milliseconds a move."""
+        rating = self._summaries[agent]["rating"]
+        return (
             f"{rating['mean']:+.0f} ± {(rating['high'] - rating['low']) / 2:.0f}",
-            f"{found['nash_share']:.0%}",
-            "" if found["mixed"] is None else estimate(found["mixed"], of="mean"),
             milliseconds(self.content["seconds_per_move"][agent]),
+        )
+
+    def matrix(self) -> list[list[str]]:
+        """A table with its header: every agent among copies of every other."""
+        header = ["one agent", *(f"among `{short(name)}`" for name in self.agents)]
+        return [
+            header,
+            *([f"`{one}`", *(self.margins[one, other] for other in self.agents)] for one in self.agents),
         ]
 
     def about(self) -> str:
@@ -82,9 +76,14 @@ class Board:
         )
 
 
-def estimate(row: Mapping[str, float], sign: int = 1, of: str = "margin") -> str:
-    """A mean and half the width of its interval."""
-    return f"{sign * row[of]:+.2f} ± {(row['high'] - row['low']) / 2:.2f}"
+def estimate(row: Mapping[str, float]) -> str:
+    """A margin and half the width of its interval."""
+    return f"{row['margin']:+.2f} ± {(row['high'] - row['low']) / 2:.2f}"
+
+
+def short(agent: str) -> str:
+    """The beginning of a spec, for the head of a column."""
+    return agent.partition(",")[0]
 
 
 def boards(folders: Folders) -> list[tuple[Part, dict[str, Board]]]:
@@ -106,58 +105,70 @@ def boards(folders: Folders) -> list[tuple[Part, dict[str, Board]]]:
     return found
 
 
-def leaderboard_page(folders: Folders) -> str:
-    """The text of docs/leaderboard.md."""
-    lines = [INTRODUCTION]
-    for part, played in boards(folders):
-        lines += [f"## {part.title}", ""]
-        if missing := [rules for rules in part.rules if rules not in played]:
-            lines += [f"Not played yet: {', '.join(missing)}.", ""]
-        for rules, board in played.items():
-            lines += [f"### {part.title}: {rules}", "", _matrix(board), "", _standings(board), ""]
-            lines += [*_robust(board), f"{board.about()}.", ""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _matrix(board: Board) -> str:
-    header = ["one agent", *(f"among `{name}`" for name in board.agents)]
-    rows = [[f"`{one}`", *(board.margins[one, other] for other in board.agents)] for one in board.agents]
-    return markdown_table([header, *rows])
-
-
-def _standings(board: Board) -> str:
-    header = ["agent", "rating", "Nash share", "mixed tables", "ms a move"]
-    return markdown_table([header, *([f"`{name}`", *board.summary(name)] for name in board.agents)])
-
-
-def _robust(board: Board) -> list[str]:
-    """What the agent of the zoo earns more than the heuristic, in each field, on the same deals."""
-    if not {ZOO, HEURISTIC} <= set(board.agents):
-        return []
-    parts = [f"{board.gains[ZOO, HEURISTIC, name]} among `{name}`" for name in board.agents]
-    return [f"`{ZOO}` minus `{HEURISTIC}`: {', '.join(parts)}.", ""]
-
-
-def leaderboard_in_short(folders: Folders) -> str:
-    """The leaderboard in the README: for each rule set the agent of the zoo and the heuristic among each other."""
-    header = [
-        "agent",
-        *(f"one `{one}` among `{other}`" for one, other in _IN_SHORT),
-        "rating of `zoo`",
-        "of `heuristic`",
-        "played, commit",
-    ]
-    part, played = boards(folders)[0]
-    rows = [
-        [
-            f"`{zoo.PREFIX}{rules}`",
-            *(board.margins[pair] for pair in _IN_SHORT),
-            *(board.summary(name)[0] for name in (ZOO, HEURISTIC)),
-            f"{board.content['date']}, {board.content['commit']}",
+def leaderboard_pages(folders: Folders) -> dict[Path, str]:
+    """File -> text of docs/leaderboard.md and of a page for each game that was played."""
+    parts = boards(folders)
+    every = [board for _, played in parts for board in played.values()]
+    links, pages = [], {}
+    for game in dict.fromkeys(board.content["game"] for board in every):
+        file = folders.docs / f"leaderboard_{game.rpartition('_v')[0]}.md"
+        links.append(f"[{game_title(game)}]({file.name})")
+        pages[file] = _page_of(game, parts)
+    words = [INTRODUCTION]
+    if every:
+        machines = sorted({board.content["machine"] for board in every})
+        words += [
+            _overview(parts),
+            "",
+            f"Every agent among every other: {', '.join(links)}. Played on: {'; '.join(machines)}.",
+            "",
         ]
-        for rules, board in played.items()
+    return {folders.docs / "leaderboard.md": "\n".join([*words, COMMANDS]), **pages}
+
+
+def _overview(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
+    """A row for each rule set: every agent among heuristics, from the first part that has it."""
+    agents = dict.fromkeys(short(agent) for part, _ in parts for agent in part.agents if agent != HEURISTIC)
+    rows = [["table", *(f"`{agent}`" for agent in agents)]]
+    for rules in dict.fromkeys(rules for part, _ in parts for rules in part.rules):
+        margins: dict[str, str] = {}
+        for board in (played[rules] for _, played in parts if rules in played):
+            margins = {short(one): board.margins[one, HEURISTIC] for one in board.agents} | margins
+        rows.append([rules, *(margins.get(agent, "") for agent in agents)])
+    return markdown_table(rows)
+
+
+def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
+    """The page of one game."""
+    lines = [
+        f"# Leaderboard: {game_title(game)}",
+        "",
+        "Margins of every agent among copies of every other, as [the overview](leaderboard.md) explains them. Ratings "
+        "are in points of the Elo scale, with mean 0 over the agents at a table.",
+        "",
     ]
-    return f"{markdown_table([header, *rows])}\n\n{part.deals:,} deals a table."
+    for part, played in parts:
+        rows: list[list[str]] = []
+        for rules, board in played.items():
+            if board.content["game"] == game:
+                header, *margins = board.matrix()
+                rows = rows or [["table", *header, "rating", "ms a move"]]
+                rows += [
+                    [rules, f"`{short(agent)}`", *row[1:], *board.summary(agent)]
+                    for agent, row in zip(board.agents, margins, strict=True)
+                ]
+        if rows:
+            agents = ", ".join(f"`{agent}`" for agent in part.agents)
+            lines += [f"## {part.title}", "", f"{part.deals:,} deals a table, played by {agents}.", ""]
+            lines += [grouped_table(rows), ""]
+    return "\n".join(lines)
+
+
+def margin_in_short(folders: Folders) -> tuple[str, str]:
+    """What the README says of the agents of the zoo: the words and the figures."""
+    _, played = boards(folders)[0]
+    margins = " / ".join(played[rules].margins[ZOO, HEURISTIC] for rules in _IN_SHORT)
+    return "margin of one trained agent among heuristics in points a round, 2 / 3 / 4 / 5 players", margins
 
 
 def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
@@ -190,7 +201,7 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
         "",
     ]
     for title, board in played:
-        lines += [f"## {title}", "", _matrix(board), "", f"{board.about()}.", ""]
+        lines += [f"## {title}", "", markdown_table(board.matrix()), "", f"{board.about()}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -28,23 +29,24 @@ FRONT_END = ROOT / "app" / "catbox_app" / "web" / "static"
 HERE = Path(__file__).parent
 PACKAGES = (ROOT / "catbox_env", ROOT / "agents" / "catbox_agents", ROOT / "app" / "catbox_app")
 ZOO = ROOT / "agents" / "catbox_agents" / "zoo"
-#: Where it is on the site, and what stands for it in the text of its page.
+#: Where it is on the site, and what `TABLE` replaces in the text of its page.
 FOLDER = "table"
-PLACE = "<!-- the table -->"
-FRAME = f"""
-[Open the table on a page of its own]({FOLDER}/index.html){{ .md-button .md-button--primary }}
-
-<iframe src="{FOLDER}/index.html" title="The table" class="table-frame"></iframe>
-"""
+PLACE = re.compile(r"<!-- the table -->.*?<!-- end -->", re.DOTALL)
 #: What a zip archive says of the time of its files: the same checkout gives the same archive.
 NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 #: A page that was opened as a file may load no module: it says so.
 FROM_A_FILE = """  <script>
     if (location.protocol === "file:") {
-      document.getElementById("catbox").textContent = "A web server has to hand out this page: python -m http.server";
+      document.getElementById("catbox").textContent = "To play, serve this folder: python -m http.server";
     }
   </script>
+"""
+TABLE = f"""
+<link rel="stylesheet" href="{FOLDER}/style.css">
+<noscript><p>The table needs JavaScript, which is switched off in this browser.</p></noscript>
+<div id="catbox"></div>
+{FROM_A_FILE}<script type="module" src="{FOLDER}/main.js"></script>
 """
 
 LICENCES = f"""Pyodide {VERSION} (pyodide.org), under the Mozilla Public License 2.0, unchanged. It contains

@@ -6,8 +6,21 @@ import {workerTransport} from "./worker_transport.js";
 
 const WORKER = new URL("worker.js", import.meta.url);
 const root = document.getElementById("catbox");
+
+// In a page of the documentation site the table stands below the text, out of reach of the text's styles, and follows the
+// page's theme. The site's keys for the previous and the next page (p and n) are switched off: they would end the game.
+const siteTheme = () => (document.body.dataset.mdColorScheme === "slate" ? "dark" : "light");
+const inSite = document.body.dataset.mdColorScheme !== undefined;
 root.classList.add("catbox");
-root.dataset.theme = preferredTheme();
+root.dataset.theme = inSite ? siteTheme() : preferredTheme();
+if (inSite) {
+  root.closest("article").after(root);
+  document.querySelectorAll("link[rel=prev], link[rel=next]").forEach((link) => link.remove());
+}
+
+function followSite() {
+  if (root.dataset.theme !== siteTheme()) root.querySelector(".tools button").click();
+}
 
 function show(title, ...content) {
   root.replaceChildren(
@@ -17,19 +30,23 @@ function show(title, ...content) {
 
 async function begin() {
   const bar = element("progress", {max: 1, "aria-label": "Loaded", style: "width: 100%; margin-top: 20px"});
-  const told = element("p", {role: "status"}, "Python is loaded into this page, about 17 MB the first time.");
+  const told = element("p", {role: "status"}, "Downloading Python: about 17 MB on the first visit.");
   show("Loading the table", told, bar);
   try {
     const transport = await workerTransport(WORKER, (share) => {
       bar.value = share;
-      if (share === 1) told.textContent = "Python starts.";
+      if (share === 1) told.textContent = "Starting Python.";
     });
     start(root, transport);
+    if (inSite) {
+      followSite();
+      new MutationObserver(followSite).observe(document.body, {attributeFilter: ["data-md-color-scheme"]});
+    }
   } catch (error) {
     show(
       "The table could not be started",
       element("p", {role: "alert"}, `${error.message}.`),
-      element("p", {style: "margin: 12px 0 20px"}, "Is this device online, and the browser one of the last three years?"),
+      element("p", {style: "margin: 12px 0 20px"}, "Check that you are online and that your browser is no more than three years old."),
       pushButton("Try again", begin, {class: "primary"}),
     );
   }

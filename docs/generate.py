@@ -121,10 +121,16 @@ def figures(names: str) -> str:
     return markdown_table([["measurement", "result"], *(rows[name] for name in names.split())])
 
 
-def settings_table(kind: type[Settings]) -> str:
-    """A row for each of the settings."""
-    rows = [(f"`{name}`", f"`{default}`", text) for name, default, text in kind.describe()]
+def settings_table(kind: type[Settings], known: Sequence[tuple[str, str, str]] = ()) -> str:
+    """A row for each setting that is not ``known`` already."""
+    described = [row for row in kind.describe() if row not in known]
+    rows = [(f"`{name}`", f"`{default}`", text) for name, default, text in described]
     return markdown_table([["setting", "default", "meaning"], *rows])
+
+
+def algorithm_settings(name: str) -> str:
+    """The settings of an algorithm; of another than PPO, those that PPO does not have or that differ there."""
+    return settings_table(options_class(name), () if name == "ppo" else options_class("ppo").describe())
 
 
 #: Name of a block -> what makes it of its arguments.
@@ -140,7 +146,7 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "environment": environment,
     "figures": figures,
     "settings": lambda _: settings_table(TrainConfig),
-    "algorithm_settings": lambda name: settings_table(options_class(name)),
+    "algorithm_settings": algorithm_settings,
 }
 
 
